@@ -1,0 +1,199 @@
+//! A mergeable histogram over the whole range of `f64`, with a relative bucket width of 2⁻¹⁰.
+//!
+//! A bucket is the top 22 bits of a value's IEEE-754 form (sign, exponent, ten bits of mantissa), so that
+//! finding it costs one shift and no configuration: the log-linear layout of HdrHistogram (G. Tene) without a
+//! fixed range. A bucket's midpoint is at most 0.05 % from any value in it. Counts live in pages that are made on first
+//! use; memory depends on the spread of the values and never on how many there were.
+
+const PAGE_BITS: u32 = 6;
+const PAGE: usize = 1 << PAGE_BITS;
+const SHIFT: u32 = 42;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    /// Pages sorted by page number.
+    pages: Vec<(i32, Box<[u64; PAGE]>)>,
+    last_page: usize,
+    count: u64,
+    sum: f64,
+    min: f64,
+    max: f64,
+}
+
+/// The bucket of a finite value; negative values mirror positive ones.
+pub fn bucket_of(value: f64) -> i32 {
+    let magnitude = (value.abs().to_bits() >> SHIFT) as i32;
+    if value < 0.0 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+/// The midpoint of a bucket, in the unit of the values.
+pub fn midpoint(bucket: i32) -> f64 {
+    let magnitude = u64::from(bucket.unsigned_abs());
+    let low = f64::from_bits(magnitude << SHIFT);
+    let high = f64::from_bits((magnitude + 1) << SHIFT);
+    let middle = if bucket == 0 { 0.0 } else { low + (high - low) / 2.0 };
+    if bucket < 0 {
+        -middle
+    } else {
+        middle
+    }
+}
+
+impl Histogram {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts one value. Values that are not finite are ignored, because no bucket is true for them.
+    pub fn record(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        self.add_to_bucket(bucket_of(value), 1);
+        self.sum += value;
+        self.widen(value, value);
+        self.count += 1;
+    }
+
+    fn widen(&mut self, low: f64, high: f64) {
+        if self.count == 0 {
+            self.min = low;
+            self.max = high;
+        } else {
+            self.min = self.min.min(low);
+            self.max = self.max.max(high);
+        }
+    }
+
+    fn add_to_bucket(&mut self, bucket: i32, times: u64) {
+        let page = bucket >> PAGE_BITS;
+        let slot = (bucket & (PAGE as i32 - 1)) as usize;
+        match self.pages.get_mut(self.last_page) {
+            Some((number, counts)) if *number == page => counts[slot] += times,
+            _ => {
+                let at = match self.pages.binary_search_by_key(&page, |(number, _)| *number) {
+                    Ok(at) => at,
+                    Err(at) => {
+                        self.pages.insert(at, (page, Box::new([0; PAGE])));
+                        at
+                    }
+                };
+                self.last_page = at;
+                self.pages[at].1[slot] += times;
+            }
+        }
+    }
+
+    /// Adds another histogram; exact, associative and commutative in the counts.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.count == 0 {
+            return;
+        }
+        for (bucket, times) in other.buckets() {
+            self.add_to_bucket(bucket, times);
+        }
+        self.widen(other.min, other.max);
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+
+    /// The non-empty buckets in ascending order of value.
+    pub fn buckets(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
+        self.pages.iter().flat_map(|(page, counts)| {
+            counts
+                .iter()
+                .enumerate()
+                .filter(|(_, times)| **times > 0)
+                .map(move |(slot, times)| ((page << PAGE_BITS) + slot as i32, *times))
+        })
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub fn sum(&self) -> f64 {
+        self.sum
+    }
+
+    pub fn min(&self) -> f64 {
+        self.min
+    }
+
+    pub fn max(&self) -> f64 {
+        self.max
+    }
+
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    /// The value at a quantile in [0, 1]: the smallest bucket that holds at least that share, within 0.05 %.
+    pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = (quantile.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (bucket, times) in self.buckets() {
+            seen += times;
+            if seen >= rank {
+                return Some(midpoint(bucket).clamp(self.min, self.max));
+            }
+        }
+        Some(self.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{rngs::SmallRng, Rng, SeedableRng};
+
+    #[test]
+    fn quantiles_are_within_a_tenth_of_a_percent() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut values: Vec<f64> = (0..50_000).map(|_| (rng.random::<f64>() * 14.0 - 7.0).exp()).collect();
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|value| histogram.record(*value));
+        values.sort_by(f64::total_cmp);
+        for quantile in [0.01, 0.5, 0.9, 0.99, 0.999, 0.9999, 1.0] {
+            let truth = values[((quantile * values.len() as f64).ceil() as usize).max(1) - 1];
+            let got = histogram.quantile(quantile).unwrap();
+            assert!((got / truth - 1.0).abs() <= 0.001, "{quantile}: {got} against {truth}");
+        }
+    }
+
+    #[test]
+    fn merging_parts_equals_recording_everything_in_one() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        let (mut whole, mut left, mut right) = (Histogram::new(), Histogram::new(), Histogram::new());
+        for index in 0..10_000 {
+            let value = f64::from(rng.random_range(-1000..1000));
+            whole.record(value);
+            if index % 3 == 0 { &mut left } else { &mut right }.record(value);
+        }
+        left.merge(&right);
+        assert_eq!(left.buckets().collect::<Vec<_>>(), whole.buckets().collect::<Vec<_>>());
+        assert_eq!((left.count(), left.sum(), left.min(), left.max()), (whole.count(), whole.sum(), whole.min(), whole.max()));
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_ignored() {
+        let mut histogram = Histogram::new();
+        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].into_iter().for_each(|value| histogram.record(value));
+        assert_eq!(histogram.quantile(0.5), None);
+    }
+
+    #[test]
+    fn zero_and_negative_values_keep_their_order() {
+        let mut histogram = Histogram::new();
+        [-5.0, 0.0, 5.0].into_iter().for_each(|value| histogram.record(value));
+        let middle = [0.1, 0.5, 0.9].map(|quantile| histogram.quantile(quantile).unwrap());
+        assert!((middle[0] + 5.0).abs() < 0.01 && middle[1] == 0.0 && (middle[2] - 5.0).abs() < 0.01, "{middle:?}");
+    }
+}

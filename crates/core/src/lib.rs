@@ -1,0 +1,12 @@
+//! The pure core of the load engine: what a load *is*, without a clock, a socket or a thread.
+//!
+//! `schedule` says when arrivals are planned, `options` what a script asked for, `record` holds what was
+//! measured, `histogram` how it is summarised, `threshold` whether it was good enough.
+
+pub mod duration;
+pub mod histogram;
+pub mod options;
+pub mod record;
+pub mod schedule;
+pub mod snapshot;
+pub mod threshold;

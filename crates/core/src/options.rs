@@ -1,0 +1,509 @@
+//! A script's options, from JSON, with every mistake reported at once.
+//!
+//! k6's six executors are four here: constant and ramping versions differ only in their `Profile`.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::duration;
+use crate::schedule::Profile;
+use crate::threshold::Threshold;
+
+/// What a scenario does with its VUs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Executor {
+    /// A pool of iterations that the VUs share.
+    SharedIterations { vus: u64, iterations: u64, max_duration: Duration },
+    /// Each VU does the same number of iterations.
+    PerVuIterations { vus: u64, iterations: u64, max_duration: Duration },
+    /// VUs that iterate without a plan; the profile is their number over time.
+    Closed { vus: Profile, graceful_ramp_down: Duration },
+    /// Arrivals by plan; the profile is their rate per second over time.
+    Open { rate_per_s: Profile, pre_allocated_vus: u64, max_vus: Option<u64> },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    pub name: String,
+    /// k6's name of the executor, for the summary.
+    pub executor_name: String,
+    pub executor: Executor,
+    pub exec: String,
+    pub start_time: Duration,
+    pub graceful_stop: Duration,
+    pub env: Vec<(String, String)>,
+    pub tags: Vec<(String, String)>,
+}
+
+impl Scenario {
+    /// When the scenario has surely ended, counted from the start of the run.
+    pub fn end(&self) -> Duration {
+        let duration = match &self.executor {
+            Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => *max_duration,
+            Executor::Closed { vus: profile, .. } | Executor::Open { rate_per_s: profile, .. } => Duration::from_secs_f64(profile.duration_s()),
+        };
+        self.start_time + duration
+    }
+
+    pub fn is_open(&self) -> bool {
+        matches!(self.executor, Executor::Open { .. })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub scenarios: Vec<Scenario>,
+    pub thresholds: Vec<Threshold>,
+    pub tags: Vec<(String, String)>,
+    pub setup_timeout: Duration,
+    pub teardown_timeout: Duration,
+    pub max_redirects: u32,
+    pub user_agent: String,
+    pub insecure_skip_tls_verify: bool,
+    pub no_connection_reuse: bool,
+    pub no_vu_connection_reuse: bool,
+    pub no_cookies_reset: bool,
+    pub discard_response_bodies: bool,
+    pub min_iteration_duration: Duration,
+    pub batch: usize,
+    pub throw: bool,
+    pub no_setup: bool,
+    pub no_teardown: bool,
+    /// Whether the script says anything about load; a script that does not is one VU, one iteration.
+    pub declares_load: bool,
+    /// Options known to k6 that have no effect here yet.
+    pub ignored: Vec<String>,
+}
+
+/// k6 options that are accepted without an effect, because they do not change the load.
+const WITHOUT_EFFECT: [&str; 30] = [
+    "paused", "executionSegment", "executionSegmentSequence", "handleSummaryTimeout", "rps", "dns", "batchPerHost", "httpDebug",
+    "tlsCipherSuites", "tlsVersion", "tlsAuth", "blacklistIPs", "blockHostnames", "hosts", "minIterationDuration", "cloud", "ext",
+    "summaryTrendStats", "summaryTimeUnit", "systemTags", "metricSamplesBufferSize", "features", "consoleOutput", "localIPs",
+    "linger", "noUsageReport", "noThresholds", "noSummary", "noColor", "verbose",
+];
+
+/// Reads a JSON object field by field and gathers mistakes.
+struct Reader<'a, 'm> {
+    place: String,
+    fields: &'a Map<String, Value>,
+    mistakes: &'m mut Vec<String>,
+    used: Vec<&'static str>,
+}
+
+impl<'a, 'm> Reader<'a, 'm> {
+    fn new(place: &str, fields: &'a Map<String, Value>, mistakes: &'m mut Vec<String>) -> Self {
+        Self { place: place.to_owned(), fields, mistakes, used: Vec::new() }
+    }
+
+    fn get(&mut self, key: &'static str) -> Option<&'a Value> {
+        self.used.push(key);
+        self.fields.get(key).filter(|value| !value.is_null())
+    }
+
+    fn mistake(&mut self, key: &str, what: &str) {
+        self.mistakes.push(format!("{}.{key}: {what}", self.place));
+    }
+
+    fn duration(&mut self, key: &'static str) -> Option<Duration> {
+        let value = self.get(key)?;
+        duration::from_json(value).map_err(|what| self.mistake(key, &what)).ok()
+    }
+
+    fn whole(&mut self, key: &'static str) -> Option<u64> {
+        let value = self.get(key)?;
+        let number = value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64));
+        if number.is_none() {
+            self.mistake(key, &format!("{value} is not a whole number of at least 0"));
+        }
+        number
+    }
+
+    fn positive(&mut self, key: &'static str) -> Option<u64> {
+        let number = self.whole(key)?;
+        if number == 0 {
+            self.mistake(key, "must be at least 1");
+            return None;
+        }
+        Some(number)
+    }
+
+    fn number(&mut self, key: &'static str) -> Option<f64> {
+        let value = self.get(key)?;
+        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+        if number.is_none() {
+            self.mistake(key, &format!("{value} is not a number of at least 0"));
+        }
+        number
+    }
+
+    fn flag(&mut self, key: &'static str) -> Option<bool> {
+        let value = self.get(key)?;
+        if value.as_bool().is_none() {
+            self.mistake(key, &format!("{value} is not true or false"));
+        }
+        value.as_bool()
+    }
+
+    fn text(&mut self, key: &'static str) -> Option<String> {
+        let value = self.get(key)?;
+        if value.as_str().is_none() {
+            self.mistake(key, &format!("{value} is not a text"));
+        }
+        value.as_str().map(str::to_owned)
+    }
+
+    fn pairs(&mut self, key: &'static str) -> Vec<(String, String)> {
+        match self.get(key) {
+            Some(Value::Object(fields)) => {
+                let mut pairs: Vec<_> = fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect();
+                pairs.sort();
+                pairs
+            }
+            Some(other) => {
+                self.mistake(key, &format!("{other} is not an object of names and values"));
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Stages as (duration in seconds, target).
+    fn stages(&mut self, key: &'static str) -> Option<Vec<(f64, f64)>> {
+        let value = self.get(key)?;
+        let Some(rows) = value.as_array().filter(|rows| !rows.is_empty()) else {
+            self.mistake(key, "must be a list like [{duration: '30s', target: 10}]");
+            return None;
+        };
+        let mut stages = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            let place = format!("{}.{key}[{index}]", self.place);
+            let Some(fields) = row.as_object() else {
+                self.mistakes.push(format!("{place}: must be {{duration, target}}"));
+                continue;
+            };
+            let mut stage = Reader::new(&place, fields, self.mistakes);
+            match (stage.duration("duration"), stage.number("target")) {
+                (Some(duration), Some(target)) => stages.push((duration.as_secs_f64(), target)),
+                _ => stage.mistake("duration, target", "both are needed"),
+            }
+        }
+        Some(stages)
+    }
+
+    fn refuse_unknown(&mut self) {
+        for key in self.fields.keys() {
+            if !self.used.contains(&key.as_str()) {
+                let known = self.used.join(", ");
+                self.mistakes.push(format!("{}.{key}: unknown; known are {known}", self.place));
+            }
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Options {
+    /// Reads the `options` object of a script; all mistakes at once, each with its place.
+    pub fn from_json(value: &Value) -> Result<Self, Vec<String>> {
+        let empty = Map::new();
+        let mut mistakes = Vec::new();
+        let fields = match value {
+            Value::Null => &empty,
+            Value::Object(fields) => fields,
+            other => return Err(vec![format!("options: {other} is not an object; export const options = {{ … }}")]),
+        };
+        let mut reader = Reader::new("options", fields, &mut mistakes);
+        let mut options = Self {
+            scenarios: Vec::new(),
+            thresholds: Vec::new(),
+            tags: reader.pairs("tags"),
+            setup_timeout: reader.duration("setupTimeout").unwrap_or(Duration::from_secs(60)),
+            teardown_timeout: reader.duration("teardownTimeout").unwrap_or(Duration::from_secs(60)),
+            max_redirects: reader.whole("maxRedirects").unwrap_or(10) as u32,
+            user_agent: reader.text("userAgent").unwrap_or_else(|| concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned()),
+            insecure_skip_tls_verify: reader.flag("insecureSkipTLSVerify").unwrap_or(false),
+            no_connection_reuse: reader.flag("noConnectionReuse").unwrap_or(false),
+            no_vu_connection_reuse: reader.flag("noVUConnectionReuse").unwrap_or(false),
+            no_cookies_reset: reader.flag("noCookiesReset").unwrap_or(false),
+            discard_response_bodies: reader.flag("discardResponseBodies").unwrap_or(false),
+            min_iteration_duration: reader.duration("minIterationDuration").unwrap_or_default(),
+            batch: reader.positive("batch").unwrap_or(20) as usize,
+            throw: reader.flag("throw").unwrap_or(false),
+            no_setup: reader.flag("noSetup").unwrap_or(false),
+            no_teardown: reader.flag("noTeardown").unwrap_or(false),
+            declares_load: false,
+            ignored: Vec::new(),
+        };
+        options.scenarios = read_load(&mut reader, &mut options.declares_load);
+        let thresholds = reader.get("thresholds");
+        for key in fields.keys().filter(|key| WITHOUT_EFFECT.contains(&key.as_str())) {
+            if !reader.used.contains(&key.as_str()) {
+                options.ignored.push(key.clone());
+            }
+        }
+        reader.used.extend(WITHOUT_EFFECT);
+        reader.refuse_unknown();
+        options.thresholds = read_thresholds(thresholds, &mut mistakes);
+        if mistakes.is_empty() {
+            Ok(options)
+        } else {
+            Err(mistakes)
+        }
+    }
+
+    /// Whether a threshold watches `dropped_iterations`, which makes dropping the default.
+    pub fn watches_dropped_iterations(&self) -> bool {
+        self.thresholds.iter().any(|threshold| threshold.metric == "dropped_iterations")
+    }
+}
+
+/// Reads `scenarios`, or the shortcuts `vus`, `duration`, `iterations` and `stages`.
+fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Scenario> {
+    let scenarios = reader.get("scenarios");
+    let (vus, duration, iterations, stages) =
+        (reader.positive("vus"), reader.duration("duration"), reader.positive("iterations"), reader.stages("stages"));
+    *declares_load = scenarios.is_some() || duration.is_some() || iterations.is_some() || stages.is_some();
+    if let Some(scenarios) = scenarios {
+        let Some(fields) = scenarios.as_object().filter(|fields| !fields.is_empty()) else {
+            reader.mistake("scenarios", "must be an object of at least one scenario");
+            return Vec::new();
+        };
+        return fields.iter().filter_map(|(name, value)| read_scenario(name, value, reader.mistakes)).collect();
+    }
+    let (executor_name, executor) = match (iterations, stages, duration) {
+        (Some(iterations), _, limit) => (
+            "shared-iterations",
+            Executor::SharedIterations { vus: vus.unwrap_or(1), iterations, max_duration: limit.unwrap_or(Duration::from_secs(600)) },
+        ),
+        (None, Some(stages), _) => {
+            let profile = Profile::stages(vus.unwrap_or(1) as f64, stages);
+            ("ramping-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30) })
+        }
+        (None, None, Some(duration)) => {
+            let profile = Profile::constant(vus.unwrap_or(1) as f64, duration.as_secs_f64());
+            ("constant-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30) })
+        }
+        (None, None, None) => {
+            let vus = vus.unwrap_or(1);
+            ("shared-iterations", Executor::SharedIterations { vus, iterations: vus, max_duration: Duration::from_secs(600) })
+        }
+    };
+    vec![Scenario {
+        name: "default".into(),
+        executor_name: executor_name.into(),
+        executor,
+        exec: "default".into(),
+        start_time: Duration::ZERO,
+        graceful_stop: Duration::from_secs(30),
+        env: Vec::new(),
+        tags: Vec::new(),
+    }]
+}
+
+fn read_scenario(name: &str, value: &Value, mistakes: &mut Vec<String>) -> Option<Scenario> {
+    let place = format!("options.scenarios.{name}");
+    let Some(fields) = value.as_object() else {
+        mistakes.push(format!("{place}: must be an object with an executor"));
+        return None;
+    };
+    let mut reader = Reader::new(&place, fields, mistakes);
+    let executor_name = reader.text("executor").unwrap_or_default();
+    let common = (
+        reader.text("exec").unwrap_or_else(|| "default".into()),
+        reader.duration("startTime").unwrap_or_default(),
+        reader.duration("gracefulStop").unwrap_or(Duration::from_secs(30)),
+        reader.pairs("env"),
+        reader.pairs("tags"),
+    );
+    reader.get("options");
+    let executor = read_executor(&executor_name, &mut reader);
+    if executor.is_some() {
+        reader.refuse_unknown();
+    }
+    let (exec, start_time, graceful_stop, env, tags) = common;
+    Some(Scenario { name: name.to_owned(), executor_name, executor: executor?, exec, start_time, graceful_stop, env, tags })
+}
+
+fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
+    let minute = Duration::from_secs(60);
+    match name {
+        "shared-iterations" | "per-vu-iterations" => {
+            let vus = reader.positive("vus").unwrap_or(1);
+            let iterations = reader.positive("iterations").unwrap_or(1);
+            let max_duration = reader.duration("maxDuration").unwrap_or(10 * minute);
+            if name == "per-vu-iterations" {
+                return Some(Executor::PerVuIterations { vus, iterations, max_duration });
+            }
+            if iterations < vus {
+                reader.mistake("iterations", &format!("{iterations} is fewer than the {vus} VUs that share them; raise iterations or lower vus"));
+            }
+            Some(Executor::SharedIterations { vus, iterations, max_duration })
+        }
+        "constant-vus" => {
+            let vus = reader.number("vus").unwrap_or(1.0);
+            let duration = needed(reader, "duration")?;
+            Some(Executor::Closed { vus: Profile::constant(vus, duration.as_secs_f64()), graceful_ramp_down: minute / 2 })
+        }
+        "ramping-vus" => {
+            let start = reader.whole("startVUs").unwrap_or(1) as f64;
+            let graceful_ramp_down = reader.duration("gracefulRampDown").unwrap_or(minute / 2);
+            let stages = needed_stages(reader)?;
+            Some(Executor::Closed { vus: Profile::stages(start, stages), graceful_ramp_down })
+        }
+        "constant-arrival-rate" => {
+            let unit_s = time_unit_s(reader);
+            let rate = reader.number("rate");
+            let (pre_allocated_vus, max_vus) = read_vus(reader);
+            let duration = needed(reader, "duration");
+            let Some(rate) = rate.filter(|rate| *rate > 0.0) else {
+                reader.mistake("rate", "is needed and must be above 0");
+                return None;
+            };
+            let rate_per_s = Profile::constant(rate / unit_s, duration?.as_secs_f64());
+            Some(Executor::Open { rate_per_s, pre_allocated_vus, max_vus })
+        }
+        "ramping-arrival-rate" => {
+            let unit_s = time_unit_s(reader);
+            let start = reader.number("startRate").unwrap_or(0.0) / unit_s;
+            let (pre_allocated_vus, max_vus) = read_vus(reader);
+            let stages = needed_stages(reader)?.into_iter().map(|(duration_s, rate)| (duration_s, rate / unit_s)).collect();
+            Some(Executor::Open { rate_per_s: Profile::stages(start, stages), pre_allocated_vus, max_vus })
+        }
+        other => {
+            reader.mistake(
+                "executor",
+                &format!(
+                    "'{other}' is not an executor; use shared-iterations, per-vu-iterations, constant-vus, ramping-vus, \
+                     constant-arrival-rate or ramping-arrival-rate"
+                ),
+            );
+            None
+        }
+    }
+}
+
+fn needed(reader: &mut Reader, key: &'static str) -> Option<Duration> {
+    let duration = reader.duration(key);
+    if duration.is_none_or(|duration| duration.is_zero()) {
+        reader.mistake(key, "is needed and must be above 0, for example '30s'");
+        return None;
+    }
+    duration
+}
+
+fn needed_stages(reader: &mut Reader) -> Option<Vec<(f64, f64)>> {
+    let stages = reader.stages("stages");
+    if stages.is_none() {
+        reader.mistake("stages", "is needed, for example [{duration: '30s', target: 10}]");
+    }
+    stages
+}
+
+fn time_unit_s(reader: &mut Reader) -> f64 {
+    let unit = reader.duration("timeUnit").unwrap_or(Duration::from_secs(1));
+    if unit.is_zero() {
+        reader.mistake("timeUnit", "must be above 0");
+        return 1.0;
+    }
+    unit.as_secs_f64()
+}
+
+fn read_vus(reader: &mut Reader) -> (u64, Option<u64>) {
+    let pre_allocated = reader.whole("preAllocatedVUs");
+    let max_vus = reader.positive("maxVUs");
+    if let (Some(pre_allocated), Some(max_vus)) = (pre_allocated, max_vus) {
+        if max_vus < pre_allocated {
+            reader.mistake("maxVUs", &format!("{max_vus} is below preAllocatedVUs {pre_allocated}"));
+        }
+    }
+    (pre_allocated.unwrap_or(1), max_vus)
+}
+
+fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Threshold> {
+    let Some(value) = value else { return Vec::new() };
+    let Some(fields) = value.as_object() else {
+        mistakes.push("options.thresholds: must be an object like {http_req_duration: ['p(95) < 500']}".into());
+        return Vec::new();
+    };
+    let mut thresholds = Vec::new();
+    for (key, rows) in fields {
+        let single = std::slice::from_ref(rows);
+        for row in rows.as_array().map_or(single, Vec::as_slice) {
+            match read_threshold(key, row) {
+                Ok(threshold) => thresholds.push(threshold),
+                Err(mistake) => mistakes.push(format!("options.thresholds: {mistake}")),
+            }
+        }
+    }
+    thresholds
+}
+
+fn read_threshold(key: &str, row: &Value) -> Result<Threshold, String> {
+    match row {
+        Value::String(source) => Threshold::parse(key, source),
+        Value::Object(fields) => {
+            let source = fields.get("threshold").and_then(Value::as_str).ok_or_else(|| format!("'{key}': the field 'threshold' is missing"))?;
+            let mut threshold = Threshold::parse(key, source)?;
+            threshold.abort_on_fail = fields.get("abortOnFail").and_then(Value::as_bool).unwrap_or(false);
+            if let Some(delay) = fields.get("delayAbortEval") {
+                threshold.delay_abort_s = duration::from_json(delay)?.as_secs_f64();
+            }
+            Ok(threshold)
+        }
+        other => Err(format!("'{key}': {other} is neither a text nor an object with 'threshold'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn all_six_executors_are_read() {
+        let options = Options::from_json(&json!({"scenarios": {
+            "a": {"executor": "shared-iterations", "vus": 2, "iterations": 10},
+            "b": {"executor": "per-vu-iterations", "vus": 2, "iterations": 10, "maxDuration": "1m"},
+            "c": {"executor": "constant-vus", "vus": 2, "duration": "10s"},
+            "d": {"executor": "ramping-vus", "stages": [{"duration": "10s", "target": 5}], "gracefulRampDown": "0s"},
+            "e": {"executor": "constant-arrival-rate", "rate": 120, "timeUnit": "1m", "duration": "10s", "preAllocatedVUs": 2},
+            "f": {"executor": "ramping-arrival-rate", "startRate": 1, "stages": [{"duration": "10s", "target": 5}], "preAllocatedVUs": 2, "maxVUs": 9}
+        }}))
+        .unwrap();
+        assert_eq!(options.scenarios.len(), 6);
+        match &options.scenarios[4].executor {
+            Executor::Open { rate_per_s, max_vus, .. } => assert_eq!((rate_per_s.value_at(1.0), *max_vus), (2.0, None)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn shortcuts_become_a_default_scenario() {
+        for (value, executor) in [
+            (json!({"vus": 3, "duration": "5s"}), "constant-vus"),
+            (json!({"stages": [{"duration": "5s", "target": 2}]}), "ramping-vus"),
+            (json!({"iterations": 7}), "shared-iterations"),
+            (json!(null), "shared-iterations"),
+        ] {
+            assert_eq!(Options::from_json(&value).unwrap().scenarios[0].executor_name, executor);
+        }
+    }
+
+    #[test]
+    fn every_mistake_is_reported_at_once_with_its_place() {
+        let mistakes = Options::from_json(&json!({
+            "vus": -1, "duration": "soon", "colour": "red",
+            "scenarios": {"a": {"executor": "constant-vus"}, "b": {"executor": "warp"}, "c": {"executor": "constant-vus", "duration": "1s", "rate": 3}},
+            "thresholds": {"checks": ["rate >"]}
+        }))
+        .unwrap_err()
+        .join("\n");
+        for wanted in ["options.vus", "options.duration", "options.colour", "scenarios.a.duration", "'warp'", "scenarios.c.rate", "'checks'"] {
+            assert!(mistakes.contains(wanted), "{wanted} is not in:\n{mistakes}");
+        }
+    }
+}

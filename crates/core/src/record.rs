@@ -1,0 +1,283 @@
+//! What a thread measures: series of a metric and a set of tags, and their values since the last snapshot.
+//!
+//! Tag sets are interned. More than `MAX_TAG_SETS` of them means that a script puts an id into a URL; the
+//! rest merge into one named "other", so that memory does not grow with the number of requests.
+
+use hashbrown::{Equivalent, HashMap};
+use std::hash::{Hash, Hasher};
+
+use crate::histogram::Histogram;
+
+pub const MAX_TAG_SETS: usize = 1000;
+const OTHER: &str = "other";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    Rate,
+    Trend,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Rate => "rate",
+            Kind::Trend => "trend",
+        }
+    }
+}
+
+/// The values of a series in an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    Counter { sum: f64, count: u64 },
+    Gauge { last: f64, min: f64, max: f64 },
+    Rate { passes: u64, total: u64 },
+    Trend(Histogram),
+}
+
+impl Values {
+    pub fn empty(kind: Kind) -> Self {
+        match kind {
+            Kind::Counter => Values::Counter { sum: 0.0, count: 0 },
+            Kind::Gauge => Values::Gauge { last: f64::NAN, min: f64::INFINITY, max: f64::NEG_INFINITY },
+            Kind::Rate => Values::Rate { passes: 0, total: 0 },
+            Kind::Trend => Values::Trend(Histogram::new()),
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self {
+            Values::Counter { .. } => Kind::Counter,
+            Values::Gauge { .. } => Kind::Gauge,
+            Values::Rate { .. } => Kind::Rate,
+            Values::Trend(_) => Kind::Trend,
+        }
+    }
+
+    pub fn add(&mut self, value: f64) {
+        match self {
+            Values::Counter { sum, count } => {
+                *sum += value;
+                *count += 1;
+            }
+            Values::Gauge { last, min, max } => {
+                *last = value;
+                *min = min.min(value);
+                *max = max.max(value);
+            }
+            Values::Rate { passes, total } => {
+                *passes += u64::from(value != 0.0);
+                *total += 1;
+            }
+            Values::Trend(histogram) => histogram.record(value),
+        }
+    }
+
+    /// Merges values of the same kind; a later gauge replaces an earlier one.
+    pub fn merge(&mut self, other: &Values) {
+        match (self, other) {
+            (Values::Counter { sum, count }, Values::Counter { sum: more, count: times }) => {
+                *sum += more;
+                *count += times;
+            }
+            (Values::Gauge { last, min, max }, Values::Gauge { last: newer, min: low, max: high }) => {
+                if !newer.is_nan() {
+                    *last = *newer;
+                }
+                *min = min.min(*low);
+                *max = max.max(*high);
+            }
+            (Values::Rate { passes, total }, Values::Rate { passes: more, total: times }) => {
+                *passes += more;
+                *total += times;
+            }
+            (Values::Trend(histogram), Values::Trend(more)) => histogram.merge(more),
+            _ => debug_assert!(false, "a metric has one kind"),
+        }
+    }
+}
+
+/// Tags sorted by key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Tags(pub Vec<(String, String)>);
+
+impl Tags {
+    pub fn get(&self, key: &str) -> Option<&str> {
+        // `url` has the value of `name`: k6 sets it so for named requests, and without a name they are equal.
+        let key = if key == "url" { "name" } else { key };
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A borrowed tag set, sorted by key, to look up without allocating.
+struct Borrowed<'a>(&'a [(&'a str, &'a str)]);
+
+impl Hash for Borrowed<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The same stream of writes as the derived `Hash` of Vec<(String, String)>.
+        state.write_usize(self.0.len());
+        for (key, value) in self.0 {
+            key.hash(state);
+            value.hash(state);
+        }
+    }
+}
+
+impl Equivalent<Tags> for Borrowed<'_> {
+    fn equivalent(&self, tags: &Tags) -> bool {
+        self.0.len() == tags.0.len() && self.0.iter().zip(&tags.0).all(|(a, b)| a.0 == b.0 && a.1 == b.1)
+    }
+}
+
+pub type TagSetId = u32;
+pub type MetricId = u32;
+
+/// A metric's definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    pub name: String,
+    pub kind: Kind,
+    /// Whether its values are times in milliseconds.
+    pub is_time: bool,
+}
+
+/// What one series gathered in an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delta {
+    pub metric: Metric,
+    pub tags: Tags,
+    pub values: Values,
+}
+
+/// A thread's series since the last `take`.
+#[derive(Default)]
+pub struct Recorder {
+    metrics: Vec<Metric>,
+    tag_sets: Vec<Tags>,
+    tag_index: HashMap<Tags, TagSetId>,
+    /// Indexed by metric, then by tag set.
+    values: Vec<Vec<Option<Values>>>,
+    overflowed: bool,
+}
+
+impl Recorder {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers a metric, or finds it; an error if the name is taken by another kind.
+    pub fn metric(&mut self, name: &str, kind: Kind, is_time: bool) -> Result<MetricId, String> {
+        if let Some(at) = self.metrics.iter().position(|metric| metric.name == name) {
+            let known = &self.metrics[at];
+            if known.kind != kind {
+                return Err(format!("metric '{name}' already exists as a {}; give this {} another name", known.kind.name(), kind.name()));
+            }
+            return Ok(at as MetricId);
+        }
+        self.metrics.push(Metric { name: name.to_owned(), kind, is_time });
+        self.values.push(Vec::new());
+        Ok((self.metrics.len() - 1) as MetricId)
+    }
+
+    /// Interns a tag set given sorted by key. Past the limit `name` becomes "other".
+    pub fn tag_set(&mut self, sorted: &[(&str, &str)]) -> TagSetId {
+        if let Some(id) = self.tag_index.get(&Borrowed(sorted)) {
+            return *id;
+        }
+        if self.tag_sets.len() >= MAX_TAG_SETS {
+            self.overflowed = true;
+            let merged: Vec<(&str, &str)> = sorted
+                .iter()
+                .filter(|(key, _)| matches!(*key, "scenario" | "method" | "expected_response" | "status"))
+                .copied()
+                .chain(std::iter::once(("name", OTHER)))
+                .collect();
+            let mut merged = merged;
+            merged.sort_unstable();
+            return match self.tag_index.get(&Borrowed(&merged)) {
+                Some(id) => *id,
+                None => self.add_tag_set(&merged),
+            };
+        }
+        self.add_tag_set(sorted)
+    }
+
+    fn add_tag_set(&mut self, sorted: &[(&str, &str)]) -> TagSetId {
+        let tags = Tags(sorted.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect());
+        let id = self.tag_sets.len() as TagSetId;
+        self.tag_sets.push(tags.clone());
+        self.tag_index.insert(tags, id);
+        id
+    }
+
+    /// Whether tag sets had to be merged into "other".
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    pub fn add(&mut self, metric: MetricId, tags: TagSetId, value: f64) {
+        let kind = self.metrics[metric as usize].kind;
+        let series = &mut self.values[metric as usize];
+        if series.len() <= tags as usize {
+            series.resize(tags as usize + 1, None);
+        }
+        series[tags as usize].get_or_insert_with(|| Values::empty(kind)).add(value);
+    }
+
+    /// Takes everything recorded since the last call.
+    pub fn take(&mut self) -> Vec<Delta> {
+        let mut deltas = Vec::new();
+        for (metric, series) in self.metrics.iter().zip(&mut self.values) {
+            for (tags, values) in series.iter_mut().enumerate() {
+                if let Some(values) = values.take() {
+                    deltas.push(Delta { metric: metric.clone(), tags: self.tag_sets[tags].clone(), values });
+                }
+            }
+        }
+        deltas
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_tags_are_one_series_and_a_snapshot_empties_it() {
+        let mut recorder = Recorder::new();
+        let metric = recorder.metric("http_reqs", Kind::Counter, false).unwrap();
+        for _ in 0..3 {
+            let tags = recorder.tag_set(&[("name", "a"), ("status", "200")]);
+            recorder.add(metric, tags, 1.0);
+        }
+        let deltas = recorder.take();
+        assert_eq!(deltas.len(), 1);
+        assert_eq!(deltas[0].values, Values::Counter { sum: 3.0, count: 3 });
+        assert!(recorder.take().is_empty());
+    }
+
+    #[test]
+    fn more_names_than_the_limit_merge_into_other_and_lose_no_sample() {
+        let mut recorder = Recorder::new();
+        let metric = recorder.metric("http_reqs", Kind::Counter, false).unwrap();
+        for id in 0..5000 {
+            let tags = recorder.tag_set(&[("method", "GET"), ("name", &format!("/issue/{id}"))]);
+            recorder.add(metric, tags, 1.0);
+        }
+        let deltas = recorder.take();
+        let total: f64 = deltas.iter().map(|delta| match delta.values { Values::Counter { sum, .. } => sum, _ => 0.0 }).sum();
+        assert_eq!((deltas.len(), total), (MAX_TAG_SETS + 1, 5000.0));
+        assert!(recorder.overflowed());
+    }
+
+    #[test]
+    fn a_metric_cannot_change_its_kind() {
+        let mut recorder = Recorder::new();
+        recorder.metric("m", Kind::Counter, false).unwrap();
+        assert!(recorder.metric("m", Kind::Trend, false).unwrap_err().contains("another name"));
+    }
+}

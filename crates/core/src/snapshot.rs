@@ -1,0 +1,91 @@
+//! What the engine says each second, and its JSON form (docs/run-directory.md).
+
+use hashbrown::HashMap;
+use serde_json::{json, Value};
+
+use crate::record::{Delta, Metric, Tags, Values};
+
+/// Counts of arrivals of a second, summed over the threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub planned: u64,
+    pub started: u64,
+    pub done: u64,
+    pub late: u64,
+    pub dropped: u64,
+    pub backlog: u64,
+    pub in_flight: u64,
+    pub vus: u64,
+    pub vus_max: u64,
+    pub oldest_wait_s: f64,
+}
+
+impl Counts {
+    pub fn add(&mut self, other: &Counts) {
+        self.planned += other.planned;
+        self.started += other.started;
+        self.done += other.done;
+        self.late += other.late;
+        self.dropped += other.dropped;
+        self.backlog += other.backlog;
+        self.in_flight += other.in_flight;
+        self.vus += other.vus;
+        self.vus_max += other.vus_max;
+        self.oldest_wait_s = self.oldest_wait_s.max(other.oldest_wait_s);
+    }
+}
+
+/// Series merged over threads or seconds.
+#[derive(Clone, Debug, Default)]
+pub struct SeriesMap(HashMap<(String, Tags), (Metric, Values)>);
+
+impl SeriesMap {
+    pub fn merge(&mut self, delta: &Delta) {
+        self.0
+            .entry((delta.metric.name.clone(), delta.tags.clone()))
+            .and_modify(|(_, values)| values.merge(&delta.values))
+            .or_insert_with(|| (delta.metric.clone(), delta.values.clone()));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&Metric, &Tags, &Values)> {
+        self.0.iter().map(|((_, tags), (metric, values))| (metric, tags, values))
+    }
+
+    /// All series of a metric that have the wanted tags, merged; `None` when there is none.
+    pub fn select(&self, metric: &str, wanted: &[(String, String)]) -> Option<Values> {
+        let mut merged: Option<Values> = None;
+        for (definition, tags, values) in self.iter() {
+            if definition.name == metric && wanted.iter().all(|(key, value)| tags.get(key) == Some(value)) {
+                match &mut merged {
+                    Some(sum) => sum.merge(values),
+                    None => merged = Some(values.clone()),
+                }
+            }
+        }
+        merged
+    }
+
+    pub fn to_json(&self) -> Vec<Value> {
+        let mut rows: Vec<_> = self.iter().collect();
+        rows.sort_by(|a, b| (&a.0.name, a.1).cmp(&(&b.0.name, b.1)));
+        rows.into_iter().map(|(metric, tags, values)| series_json(metric, tags, values)).collect()
+    }
+}
+
+fn series_json(metric: &Metric, tags: &Tags, values: &Values) -> Value {
+    let tags: serde_json::Map<String, Value> = tags.0.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    let mut row = json!({"metric": metric.name, "kind": metric.kind.name(), "tags": tags});
+    let fields = match values {
+        Values::Counter { sum, .. } => json!({"value": sum}),
+        Values::Gauge { last, min, max } => json!({"value": last, "min": min, "max": max}),
+        Values::Rate { passes, total } => json!({"passes": passes, "total": total}),
+        Values::Trend(histogram) => json!({
+            "count": histogram.count(), "sum": histogram.sum(), "min": histogram.min(), "max": histogram.max(),
+            "buckets": histogram.buckets().collect::<Vec<_>>(),
+        }),
+    };
+    if let (Some(row), Value::Object(fields)) = (row.as_object_mut(), fields) {
+        row.extend(fields);
+    }
+    row
+}
