@@ -1,0 +1,10 @@
+//! The JavaScript host: sole owner of the JS engine. A VU is resumed with what it asked for and says what it
+//! wants next (`Effect`); sockets, timers and threads are the host's.
+
+pub mod bundle;
+pub mod effect;
+mod http;
+mod modules;
+mod native;
+pub mod state;
+pub mod vu;

@@ -1,0 +1,276 @@
+//! A virtual user: a QuickJS runtime on a coroutine of its own, so that k6's blocking calls suspend the VU
+//! and not the thread. The host resumes it with what it asked for; nothing here waits.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Runtime, Value};
+
+use crate::bundle::ScriptError;
+use crate::effect::{Effect, Reply};
+use crate::modules::ScriptModules;
+use crate::native;
+use crate::state::{Iteration, VuState, MAX_COMPUTE};
+
+/// Virtual size of a VU's stack; only touched pages cost memory.
+const STACK_BYTES: usize = 1 << 20;
+/// Kept free below QuickJS's own limit, for native frames.
+const STACK_RESERVE_BYTES: usize = 48 << 10;
+
+/// What a script says of itself when it is loaded.
+#[derive(Clone, Debug)]
+pub struct InitInfo {
+    pub options_json: String,
+    pub exports: Vec<String>,
+}
+
+/// One call of an exported function.
+#[derive(Debug)]
+pub struct Job {
+    pub function: String,
+    pub iteration: Iteration,
+    /// The argument as JSON: setup data, or the summary's data.
+    pub argument_json: Option<String>,
+    /// Whether the result is wanted (setup, handleSummary).
+    pub wants_result: bool,
+}
+
+#[derive(Debug)]
+pub enum Outcome {
+    /// The function returned; its result as JSON if it was wanted and is not undefined.
+    Returned(Option<String>),
+    /// It threw; the message with file and line.
+    Threw(ScriptError),
+    /// It was interrupted by the host.
+    Aborted,
+}
+
+pub(crate) enum Input {
+    Begin,
+    Run(Box<Job>),
+    Reply(Reply),
+    Abort,
+}
+
+pub(crate) enum Output {
+    Loaded(Result<InitInfo, ScriptError>),
+    Effect(Effect),
+    Finished(Outcome),
+}
+
+pub enum Step {
+    Effect(Effect),
+    Finished(Outcome),
+}
+
+pub struct Vu {
+    coroutine: Coroutine<Input, Output, (), DefaultStack>,
+    pub state: Rc<VuState>,
+}
+
+impl Vu {
+    /// Loads the script into a new VU.
+    pub fn load(state: VuState) -> Result<(Self, InitInfo), ScriptError> {
+        let stack = DefaultStack::new(STACK_BYTES).map_err(|error| {
+            ScriptError::new(format!("no memory map for another VU's stack: {error}; raise vm.max_map_count or use fewer VUs"))
+        })?;
+        let state = Rc::new(state);
+        let inner = state.clone();
+        let coroutine = Coroutine::with_stack(stack, move |yielder, _begin: Input| {
+            inner.yielder.set(Some(std::ptr::from_ref(yielder)));
+            body(&inner);
+        });
+        let mut vu = Self { coroutine, state };
+        match vu.coroutine.resume(Input::Begin) {
+            CoroutineResult::Yield(Output::Loaded(Ok(info))) => Ok((vu, info)),
+            CoroutineResult::Yield(Output::Loaded(Err(error))) => Err(error),
+            _ => Err(ScriptError::new("the script could not be started: out of memory for its runtime; use fewer VUs")),
+        }
+    }
+
+    pub fn start(&mut self, job: Job) -> Step {
+        self.resume(Input::Run(Box::new(job)))
+    }
+
+    pub fn reply(&mut self, reply: Reply) -> Step {
+        self.resume(Input::Reply(reply))
+    }
+
+    /// Interrupts the iteration; the script cannot catch it.
+    pub fn abort(&mut self) {
+        self.resume(Input::Abort);
+        self.state.aborted.set(false);
+    }
+
+    fn resume(&mut self, input: Input) -> Step {
+        if self.coroutine.done() {
+            return Step::Finished(Outcome::Aborted);
+        }
+        match self.coroutine.resume(input) {
+            CoroutineResult::Yield(Output::Effect(effect)) => Step::Effect(effect),
+            CoroutineResult::Yield(Output::Finished(outcome)) => Step::Finished(outcome),
+            CoroutineResult::Yield(Output::Loaded(_)) | CoroutineResult::Return(()) => Step::Finished(Outcome::Aborted),
+        }
+    }
+}
+
+impl Drop for Vu {
+    fn drop(&mut self) {
+        // A suspended coroutine holds live JavaScript frames; it must run to its end, never be dropped.
+        while !self.coroutine.done() {
+            self.coroutine.resume(Input::Abort);
+        }
+    }
+}
+
+fn body(state: &Rc<VuState>) {
+    let failed = |error: rquickjs::Error| Output::Loaded(Err(ScriptError::new(format!("cannot start JavaScript: {error}; use fewer VUs"))));
+    let runtime = match Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            state.suspend(failed(error));
+            return;
+        }
+    };
+    runtime.set_max_stack_size(STACK_BYTES - STACK_RESERVE_BYTES);
+    let watched = state.clone();
+    runtime.set_interrupt_handler(Some(Box::new(move || watched.resumed.get().elapsed() > MAX_COMPUTE)));
+    runtime.set_loader(ScriptModules(state.clone()), ScriptModules(state.clone()));
+    match Context::full(&runtime) {
+        Ok(context) => context.with(|ctx| serve(&ctx, state)),
+        Err(error) => {
+            state.suspend(failed(error));
+        }
+    }
+}
+
+/// Loads the script, then serves one job after the other until the host ends the VU.
+fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>) {
+    state.resumed.set(Instant::now());
+    let (namespace, info) = match load(ctx, state) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            state.suspend(Output::Loaded(Err(error)));
+            return;
+        }
+    };
+    state.in_init.set(false);
+    let mut input = state.suspend(Output::Loaded(Ok(info)));
+    while let Input::Run(job) = input {
+        let outcome = run(ctx, state, &namespace, *job);
+        input = state.suspend(Output::Finished(outcome));
+        // An abort that came while the VU was suspended inside the job has been served by its outcome.
+        if !matches!(input, Input::Abort) {
+            state.aborted.set(false);
+        }
+    }
+}
+
+fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<(Object<'js>, InitInfo), ScriptError> {
+    let main = state.bundle.main.to_string_lossy().into_owned();
+    native::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
+    let source = state
+        .bundle
+        .source(&state.bundle.main)
+        .map_err(|error| ScriptError::new(format!("cannot read the script {main}: {error}; check that it is a readable file")))?;
+    let evaluated = (|| {
+        let (module, promise) = Module::declare(ctx.clone(), main.as_str(), source)?.eval()?;
+        promise.finish::<()>()?;
+        module.namespace()
+    })();
+    let namespace = evaluated.catch(ctx).map_err(|error| describe(state, &error))?;
+    let options: Value = namespace.get("options").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));
+    let options_json = ctx.json_stringify(options).catch(ctx).map_err(|error| describe(state, &error))?;
+    let options_json = options_json.and_then(|text| text.to_string().ok()).unwrap_or_else(|| "null".into());
+    let exports = namespace
+        .own_keys::<String>(rquickjs::Filter::default())
+        .flatten()
+        .filter(|name| namespace.get::<_, Value>(name.as_str()).is_ok_and(|value| value.is_function()))
+        .collect();
+    Ok((namespace, InitInfo { options_json, exports }))
+}
+
+fn run<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job) -> Outcome {
+    let result = call(ctx, state, namespace, job).catch(ctx);
+    state.group.borrow_mut().clear();
+    match result {
+        Ok(result) => Outcome::Returned(result),
+        Err(_) if state.aborted.get() => Outcome::Aborted,
+        Err(_) if state.test_aborted.borrow().is_some() => Outcome::Aborted,
+        Err(error) => Outcome::Threw(describe(state, &error)),
+    }
+}
+
+fn call<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job) -> rquickjs::Result<Option<String>> {
+    let globals = ctx.globals();
+    globals.set("__ITER", job.iteration.number_on_vu)?;
+    if !job.iteration.env.is_empty() {
+        let env: Object = globals.get("__ENV")?;
+        for (key, value) in &job.iteration.env {
+            env.set(key.as_str(), value.as_str())?;
+        }
+    }
+    if !state.bundle.defaults.no_cookies_reset {
+        state.jar.borrow_mut().clear();
+    }
+    state.lag_to_charge_ms.set(job.iteration.arrival_lag_ms);
+    *state.iteration.borrow_mut() = job.iteration;
+    let argument = match &job.argument_json {
+        Some(json) => ctx.json_parse(json.as_str())?,
+        None => Value::new_undefined(ctx.clone()),
+    };
+    let function: Function = namespace.get(job.function.as_str())?;
+    let mut result: Value = function.call((argument,))?;
+    if let Some(promise) = result.as_promise() {
+        result = promise.finish::<Value>()?;
+    }
+    if !job.wants_result {
+        return Ok(None);
+    }
+    ctx.json_stringify(result)?.map(|text| text.to_string()).transpose()
+}
+
+/// Turns what JavaScript threw into a message with file, line and the line itself.
+fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
+    let (message, stack) = match error {
+        CaughtError::Exception(exception) => {
+            let name = exception.as_object().get::<_, Option<String>>("name").ok().flatten();
+            let message = exception.message().unwrap_or_default();
+            let message = match name.filter(|name| name != "Error") {
+                Some(name) => format!("{name}: {message}"),
+                None => message,
+            };
+            (message, exception.stack().unwrap_or_default())
+        }
+        CaughtError::Value(value) => {
+            let text = value.as_string().and_then(|text| text.to_string().ok()).unwrap_or_else(|| format!("{value:?}"));
+            (format!("the script threw: {text}"), String::new())
+        }
+        CaughtError::Error(error) => (error.to_string(), String::new()),
+    };
+    let message = match message.as_str() {
+        "InternalError: interrupted" => {
+            format!("the script computed for over {} s without a request or sleep and was stopped; look for a loop that never ends", MAX_COMPUTE.as_secs())
+        }
+        "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => format!("{message}: a function calls itself too deeply"),
+        _ => message,
+    };
+    let mut described = ScriptError::new(message);
+    if let Some((file, line)) = stack.lines().filter_map(place_in_stack).find(|(file, _)| file.starts_with('/')) {
+        described.snippet = state.bundle.snippet(&file, line);
+        described.file = Some(file);
+        described.line = Some(line);
+    }
+    described
+}
+
+/// Reads `at name (file:line:column)` or `at file:line:column`.
+fn place_in_stack(frame: &str) -> Option<(String, usize)> {
+    let place = frame.trim().strip_prefix("at ")?;
+    let place = place.rsplit_once('(').map_or(place, |(_, inner)| inner.trim_end_matches(')'));
+    let (rest, _column) = place.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    Some((file.to_owned(), line.parse().ok()?))
+}
