@@ -1,0 +1,221 @@
+//! A VU's HTTP client: connects, reuses, times each phase as k6 does, and turns every failure into data.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use plimsoll_script::effect::{Failure, HttpRequest, HttpResponse, Timings};
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, ProtocolVersion};
+use tokio_rustls::TlsConnector;
+use url::Url;
+
+use crate::connection::{Connection, Exchange, Stream};
+
+/// k6's numbers for requests without a response.
+mod code {
+    pub const GENERIC: u32 = 1000;
+    pub const TIMEOUT: u32 = 1050;
+    pub const DNS: u32 = 1101;
+    pub const TCP: u32 = 1200;
+    pub const REFUSED: u32 = 1212;
+    pub const RESET: u32 = 1220;
+    pub const TLS: u32 = 1300;
+}
+
+/// What all VUs of a thread share: TLS configuration and resolved names.
+pub struct Network {
+    tls: Arc<ClientConfig>,
+    names: RefCell<HashMap<(String, u16), SocketAddr>>,
+    reuse: bool,
+}
+
+impl Network {
+    pub fn new(tls: Arc<ClientConfig>, reuse: bool) -> Rc<Self> {
+        Rc::new(Self { tls, names: RefCell::default(), reuse })
+    }
+}
+
+type Origin = (bool, String, u16);
+
+pub struct Client {
+    network: Rc<Network>,
+    idle: RefCell<Vec<(Origin, Connection)>>,
+}
+
+fn milliseconds(from: Instant, to: Instant) -> f64 {
+    to.saturating_duration_since(from).as_secs_f64() * 1000.0
+}
+
+impl Client {
+    pub fn new(network: Rc<Network>) -> Self {
+        Self { network, idle: RefCell::default() }
+    }
+
+    pub fn close_idle(&self) {
+        self.idle.borrow_mut().clear();
+    }
+
+    /// Carries out one request; never fails, a failure is part of the response.
+    pub async fn perform(&self, request: &HttpRequest) -> HttpResponse {
+        let mut timings = Timings::default();
+        let result = match tokio::time::timeout(request.timeout, self.attempt(request, &mut timings)).await {
+            Ok(result) => result,
+            Err(_) => Err(Failure { code: code::TIMEOUT, message: "request timeout".into() }),
+        };
+        result.unwrap_or_else(|failure| HttpResponse {
+            status: 0,
+            status_text: String::new(),
+            proto: "",
+            headers: Vec::new(),
+            body: Bytes::new(),
+            timings,
+            failure: Some(failure),
+            remote_ip: String::new(),
+            remote_port: 0,
+            tls_version: "",
+            bytes_sent: 0,
+            bytes_received: 0,
+            finished: Instant::now(),
+        })
+    }
+
+    async fn attempt(&self, request: &HttpRequest, timings: &mut Timings) -> Result<HttpResponse, Failure> {
+        let url = &request.url;
+        let tls = url.scheme() == "https";
+        let origin = (tls, url.host_str().unwrap_or_default().to_owned(), url.port_or_known_default().unwrap_or(80));
+        loop {
+            let began = Instant::now();
+            let (mut connection, reused) = match self.take_idle(&origin) {
+                Some(connection) => (connection, true),
+                None => (self.connect(url, &origin, timings).await?, false),
+            };
+            let ready = Instant::now();
+            timings.blocked = if reused { milliseconds(began, ready) } else { timings.looking_up };
+            match connection.exchange(request).await {
+                Ok(exchange) => {
+                    timings.sending = milliseconds(ready, exchange.sent);
+                    timings.waiting = milliseconds(exchange.sent, exchange.first_byte);
+                    timings.receiving = milliseconds(exchange.first_byte, exchange.finished);
+                    return Ok(self.response(origin, connection, exchange, *timings));
+                }
+                // The server closed an idle connection while the request was on its way: only a request that
+                // changes nothing may be sent again (RFC 9110, section 9.2.2).
+                Err(error) if reused && is_closed(&error) && matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS") => {}
+                Err(error) => {
+                    timings.waiting = milliseconds(ready, Instant::now());
+                    return Err(describe(&error));
+                }
+            }
+        }
+    }
+
+    fn take_idle(&self, origin: &Origin) -> Option<Connection> {
+        let mut idle = self.idle.borrow_mut();
+        while let Some(at) = idle.iter().position(|(known, _)| known == origin) {
+            let (_, connection) = idle.swap_remove(at);
+            if !connection.is_stale() {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    async fn connect(&self, url: &Url, origin: &Origin, timings: &mut Timings) -> Result<Connection, Failure> {
+        let began = Instant::now();
+        let remote = self.resolve(&origin.1, origin.2).await?;
+        let resolved = Instant::now();
+        timings.looking_up = milliseconds(began, resolved);
+        let tcp = TcpStream::connect(remote).await.map_err(|error| describe(&error))?;
+        let _ = tcp.set_nodelay(true);
+        let connected = Instant::now();
+        timings.connecting = milliseconds(resolved, connected);
+        if !origin.0 {
+            return Ok(Connection::new(Stream::Plain(tcp), remote, ""));
+        }
+        let failed = |message: String| Failure { code: code::TLS, message };
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let name = ServerName::try_from(host).map_err(|error| failed(format!("tls: {error}")))?;
+        let stream = TlsConnector::from(self.network.tls.clone()).connect(name, tcp).await.map_err(|error| failed(format!("tls: {error}")))?;
+        timings.tls_handshaking = milliseconds(connected, Instant::now());
+        let version = match stream.get_ref().1.protocol_version() {
+            Some(ProtocolVersion::TLSv1_2) => "tls1.2",
+            _ => "tls1.3",
+        };
+        Ok(Connection::new(Stream::Tls(Box::new(stream)), remote, version))
+    }
+
+    async fn resolve(&self, host: &str, port: u16) -> Result<SocketAddr, Failure> {
+        if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
+            return Ok(SocketAddr::new(address, port));
+        }
+        let key = (host.to_owned(), port);
+        if let Some(known) = self.network.names.borrow().get(&key) {
+            return Ok(*known);
+        }
+        let failed = |why: String| Failure { code: code::DNS, message: format!("lookup {host}: {why}") };
+        let found: Vec<SocketAddr> = tokio::net::lookup_host((host, port)).await.map_err(|error| failed(error.to_string()))?.collect();
+        let preferred = found.iter().find(|address| address.is_ipv4()).or(found.first()).copied();
+        let address = preferred.ok_or_else(|| failed("no such host".into()))?;
+        self.network.names.borrow_mut().insert(key, address);
+        Ok(address)
+    }
+
+    fn response(&self, origin: Origin, connection: Connection, exchange: Exchange, timings: Timings) -> HttpResponse {
+        let (remote, tls_version) = (connection.remote, connection.tls_version);
+        if exchange.keep_alive && self.network.reuse {
+            self.idle.borrow_mut().push((origin, connection));
+        }
+        let encoding = exchange.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
+        let body = match encoding {
+            Some((_, encoding)) if !exchange.body.is_empty() => decompress(encoding, &exchange.body).unwrap_or(exchange.body),
+            _ => exchange.body,
+        };
+        HttpResponse {
+            status: exchange.status,
+            status_text: format!("{} {}", exchange.status, exchange.reason),
+            proto: if exchange.http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+            headers: exchange.headers,
+            body,
+            timings,
+            failure: None,
+            remote_ip: remote.ip().to_string(),
+            remote_port: remote.port(),
+            tls_version,
+            bytes_sent: exchange.bytes_sent,
+            bytes_received: exchange.bytes_received,
+            finished: exchange.finished,
+        }
+    }
+}
+
+/// Undoes gzip and deflate; `None` leaves the body as it came.
+fn decompress(encoding: &str, body: &[u8]) -> Option<Bytes> {
+    let mut plain = Vec::with_capacity(body.len() * 4);
+    match encoding.trim().to_ascii_lowercase().as_str() {
+        "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(body).read_to_end(&mut plain).ok()?,
+        "deflate" => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain).ok()?,
+        _ => return None,
+    };
+    Some(Bytes::from(plain))
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}
+
+fn describe(error: &io::Error) -> Failure {
+    let code = match error.kind() {
+        io::ErrorKind::ConnectionRefused => code::REFUSED,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => code::RESET,
+        io::ErrorKind::InvalidData => code::GENERIC,
+        _ => code::TCP,
+    };
+    Failure { code, message: error.to_string() }
+}

@@ -1,0 +1,162 @@
+//! Merges the threads' seconds into snapshots, keeps the totals, and judges thresholds while the run goes on.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use plimsoll_core::histogram::Histogram;
+use plimsoll_core::record::{Delta, Values};
+use plimsoll_core::snapshot::{Counts, SeriesMap};
+use plimsoll_core::threshold::{Threshold, Verdict};
+use serde_json::{json, Value};
+
+use crate::limits;
+
+/// What one thread measured in one second.
+pub struct ThreadSecond {
+    pub second: u32,
+    pub counts: Counts,
+    pub deltas: Vec<Delta>,
+    pub lag: Histogram,
+    pub overflowed: bool,
+}
+
+pub enum Part {
+    Second(ThreadSecond),
+    Ended,
+}
+
+/// Everything measured so far.
+#[derive(Default)]
+pub struct Totals {
+    pub series: SeriesMap,
+    pub seconds: f64,
+    pub vus_min_max: Option<(u64, u64)>,
+    pub vus_max: u64,
+    pub overflowed: bool,
+    /// The threshold that aborted the run.
+    pub aborted_by: Option<String>,
+}
+
+pub struct Collector<'a> {
+    pub threads: usize,
+    pub thresholds: &'a [Threshold],
+    pub level: tokio::sync::watch::Receiver<f64>,
+    pub output: Sender<String>,
+    /// Asks the run to stop, because a threshold with `abortOnFail` failed.
+    pub abort: &'a dyn Fn(String),
+    pub t0_unix_s: f64,
+}
+
+#[derive(Default)]
+struct Second {
+    parts: usize,
+    counts: Counts,
+    series: SeriesMap,
+    lag: Histogram,
+}
+
+impl Collector<'_> {
+    /// Gathers until every thread has ended; a snapshot is due when all threads told their second.
+    pub fn gather(&self, parts: &Receiver<Part>, totals: &mut Totals) {
+        let mut open: BTreeMap<u32, Second> = BTreeMap::new();
+        let (mut running, mut cpu_s) = (self.threads, limits::process_cpu_s());
+        while running > 0 {
+            let Ok(part) = parts.recv_timeout(Duration::from_secs(3600)) else { break };
+            match part {
+                Part::Ended => running -= 1,
+                Part::Second(part) => {
+                    if part.overflowed && !totals.overflowed {
+                        totals.overflowed = true;
+                        eprintln!(
+                            "WARN over 1,000 distinct series: the rest merge into \"other\". A URL with an id in it makes one each; \
+                             group them with a tag: http.get(url, {{tags: {{name: 'GET /issues/:id'}}}})"
+                        );
+                    }
+                    let second = open.entry(part.second).or_default();
+                    second.parts += 1;
+                    second.counts.add(&part.counts);
+                    second.lag.merge(&part.lag);
+                    for delta in &part.deltas {
+                        second.series.merge(delta);
+                        totals.series.merge(delta);
+                    }
+                }
+            }
+            while open.first_entry().is_some_and(|entry| entry.get().parts >= self.threads) {
+                if let Some((number, second)) = open.pop_first() {
+                    self.publish(number, &second, totals, &mut cpu_s);
+                }
+            }
+        }
+        for (number, second) in std::mem::take(&mut open) {
+            self.publish(number, &second, totals, &mut cpu_s);
+        }
+    }
+
+    fn publish(&self, number: u32, second: &Second, totals: &mut Totals, cpu_s: &mut f64) {
+        totals.seconds = f64::from(number + 1);
+        let vus = second.counts.vus;
+        totals.vus_min_max = Some(totals.vus_min_max.map_or((vus, vus), |(low, high)| (low.min(vus), high.max(vus))));
+        totals.vus_max = totals.vus_max.max(second.counts.vus_max);
+        let now_cpu_s = limits::process_cpu_s();
+        let snapshot = self.snapshot(number, second, now_cpu_s - *cpu_s);
+        *cpu_s = now_cpu_s;
+        // Nobody listening means that the caller has gone; the run itself is told so by its own drop.
+        let _ = self.output.send(snapshot.to_string());
+        self.judge(totals);
+    }
+
+    fn snapshot(&self, number: u32, second: &Second, cpu_s: f64) -> Value {
+        let counts = &second.counts;
+        let lag = |quantile: f64| second.lag.quantile(quantile).unwrap_or(0.0);
+        json!({
+            "second": number, "t_unix": self.t0_unix_s + f64::from(number), "level": *self.level.borrow(),
+            "vus": counts.vus, "vus_max": counts.vus_max,
+            "planned": counts.planned, "started": counts.started, "done": counts.done,
+            "late": counts.late, "dropped": counts.dropped, "backlog": counts.backlog, "in_flight": counts.in_flight,
+            "oldest_wait_s": counts.oldest_wait_s,
+            "series": second.series.to_json(),
+            "generator": {
+                "cpu_s": cpu_s, "lag_p50_ms": lag(0.5), "lag_p99_ms": lag(0.99), "lag_max_ms": lag(1.0),
+                "threads": self.threads, "rss_bytes": limits::resident_bytes(), "open_files": limits::open_files(),
+            },
+        })
+    }
+
+    fn judge(&self, totals: &mut Totals) {
+        if totals.aborted_by.is_some() {
+            return;
+        }
+        let failed = self.thresholds.iter().find(|threshold| {
+            threshold.abort_on_fail
+                && totals.seconds >= threshold.delay_abort_s
+                && threshold.judge(&totals.series, totals.seconds).0 == Verdict::Failed
+        });
+        if let Some(threshold) = failed {
+            let what = format!("{}: {}", threshold.key, threshold.source);
+            totals.aborted_by = Some(what.clone());
+            (self.abort)(format!("threshold {what} failed"));
+        }
+    }
+}
+
+/// Seconds since the epoch.
+pub fn unix_now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// Adds what setup and teardown measured to the totals.
+pub fn add_deltas(totals: &mut Totals, deltas: &[Delta]) {
+    for delta in deltas {
+        totals.series.merge(delta);
+    }
+}
+
+/// The passes and fails of a rate.
+pub fn passes_and_fails(values: &Values) -> Option<(u64, u64)> {
+    match values {
+        Values::Rate { passes, total } => Some((*passes, total - passes)),
+        _ => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! One HTTP/1.1 connection (RFC 9112): writes a request, reads a response, and says when each phase ended.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use bytes::{Buf, Bytes, BytesMut};
+use plimsoll_script::effect::HttpRequest;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+const MAX_HEADERS: usize = 128;
+const MAX_HEAD_BYTES: usize = 1 << 20;
+
+pub enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+pub struct Connection {
+    pub stream: Stream,
+    pub remote: SocketAddr,
+    pub tls_version: &'static str,
+    buffer: BytesMut,
+    head: Vec<u8>,
+}
+
+/// A response as read, with the moments of its phases.
+pub struct Exchange {
+    pub status: u16,
+    pub reason: String,
+    pub http11: bool,
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+    pub keep_alive: bool,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
+    pub sent: Instant,
+    pub first_byte: Instant,
+    pub finished: Instant,
+}
+
+/// How the end of a body is known (RFC 9112, section 6.3).
+enum Framing {
+    Empty,
+    Length(usize),
+    Chunked,
+    UntilClose,
+}
+
+impl Connection {
+    pub fn new(stream: Stream, remote: SocketAddr, tls_version: &'static str) -> Self {
+        Self { stream, remote, tls_version, buffer: BytesMut::with_capacity(4096), head: Vec::with_capacity(512) }
+    }
+
+    /// Whether the peer has closed or written while the connection was idle; either way it cannot be reused.
+    pub fn is_stale(&self) -> bool {
+        let tcp = match &self.stream {
+            Stream::Plain(tcp) => tcp,
+            Stream::Tls(tls) => tls.get_ref().0,
+        };
+        !matches!(tcp.try_read(&mut [0u8; 1]), Err(error) if error.kind() == io::ErrorKind::WouldBlock) || !self.buffer.is_empty()
+    }
+
+    pub async fn exchange(&mut self, request: &HttpRequest) -> io::Result<Exchange> {
+        self.write_head(request);
+        let bytes_sent = (self.head.len() + request.body.len()) as u64;
+        if request.body.len() <= 16 << 10 {
+            self.head.extend_from_slice(&request.body);
+            write_all(&mut self.stream, &self.head).await?;
+        } else {
+            write_all(&mut self.stream, &self.head).await?;
+            write_all(&mut self.stream, &request.body).await?;
+        }
+        let sent = Instant::now();
+        let mut received = self.fill().await?;
+        let first_byte = Instant::now();
+        let (mut exchange, framing) = loop {
+            match parse_head(&self.buffer, &request.method)? {
+                Some((head_bytes, exchange, framing)) => {
+                    self.buffer.advance(head_bytes);
+                    // 1xx responses announce the real one (RFC 9110, section 15.2).
+                    if !(100..200).contains(&exchange.status) || exchange.status == 101 {
+                        break (exchange, framing);
+                    }
+                }
+                None if self.buffer.len() > MAX_HEAD_BYTES => return Err(invalid("the response's headers exceed 1 MiB")),
+                None => received += self.fill().await?,
+            }
+        };
+        exchange.body = self.read_body(&framing, request.discard_body, &mut received).await?;
+        exchange.keep_alive &= !matches!(framing, Framing::UntilClose);
+        (exchange.bytes_sent, exchange.bytes_received) = (bytes_sent, received);
+        (exchange.sent, exchange.first_byte, exchange.finished) = (sent, first_byte, Instant::now());
+        Ok(exchange)
+    }
+
+    fn write_head(&mut self, request: &HttpRequest) {
+        let head = &mut self.head;
+        head.clear();
+        let url = &request.url;
+        let mut put = |parts: &[&str]| parts.iter().for_each(|part| head.extend_from_slice(part.as_bytes()));
+        put(&[&request.method, " ", url.path()]);
+        if let Some(query) = url.query() {
+            put(&["?", query]);
+        }
+        put(&[" HTTP/1.1\r\n"]);
+        if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            put(&["Host: ", url.host_str().unwrap_or_default()]);
+            if let Some(port) = url.port() {
+                put(&[":", &port.to_string()]);
+            }
+            put(&["\r\n"]);
+        }
+        for (name, value) in &request.headers {
+            // A line break in a header would start another one.
+            if !name.eq_ignore_ascii_case("content-length") && !value.contains(['\r', '\n']) {
+                put(&[name, ": ", value, "\r\n"]);
+            }
+        }
+        if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+            put(&["Content-Length: ", &request.body.len().to_string(), "\r\n"]);
+        }
+        put(&["\r\n"]);
+    }
+
+    /// Reads once more into the buffer; an end of the stream is an error here.
+    async fn fill(&mut self) -> io::Result<u64> {
+        match self.fill_or_end().await? {
+            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection before the response was complete")),
+            read => Ok(read),
+        }
+    }
+
+    async fn fill_or_end(&mut self) -> io::Result<u64> {
+        self.buffer.reserve(4096);
+        let read = match &mut self.stream {
+            Stream::Plain(tcp) => tcp.read_buf(&mut self.buffer).await?,
+            Stream::Tls(tls) => tls.read_buf(&mut self.buffer).await?,
+        };
+        Ok(read as u64)
+    }
+
+    async fn read_body(&mut self, framing: &Framing, discard: bool, received: &mut u64) -> io::Result<Bytes> {
+        match framing {
+            Framing::Empty => Ok(Bytes::new()),
+            Framing::Length(length) if discard => {
+                let mut left = *length;
+                loop {
+                    let here = left.min(self.buffer.len());
+                    self.buffer.advance(here);
+                    left -= here;
+                    if left == 0 {
+                        return Ok(Bytes::new());
+                    }
+                    *received += self.fill().await?;
+                }
+            }
+            Framing::Length(length) => {
+                while self.buffer.len() < *length {
+                    *received += self.fill().await?;
+                }
+                Ok(self.buffer.split_to(*length).freeze())
+            }
+            Framing::Chunked => self.read_chunks(discard, received).await,
+            Framing::UntilClose => {
+                loop {
+                    match self.fill_or_end().await? {
+                        0 => break,
+                        read => *received += read,
+                    }
+                    if discard {
+                        self.buffer.clear();
+                    }
+                }
+                Ok(self.buffer.split().freeze())
+            }
+        }
+    }
+
+    async fn read_chunks(&mut self, discard: bool, received: &mut u64) -> io::Result<Bytes> {
+        let mut body = BytesMut::new();
+        loop {
+            let line = self.read_line(received).await?;
+            let size_text = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+            let size = std::str::from_utf8(size_text)
+                .ok()
+                .and_then(|text| usize::from_str_radix(text, 16).ok())
+                .ok_or_else(|| invalid("the response has a chunk without a size"))?;
+            if size == 0 {
+                while !self.read_line(received).await?.is_empty() {}
+                return Ok(body.freeze());
+            }
+            while self.buffer.len() < size.checked_add(2).ok_or_else(|| invalid("the response has an impossible chunk size"))? {
+                *received += self.fill().await?;
+            }
+            let chunk = self.buffer.split_to(size);
+            if !discard {
+                body.extend_from_slice(&chunk);
+            }
+            self.buffer.advance(2);
+        }
+    }
+
+    async fn read_line(&mut self, received: &mut u64) -> io::Result<Bytes> {
+        loop {
+            if let Some(at) = self.buffer.windows(2).position(|pair| pair == b"\r\n") {
+                let line = self.buffer.split_to(at).freeze();
+                self.buffer.advance(2);
+                return Ok(line);
+            }
+            if self.buffer.len() > MAX_HEAD_BYTES {
+                return Err(invalid("the response has a line over 1 MiB"));
+            }
+            *received += self.fill().await?;
+        }
+    }
+}
+
+async fn write_all(stream: &mut Stream, bytes: &[u8]) -> io::Result<()> {
+    match stream {
+        Stream::Plain(tcp) => tcp.write_all(bytes).await,
+        Stream::Tls(tls) => {
+            tls.write_all(bytes).await?;
+            tls.flush().await
+        }
+    }
+}
+
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message.to_owned())
+}
+
+/// Parses a response head; `None` when it is not complete yet.
+fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<(usize, Exchange, Framing)>> {
+    let mut slots = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut slots);
+    let head_bytes = match response.parse(buffer) {
+        Ok(httparse::Status::Complete(head_bytes)) => head_bytes,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(error) => return Err(invalid(&format!("the response is not HTTP/1.1: {error}"))),
+    };
+    let status = response.code.unwrap_or(0);
+    let http11 = response.version == Some(1);
+    let mut keep_alive = http11;
+    let mut framing = Framing::UntilClose;
+    let mut headers = Vec::with_capacity(response.headers.len());
+    for header in response.headers.iter() {
+        let value = String::from_utf8_lossy(header.value).into_owned();
+        if header.name.eq_ignore_ascii_case("content-length") && !matches!(framing, Framing::Chunked) {
+            let length = value.trim().parse().map_err(|_| invalid(&format!("the response's Content-Length is '{value}'")))?;
+            framing = Framing::Length(length);
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") && value.to_ascii_lowercase().contains("chunked") {
+            framing = Framing::Chunked;
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            let value = value.to_ascii_lowercase();
+            keep_alive = if http11 { !value.contains("close") } else { value.contains("keep-alive") };
+        }
+        headers.push((header.name.to_owned(), value));
+    }
+    if method == "HEAD" || (100..200).contains(&status) || status == 204 || status == 304 {
+        framing = Framing::Empty;
+    }
+    let now = Instant::now();
+    let exchange = Exchange {
+        status,
+        reason: response.reason.unwrap_or_default().to_owned(),
+        http11,
+        headers,
+        body: Bytes::new(),
+        keep_alive,
+        bytes_sent: 0,
+        bytes_received: 0,
+        sent: now,
+        first_byte: now,
+        finished: now,
+    };
+    Ok(Some((head_bytes, exchange, framing)))
+}

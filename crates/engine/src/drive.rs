@@ -1,0 +1,192 @@
+//! One iteration: resumes the VU, carries out its effects, records the iteration's times.
+
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use futures_util::future::join_all;
+use plimsoll_core::options::Scenario;
+use plimsoll_script::effect::{Effect, HttpRequest, HttpResponse, Reply};
+use plimsoll_script::state::Iteration;
+use plimsoll_script::vu::{Job, Outcome, Step};
+use tokio::sync::watch;
+
+use crate::client::Client;
+use crate::worker::{Phase, Slot, Worker};
+
+/// What an executor knows of its scenario on this thread.
+pub struct Context {
+    pub worker: Rc<Worker>,
+    pub at: usize,
+    tags: Vec<(String, String)>,
+    /// Set to interrupt the scenario's iterations.
+    cut: watch::Sender<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Done,
+    Interrupted,
+}
+
+impl Context {
+    pub fn new(worker: Rc<Worker>, at: usize) -> Rc<Self> {
+        let scenario = &worker.shared.options.scenarios[at];
+        let mut tags = worker.shared.options.tags.clone();
+        tags.retain(|(key, _)| !scenario.tags.iter().any(|(other, _)| other == key));
+        tags.extend(scenario.tags.iter().cloned());
+        if !tags.iter().any(|(key, _)| key == "scenario") {
+            tags.push(("scenario".into(), scenario.name.clone()));
+        }
+        tags.sort();
+        Rc::new(Self { worker, at, tags, cut: watch::Sender::new(false) })
+    }
+
+    pub fn scenario(&self) -> &Scenario {
+        &self.worker.shared.options.scenarios[self.at]
+    }
+
+    pub fn cut_all(&self) {
+        self.cut.send_replace(true);
+    }
+
+    /// Ends when the scenario's iterations must be interrupted.
+    pub async fn cut(&self) {
+        let (mut cut, mut phase) = (self.cut.subscribe(), self.worker.shared.phase.clone());
+        tokio::select! {
+            _ = cut.wait_for(|cut| *cut) => {}
+            _ = phase.wait_for(|phase| *phase == Phase::Aborting) => {}
+        }
+    }
+
+    /// Ends when no new iteration may start.
+    pub async fn stopping(&self) {
+        let mut phase = self.worker.shared.phase.clone();
+        // The sender lives as long as the run.
+        let _ = phase.wait_for(|phase| *phase >= Phase::Stopping).await;
+    }
+
+    /// Runs one iteration; `planned_s` is its plan in an open model. `cut` interrupts it.
+    pub async fn iterate(&self, slot: &mut Slot, planned_s: Option<f64>, cut: impl Future<Output = ()>) -> End {
+        let worker = &self.worker;
+        let started_s = worker.elapsed_s();
+        let lag_ms = planned_s.map_or(0.0, |planned_s| (started_s - planned_s).max(0.0) * 1000.0);
+        let number = worker.shared.iteration_numbers[self.at].fetch_add(1, Ordering::Relaxed);
+        let scenario = self.scenario();
+        let job = Job {
+            function: scenario.exec.clone(),
+            iteration: Iteration {
+                scenario: scenario.name.clone(),
+                executor: scenario.executor_name.clone(),
+                tags: self.tags.clone(),
+                env: scenario.env.clone(),
+                number_in_scenario: number,
+                number_on_vu: slot.iterations,
+                arrival_lag_ms: lag_ms,
+            },
+            argument_json: worker.shared.setup_json.clone(),
+            wants_result: false,
+        };
+        slot.iterations += 1;
+        {
+            let mut counts = worker.counts.borrow_mut();
+            counts.started += 1;
+            counts.planned += u64::from(planned_s.is_none());
+        }
+        worker.in_flight.set(worker.in_flight.get() + 1);
+        worker.vus_active.set(worker.vus_active.get() + 1);
+        let outcome = self.drive(slot, job, cut).await;
+        worker.in_flight.set(worker.in_flight.get() - 1);
+        worker.vus_active.set(worker.vus_active.get() - 1);
+        if worker.shared.options.no_vu_connection_reuse {
+            slot.client.close_idle();
+        }
+        if let Some(message) = slot.vu.state.test_aborted.borrow_mut().take() {
+            (worker.shared.abort_test)(message);
+        }
+        match outcome {
+            Outcome::Aborted => return End::Interrupted,
+            Outcome::Threw(error) => worker.show_error(&error),
+            Outcome::Returned(_) => {}
+        }
+        self.record(planned_s, started_s, lag_ms);
+        End::Done
+    }
+
+    fn record(&self, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {
+        let worker = &self.worker;
+        let now_s = worker.elapsed_s();
+        worker.counts.borrow_mut().done += 1;
+        let tags: Vec<(&str, &str)> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let mut recorder = worker.recorder.borrow_mut();
+        let tags = recorder.tag_set(&tags);
+        recorder.add(worker.builtin.iterations, tags, 1.0);
+        recorder.add(worker.builtin.iteration_duration, tags, (now_s - started_s) * 1000.0);
+        if let Some(planned_s) = planned_s {
+            recorder.add(worker.builtin.arrival_lag, tags, lag_ms);
+            recorder.add(worker.builtin.iteration_response_time, tags, (now_s - planned_s) * 1000.0);
+        }
+    }
+
+    /// Counts arrivals of this scenario under a builtin counter.
+    pub fn count(&self, metric: plimsoll_core::record::MetricId, times: u64) {
+        let tags: Vec<(&str, &str)> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let mut recorder = self.worker.recorder.borrow_mut();
+        let tags = recorder.tag_set(&tags);
+        if times > 0 {
+            recorder.add(metric, tags, times as f64);
+        }
+    }
+
+    async fn drive(&self, slot: &mut Slot, job: Job, cut: impl Future<Output = ()>) -> Outcome {
+        let mut step = slot.vu.start(job);
+        tokio::pin!(cut);
+        loop {
+            let effect = match step {
+                Step::Finished(outcome) => return outcome,
+                Step::Effect(effect) => effect,
+            };
+            let reply = tokio::select! {
+                biased;
+                reply = carry_out(&slot.client, effect) => reply,
+                () = &mut cut => {
+                    slot.vu.abort();
+                    slot.client.close_idle();
+                    return Outcome::Aborted;
+                }
+            };
+            step = slot.vu.reply(reply);
+        }
+    }
+}
+
+/// Runs one function outside an iteration (setup, teardown), without a cut.
+pub async fn call(slot: &mut Slot, job: Job) -> Outcome {
+    let mut step = slot.vu.start(job);
+    loop {
+        match step {
+            Step::Finished(outcome) => return outcome,
+            Step::Effect(effect) => step = slot.vu.reply(carry_out(&slot.client, effect).await),
+        }
+    }
+}
+
+async fn carry_out(client: &Client, effect: Effect) -> Reply {
+    match effect {
+        Effect::Http(request) => Reply::Http(Box::new(client.perform(&request).await)),
+        Effect::Batch(requests) => Reply::Batch(batch(client, &requests).await),
+        Effect::Sleep(duration) => {
+            tokio::time::sleep(duration).await;
+            Reply::Slept
+        }
+    }
+}
+
+/// k6's default: at most 20 requests of a batch at once, 6 to one host.
+async fn batch(client: &Client, requests: &[HttpRequest]) -> Vec<HttpResponse> {
+    let mut responses = Vec::with_capacity(requests.len());
+    for chunk in requests.chunks(6) {
+        responses.extend(join_all(chunk.iter().map(|request| client.perform(request))).await);
+    }
+    responses
+}

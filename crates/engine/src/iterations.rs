@@ -1,0 +1,51 @@
+//! A fixed number of iterations: shared by the VUs, or the same for each.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use plimsoll_core::options::Executor;
+
+use crate::drive::{Context, End};
+use crate::worker::{Phase, Slot, Worker};
+
+pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
+    let context = Context::new(worker, at);
+    let max_duration = match &context.scenario().executor {
+        Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => *max_duration,
+        _ => return,
+    };
+    let deadline = tokio::time::Instant::now() + max_duration;
+    let grace = context.scenario().graceful_stop;
+    let tasks = slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot, deadline, grace)));
+    join_all(tasks).await;
+}
+
+async fn serve(context: Rc<Context>, mut slot: Slot, deadline: tokio::time::Instant, grace: Duration) {
+    while may_start(&context, &slot) && tokio::time::Instant::now() < deadline {
+        let cut = async {
+            tokio::select! {
+                () = context.cut() => {}
+                () = tokio::time::sleep_until(deadline + grace) => {}
+            }
+        };
+        if context.iterate(&mut slot, None, cut).await == End::Interrupted {
+            return;
+        }
+        tokio::task::consume_budget().await;
+    }
+}
+
+/// Whether an iteration is left; taking the shared ones' number here keeps their count exact.
+fn may_start(context: &Context, slot: &Slot) -> bool {
+    let shared = &context.worker.shared;
+    if *shared.phase.borrow() > Phase::Running {
+        return false;
+    }
+    match &context.scenario().executor {
+        Executor::SharedIterations { iterations, .. } => shared.iterations_taken[context.at].fetch_add(1, Ordering::Relaxed) < *iterations,
+        Executor::PerVuIterations { iterations, .. } => slot.iterations < *iterations,
+        _ => false,
+    }
+}

@@ -1,0 +1,88 @@
+//! What this machine lets the generator do: memory, open files, local ports, processors.
+
+use std::fs;
+
+/// A VU's memory until a run has measured its own (benches/ has the measurement).
+const VU_BYTES: u64 = 256 << 10;
+
+/// The VU cap when a script states none, with the limits it came from.
+#[derive(Clone, Debug)]
+pub struct VuCap {
+    pub vus: u64,
+    pub reason: String,
+}
+
+/// The least of half the free memory per VU, 80 % of the open files and 80 % of the local ports.
+pub fn vu_cap() -> VuCap {
+    let by_memory = free_memory_bytes().map_or(u64::MAX, |bytes| bytes / 2 / VU_BYTES);
+    let by_files = raise_open_files() / 5 * 4;
+    let by_ports = local_ports() / 5 * 4;
+    let vus = by_memory.min(by_files).min(by_ports).max(1);
+    let reason = format!("{by_memory} by half of the free memory, {by_files} by 80 % of the open files, {by_ports} by 80 % of the local ports");
+    VuCap { vus, reason }
+}
+
+fn free_memory_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// Raises the soft limit of open files to the hard one, and says what it is then.
+fn raise_open_files() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the result.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
+        return 1024;
+    }
+    let soft = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    // SAFETY: raising the soft limit within the hard one; on failure the old one stays.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } == 0 {
+        limit.rlim_cur
+    } else {
+        soft
+    }
+}
+
+fn local_ports() -> u64 {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let mut ends = range.split_whitespace().filter_map(|end| end.parse::<u64>().ok());
+    match (ends.next(), ends.next()) {
+        (Some(low), Some(high)) if high > low => high - low,
+        _ => 28_000,
+    }
+}
+
+/// User and system time of this process in seconds.
+pub fn process_cpu_s() -> f64 {
+    // SAFETY: an all-zero rusage is valid, and the call fills it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+pub fn resident_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: u64 = text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    pages * 4096
+}
+
+pub fn open_files() -> u64 {
+    fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64)
+}
+
+/// Pins the calling thread to a processor; where that is not permitted it runs where it may.
+pub fn pin_thread(cpu: usize) {
+    // SAFETY: an all-zero set is valid; the call reads it only.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set);
+    }
+}

@@ -1,0 +1,405 @@
+//! A whole run: load the script, set up, start the threads, collect, tear down, summarise.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use plimsoll_core::options::Options;
+use plimsoll_core::record::Recorder;
+use plimsoll_core::schedule::Spacing;
+use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError};
+use plimsoll_script::state::{Builtin, Iteration, VuState};
+use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
+use serde::Deserialize;
+use serde_json::{json, Value};
+use thiserror::Error;
+use tokio::sync::watch;
+
+use crate::client::{Client, Network};
+use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals};
+use crate::worker::{LateArrivals, Phase, Shared, Slot};
+use crate::{drive, limits, summary, tls, worker};
+
+/// What a caller asks for; `options` replaces the script's option of the same name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    pub script: PathBuf,
+    pub env: Vec<(String, String)>,
+    pub options: serde_json::Map<String, Value>,
+    pub threads: usize,
+    /// Multiplies the declared load.
+    pub level: f64,
+    /// `even` or `poisson`.
+    pub arrival_process: String,
+    /// `wait`, `drop`, or nothing for the default.
+    pub late_arrivals: Option<String>,
+    pub seed: u64,
+    /// Processors to pin the threads to.
+    pub cpus: Vec<usize>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            script: PathBuf::new(),
+            env: Vec::new(),
+            options: serde_json::Map::new(),
+            threads: 1,
+            level: 1.0,
+            arrival_process: "even".into(),
+            late_arrivals: None,
+            seed: 1,
+            cpus: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Error)]
+pub enum EngineError {
+    #[error("{0}")]
+    Script(#[from] ScriptError),
+    #[error("{}", .0.join("\n"))]
+    Options(Vec<String>),
+    #[error("{0}")]
+    Setup(String),
+    #[error("{0}; check the machine's limits of threads and open files")]
+    System(String),
+}
+
+/// A loaded script with its consolidated options.
+struct Loaded {
+    bundle: Arc<Bundle>,
+    info: InitInfo,
+    options: Options,
+    options_json: Value,
+}
+
+fn load(config: &Config) -> Result<Loaded, EngineError> {
+    let bundle = Arc::new(Bundle::new(&config.script, config.env.clone())?);
+    let (_, info) = new_vu(&bundle, 0)?;
+    let mut options_json: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
+    if !config.options.is_empty() {
+        if !options_json.is_object() {
+            options_json = json!({});
+        }
+        if let Some(fields) = options_json.as_object_mut() {
+            // A load given from outside replaces the script's, as k6's flags do.
+            let load = ["vus", "duration", "iterations", "stages", "scenarios"];
+            if config.options.keys().any(|key| load.contains(&key.as_str()) && key != "vus") {
+                fields.retain(|key, _| !load.contains(&key.as_str()));
+            }
+            fields.extend(config.options.clone());
+        }
+    }
+    let options = Options::from_json(&options_json).map_err(EngineError::Options)?;
+    check_exports(&options, &info)?;
+    let defaults = RequestDefaults {
+        max_redirects: options.max_redirects,
+        user_agent: options.user_agent.clone(),
+        discard_response_bodies: options.discard_response_bodies,
+        throw: options.throw,
+        batch: options.batch,
+        no_cookies_reset: options.no_cookies_reset,
+    };
+    let bundle = Arc::new(bundle.with_options(defaults, options_json.to_string()));
+    Ok(Loaded { bundle, info, options, options_json })
+}
+
+fn new_vu(bundle: &Arc<Bundle>, number: u64) -> Result<(Vu, InitInfo), ScriptError> {
+    let mut recorder = Recorder::new();
+    let builtin = Builtin::register(&mut recorder).map_err(ScriptError::new)?;
+    let recorder = std::rc::Rc::new(std::cell::RefCell::new(recorder));
+    Vu::load(VuState::new(bundle.clone(), recorder, builtin, number))
+}
+
+fn check_exports(options: &Options, info: &InitInfo) -> Result<(), EngineError> {
+    let missing: Vec<String> = options
+        .scenarios
+        .iter()
+        .filter(|scenario| !info.exports.contains(&scenario.exec))
+        .map(|scenario| {
+            format!("scenario '{}': the script exports no function '{}'; it exports: {}", scenario.name, scenario.exec, info.exports.join(", "))
+        })
+        .collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(EngineError::Options(missing))
+    }
+}
+
+/// What a script says of itself, as JSON: `{options, exports, scenarios, declares_load, ignored}`.
+pub fn inspect(config: &Config) -> Result<Value, EngineError> {
+    let loaded = load(config)?;
+    let scenarios: Vec<Value> = loaded
+        .options
+        .scenarios
+        .iter()
+        .map(|scenario| json!({"name": scenario.name, "executor": scenario.executor_name, "exec": scenario.exec, "open": scenario.is_open(), "end_s": scenario.end().as_secs_f64()}))
+        .collect();
+    Ok(json!({
+        "options": loaded.options_json, "exports": loaded.info.exports, "scenarios": scenarios,
+        "declares_load": loaded.options.declares_load, "ignored": loaded.options.ignored,
+        "drops_late_arrivals": loaded.options.watches_dropped_iterations(),
+    }))
+}
+
+/// What is known when a run has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// k6's summary data.
+    pub summary: Value,
+    /// What `handleSummary` returned: file names to contents; `None` when the script has none.
+    pub handled: Option<Value>,
+    /// Why the run was aborted, by a script or a threshold.
+    pub aborted: Option<String>,
+}
+
+/// A running load; dropped, it aborts.
+pub struct Run {
+    level: watch::Sender<f64>,
+    phase: Arc<watch::Sender<Phase>>,
+    snapshots: Mutex<Receiver<String>>,
+    thread: Mutex<Option<JoinHandle<Result<Ended, EngineError>>>>,
+    began: Arc<Mutex<Option<Instant>>>,
+    pub vu_cap: limits::VuCap,
+    pub late_arrivals: &'static str,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Run {
+    /// Loads the script and starts; script and option mistakes are returned before any load is sent.
+    pub fn start(config: Config) -> Result<Self, EngineError> {
+        let loaded = load(&config)?;
+        let spacing = match config.arrival_process.as_str() {
+            "even" => Spacing::Even,
+            "poisson" => Spacing::Poisson,
+            other => return Err(EngineError::Options(vec![format!("arrival process '{other}': use even or poisson")])),
+        };
+        let (late_arrivals, late_name) = match config.late_arrivals.as_deref() {
+            Some("wait") => (LateArrivals::Wait, "wait"),
+            Some("drop") => (LateArrivals::Drop, "drop"),
+            None if loaded.options.watches_dropped_iterations() => (LateArrivals::Drop, "drop"),
+            None => (LateArrivals::Wait, "wait"),
+            Some(other) => return Err(EngineError::Options(vec![format!("late arrivals '{other}': use wait or drop")])),
+        };
+        let vu_cap = limits::vu_cap();
+        let (level, level_seen) = watch::channel(config.level);
+        let (phase, _) = watch::channel(Phase::Running);
+        let phase = Arc::new(phase);
+        let (output, snapshots) = channel();
+        let began = Arc::new(Mutex::new(None));
+        let plan = Plan { loaded, config, spacing, late_arrivals, vu_cap: vu_cap.vus, level: level_seen, phase: phase.clone(), output, began: began.clone() };
+        let thread = std::thread::Builder::new()
+            .name("plimsoll-run".into())
+            .spawn(move || plan.carry_out())
+            .map_err(|error| EngineError::System(error.to_string()))?;
+        Ok(Self { level, phase, snapshots: Mutex::new(snapshots), thread: Mutex::new(Some(thread)), began, vu_cap, late_arrivals: late_name })
+    }
+
+    pub fn set_level(&self, level: f64) {
+        self.level.send_replace(level);
+    }
+
+    /// Stops: gracefully (running iterations end), or at once.
+    pub fn stop(&self, at_once: bool) {
+        let wanted = if at_once { Phase::Aborting } else { Phase::Stopping };
+        self.phase.send_if_modified(|phase| {
+            let further = *phase < wanted;
+            if further {
+                *phase = wanted;
+            }
+            further
+        });
+    }
+
+    /// Seconds since the first arrival could be planned; `None` before (loading, setup).
+    pub fn elapsed_s(&self) -> Option<f64> {
+        locked(&self.began).map(|began| began.elapsed().as_secs_f64())
+    }
+
+    /// The next snapshot as JSON; `Ok(None)` on a timeout, `Err(())` when the run has ended.
+    #[allow(clippy::result_unit_err)]
+    pub fn next_snapshot(&self, timeout: Duration) -> Result<Option<String>, ()> {
+        match locked(&self.snapshots).recv_timeout(timeout) {
+            Ok(snapshot) => Ok(Some(snapshot)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(()),
+        }
+    }
+
+    /// Waits for the end, once.
+    pub fn join(&self) -> Result<Option<Ended>, EngineError> {
+        let Some(thread) = locked(&self.thread).take() else { return Ok(None) };
+        thread.join().map_err(|_| EngineError::System("the engine stopped unexpectedly".into()))?.map(Some)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.stop(true);
+    }
+}
+
+struct Plan {
+    loaded: Loaded,
+    config: Config,
+    spacing: Spacing,
+    late_arrivals: LateArrivals,
+    vu_cap: u64,
+    level: watch::Receiver<f64>,
+    phase: Arc<watch::Sender<Phase>>,
+    output: Sender<String>,
+    began: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Plan {
+    fn carry_out(self) -> Result<Ended, EngineError> {
+        let tls = tls::config(self.loaded.options.insecure_skip_tls_verify).map_err(|error| EngineError::System(error.to_string()))?;
+        let mut totals = Totals::default();
+        let options = self.loaded.options.clone();
+        let exports = self.loaded.info.exports.clone();
+        let has = |name: &str| exports.iter().any(|export| export == name);
+        let mut setup_json = None;
+        if has("setup") && !options.no_setup {
+            setup_json = self.call_once("setup", None, options.setup_timeout, &tls, &mut totals)?;
+        }
+        let aborted = Arc::new(Mutex::new(None));
+        self.run_threads(&options, setup_json.clone(), &tls, &aborted, &mut totals)?;
+        if has("teardown") && !options.no_teardown {
+            self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &tls, &mut totals)?;
+        }
+        let mut summary = summary::data(&totals, &options.thresholds);
+        summary["setup_data"] = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
+        summary["options"] = json!({"summaryTrendStats": ["avg", "min", "med", "max", "p(90)", "p(95)"], "summaryTimeUnit": "", "noColor": false});
+        let mut handled = None;
+        if has("handleSummary") {
+            let result = self.call_once("handleSummary", Some(summary.to_string()), Duration::from_secs(120), &tls, &mut Totals::default())?;
+            handled = result.and_then(|json| serde_json::from_str(&json).ok());
+        }
+        let aborted = locked(&aborted).take().or(totals.aborted_by);
+        Ok(Ended { summary, handled, aborted })
+    }
+
+    fn run_threads(
+        &self,
+        options: &Options,
+        setup_json: Option<String>,
+        tls: &Arc<tokio_rustls::rustls::ClientConfig>,
+        aborted: &Arc<Mutex<Option<String>>>,
+        totals: &mut Totals,
+    ) -> Result<(), EngineError> {
+        let threads = self.config.threads.max(1);
+        let abort = {
+            let (phase, aborted) = (self.phase.clone(), aborted.clone());
+            move |message: String| {
+                eprintln!("ERROR test aborted: {message}");
+                locked(&aborted).get_or_insert(message);
+                phase.send_if_modified(|phase| std::mem::replace(phase, (*phase).max(Phase::Aborting)) < Phase::Aborting);
+            }
+        };
+        let abort: Arc<dyn Fn(String) + Send + Sync> = Arc::new(abort);
+        let numbers = || options.scenarios.iter().map(|_| AtomicU64::new(0)).collect();
+        let shared = Arc::new(Shared {
+            options: options.clone(),
+            bundle: self.loaded.bundle.clone(),
+            threads,
+            spacing: self.spacing,
+            seed: self.config.seed,
+            late_arrivals: self.late_arrivals,
+            vu_cap: self.vu_cap,
+            setup_json,
+            level: self.level.clone(),
+            phase: self.phase.subscribe(),
+            abort_test: abort.clone(),
+            vu_numbers: AtomicU64::new(0),
+            iteration_numbers: numbers(),
+            iterations_taken: numbers(),
+            start: Barrier::new(threads + 1),
+            cpus: self.config.cpus.clone(),
+            tls: tls.clone(),
+        });
+        let (parts, incoming) = channel();
+        let mut handles = Vec::new();
+        for index in 0..threads {
+            let (shared, parts) = (shared.clone(), parts.clone());
+            let body = move || {
+                let result = worker::run(shared, index, &parts);
+                let _ = parts.send(Part::Ended);
+                result
+            };
+            let handle = std::thread::Builder::new().name(format!("plimsoll-{index}")).spawn(body);
+            handles.push(handle.map_err(|error| EngineError::System(error.to_string()))?);
+        }
+        shared.start.wait();
+        *locked(&self.began) = Some(Instant::now());
+        let abort_by_threshold = |message: String| abort(message);
+        let collector = Collector {
+            threads,
+            thresholds: &options.thresholds,
+            level: self.level.clone(),
+            output: self.output.clone(),
+            abort: &abort_by_threshold,
+            t0_unix_s: unix_now_s(),
+        };
+        collector.gather(&incoming, totals);
+        for handle in handles {
+            handle.join().map_err(|_| EngineError::System("a thread of the engine stopped unexpectedly".into()))??;
+        }
+        Ok(())
+    }
+
+    /// Calls setup, teardown or handleSummary on a VU of its own.
+    fn call_once(
+        &self,
+        function: &str,
+        argument_json: Option<String>,
+        limit: Duration,
+        tls: &Arc<tokio_rustls::rustls::ClientConfig>,
+        totals: &mut Totals,
+    ) -> Result<Option<String>, EngineError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
+        let (vu, _) = new_vu(&self.loaded.bundle, 0)?;
+        let recorder = vu.state.recorder.clone();
+        vu.state.group.borrow_mut().push_str(&format!("::{function}"));
+        let mut slot = Slot { vu, client: Client::new(Network::new(tls.clone(), true)), iterations: 0 };
+        let mut tags = self.loaded.options.tags.clone();
+        tags.sort();
+        let job = Job {
+            function: function.to_owned(),
+            iteration: Iteration { tags, ..Iteration::default() },
+            argument_json,
+            wants_result: true,
+        };
+        let outcome = runtime.block_on(async {
+            let mut phase = self.phase.subscribe();
+            let interrupted = async {
+                // Only an abort interrupts setup and teardown; a graceful stop lets them end.
+                let _ = phase.wait_for(|phase| *phase == Phase::Aborting).await;
+            };
+            tokio::select! {
+                outcome = drive::call(&mut slot, job) => Ok(outcome),
+                () = tokio::time::sleep(limit) => {
+                    Err(EngineError::Setup(format!("{function}() took over {} s; raise options.{function}Timeout or make it shorter", limit.as_secs_f64())))
+                }
+                () = interrupted, if function == "setup" => Ok(Outcome::Aborted),
+            }
+        });
+        add_deltas(totals, &recorder.borrow_mut().take());
+        match outcome? {
+            Outcome::Returned(result) => Ok(result),
+            Outcome::Threw(error) => Err(EngineError::Setup(format!("{function}() failed: {error}"))),
+            Outcome::Aborted => match slot.vu.state.test_aborted.borrow_mut().take() {
+                Some(message) => Err(EngineError::Setup(format!("{function}() aborted the test: {message}"))),
+                None => Ok(None),
+            },
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The end-of-test data in k6's shape: what `handleSummary(data)` gets and the text summary is made from.
+
+use std::collections::BTreeMap;
+
+use plimsoll_core::record::{Kind, Values};
+use plimsoll_core::threshold::{observe, Aggregate, Threshold, Verdict};
+use serde_json::{json, Map, Value};
+
+use crate::collector::{passes_and_fails, Totals};
+
+/// Builds `{metrics, root_group, state, thresholds}`.
+pub fn data(totals: &Totals, thresholds: &[Threshold]) -> Value {
+    let mut metrics = Map::new();
+    let mut names: BTreeMap<String, (Kind, bool)> = BTreeMap::new();
+    for (metric, _, _) in totals.series.iter() {
+        names.insert(metric.name.clone(), (metric.kind, metric.is_time));
+    }
+    for (name, (kind, is_time)) in &names {
+        if let Some(values) = totals.series.select(name, &[]) {
+            metrics.insert(name.clone(), metric_json(*kind, *is_time, &values, totals.seconds));
+        }
+    }
+    let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
+    metrics.insert("vus".into(), json!({"type": "gauge", "contains": "default", "values": {"value": high, "min": low, "max": high}}));
+    metrics.insert("vus_max".into(), json!({"type": "gauge", "contains": "default", "values": {"value": totals.vus_max, "min": totals.vus_max, "max": totals.vus_max}}));
+    let expected = [("expected_response".to_owned(), "true".to_owned())];
+    if let Some(values) = totals.series.select("http_req_duration", &expected) {
+        metrics.insert("http_req_duration{expected_response:true}".into(), metric_json(Kind::Trend, true, &values, totals.seconds));
+    }
+    add_thresholds(&mut metrics, &names, totals, thresholds);
+    json!({
+        "metrics": metrics,
+        "root_group": root_group(totals),
+        "state": {"isStdOutTTY": false, "isStdErrTTY": false, "testRunDurationMs": totals.seconds * 1000.0},
+    })
+}
+
+fn add_thresholds(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Kind, bool)>, totals: &Totals, thresholds: &[Threshold]) {
+    for threshold in thresholds {
+        let (verdict, observed) = threshold.judge(&totals.series, totals.seconds);
+        let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
+        let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
+            let values = totals.series.select(&threshold.metric, &threshold.tags).unwrap_or_else(|| Values::empty(kind));
+            metric_json(kind, is_time, &values, totals.seconds)
+        });
+        let verdict_name = match verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Undecided => "undecided",
+        };
+        if let Some(entry) = entry.as_object_mut() {
+            let rows = entry.entry("thresholds").or_insert_with(|| json!({}));
+            rows[&threshold.source] = json!({"ok": verdict == Verdict::Passed, "verdict": verdict_name, "observed": observed});
+        }
+    }
+}
+
+fn metric_json(kind: Kind, is_time: bool, values: &Values, elapsed_s: f64) -> Value {
+    let get = |aggregate| observe(values, aggregate, elapsed_s).unwrap_or(0.0);
+    let numbers = match (kind, values) {
+        (Kind::Counter, _) => json!({"count": get(Aggregate::Count), "rate": get(Aggregate::Rate)}),
+        (Kind::Gauge, Values::Gauge { last, min, max }) => json!({"value": last, "min": min, "max": max}),
+        (Kind::Rate, _) => {
+            let (passes, fails) = passes_and_fails(values).unwrap_or((0, 0));
+            json!({"rate": get(Aggregate::Rate), "passes": passes, "fails": fails})
+        }
+        _ => json!({
+            "avg": get(Aggregate::Mean), "min": get(Aggregate::Min), "med": get(Aggregate::Quantile(0.5)), "max": get(Aggregate::Max),
+            "p(90)": get(Aggregate::Quantile(0.9)), "p(95)": get(Aggregate::Quantile(0.95)), "p(99)": get(Aggregate::Quantile(0.99)),
+            "count": if let Values::Trend(histogram) = values { histogram.count() } else { 0 },
+        }),
+    };
+    json!({"type": kind.name(), "contains": if is_time { "time" } else { "default" }, "values": numbers})
+}
+
+/// The tree of groups with their checks.
+fn root_group(totals: &Totals) -> Value {
+    let mut checks: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
+    for (metric, tags, values) in totals.series.iter().filter(|(metric, _, _)| metric.name == "checks") {
+        debug_assert_eq!(metric.kind, Kind::Rate);
+        let (Some(name), Some((passes, fails))) = (tags.get("check"), passes_and_fails(values)) else { continue };
+        let sum = checks.entry((tags.get("group").unwrap_or("").to_owned(), name.to_owned())).or_default();
+        sum.0 += passes;
+        sum.1 += fails;
+    }
+    let mut root = group_json("", "");
+    for ((path, name), (passes, fails)) in checks {
+        let mut group = &mut root;
+        let mut walked = String::new();
+        for part in path.split("::").filter(|part| !part.is_empty()) {
+            walked = format!("{walked}::{part}");
+            group = child(group, part, &walked);
+        }
+        if let Some(rows) = group["checks"].as_array_mut() {
+            rows.push(json!({"name": name, "path": format!("{path}::{name}"), "passes": passes, "fails": fails}));
+        }
+    }
+    root
+}
+
+fn group_json(name: &str, path: &str) -> Value {
+    json!({"name": name, "path": path, "groups": [], "checks": []})
+}
+
+fn child<'a>(group: &'a mut Value, name: &str, path: &str) -> &'a mut Value {
+    let at = group["groups"].as_array().and_then(|groups| groups.iter().position(|known| known["name"] == name));
+    let at = at.unwrap_or_else(|| {
+        let groups = group["groups"].as_array_mut();
+        groups.map_or(0, |groups| {
+            groups.push(group_json(name, path));
+            groups.len() - 1
+        })
+    });
+    &mut group["groups"][at]
+}

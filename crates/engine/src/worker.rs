@@ -1,0 +1,237 @@
+//! One thread of the engine: its VUs, its executors, its pulse.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use plimsoll_core::histogram::Histogram;
+use plimsoll_core::options::{Executor, Options, Scenario};
+use plimsoll_core::record::Recorder;
+use plimsoll_core::schedule::Spacing;
+use plimsoll_core::snapshot::Counts;
+use plimsoll_script::bundle::{Bundle, ScriptError};
+use plimsoll_script::state::{Builtin, SharedRecorder, VuState};
+use plimsoll_script::vu::Vu;
+use tokio::sync::watch;
+
+use crate::client::{Client, Network};
+use crate::collector::{Part, ThreadSecond};
+use crate::timer::Timer;
+use crate::{closed, iterations, open};
+
+const PULSE: Duration = Duration::from_millis(10);
+/// Script errors a thread writes out; the rest are only counted.
+const MAX_ERRORS_SHOWN: u64 = 10;
+
+/// How far a run has been told to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    Running,
+    /// Start nothing new; let iterations end.
+    Stopping,
+    /// Interrupt iterations.
+    Aborting,
+}
+
+/// What is done with an arrival that finds no VU and may not get a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateArrivals {
+    Wait,
+    Drop,
+}
+
+/// What all threads share.
+pub struct Shared {
+    pub options: Options,
+    pub bundle: Arc<Bundle>,
+    pub threads: usize,
+    pub spacing: Spacing,
+    pub seed: u64,
+    pub late_arrivals: LateArrivals,
+    /// Cap of VUs of a scenario that states none.
+    pub vu_cap: u64,
+    pub setup_json: Option<String>,
+    pub level: watch::Receiver<f64>,
+    pub phase: watch::Receiver<Phase>,
+    pub abort_test: Arc<dyn Fn(String) + Send + Sync>,
+    pub vu_numbers: AtomicU64,
+    /// Per scenario: the number of the next iteration.
+    pub iteration_numbers: Vec<AtomicU64>,
+    /// Per scenario: iterations taken from a shared number.
+    pub iterations_taken: Vec<AtomicU64>,
+    pub start: Barrier,
+    pub cpus: Vec<usize>,
+    pub tls: Arc<tokio_rustls::rustls::ClientConfig>,
+}
+
+/// A VU with its connections.
+pub struct Slot {
+    pub vu: Vu,
+    pub client: Client,
+    pub iterations: u64,
+}
+
+pub struct Worker {
+    pub shared: Arc<Shared>,
+    pub index: usize,
+    pub recorder: SharedRecorder,
+    pub builtin: Builtin,
+    network: Rc<Network>,
+    pub began: Cell<Instant>,
+    pub counts: RefCell<Counts>,
+    pub in_flight: Cell<u64>,
+    pub vus: Cell<u64>,
+    pub vus_active: Cell<u64>,
+    pub waiting: RefCell<Vec<Rc<open::Line>>>,
+    lag: RefCell<Histogram>,
+    errors_shown: Cell<u64>,
+}
+
+impl Worker {
+    fn new(shared: Arc<Shared>, index: usize) -> Result<Self, ScriptError> {
+        let mut recorder = Recorder::new();
+        let builtin = Builtin::register(&mut recorder).map_err(ScriptError::new)?;
+        let network = Network::new(shared.tls.clone(), !shared.options.no_connection_reuse);
+        Ok(Self {
+            shared,
+            index,
+            recorder: Rc::new(RefCell::new(recorder)),
+            builtin,
+            network,
+            began: Cell::new(Instant::now()),
+            counts: RefCell::default(),
+            in_flight: Cell::new(0),
+            vus: Cell::new(0),
+            vus_active: Cell::new(0),
+            waiting: RefCell::default(),
+            lag: RefCell::default(),
+            errors_shown: Cell::new(0),
+        })
+    }
+
+    pub fn elapsed_s(&self) -> f64 {
+        self.began.get().elapsed().as_secs_f64()
+    }
+
+    pub fn new_slot(&self) -> Result<Slot, ScriptError> {
+        let number = self.shared.vu_numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let state = VuState::new(self.shared.bundle.clone(), self.recorder.clone(), self.builtin, number);
+        state.run_started.set(self.began.get());
+        let (vu, _) = Vu::load(state)?;
+        self.vus.set(self.vus.get() + 1);
+        Ok(Slot { vu, client: Client::new(self.network.clone()), iterations: 0 })
+    }
+
+    /// Writes a script's error to stderr, the first few of them.
+    pub fn show_error(&self, error: &ScriptError) {
+        let shown = self.errors_shown.get();
+        self.errors_shown.set(shown + 1);
+        match shown {
+            _ if shown < MAX_ERRORS_SHOWN => eprintln!("ERROR {error}"),
+            MAX_ERRORS_SHOWN => eprintln!("ERROR more script errors follow and are not shown"),
+            _ => {}
+        }
+    }
+
+    /// This thread's part of a number of VUs that all threads share.
+    pub fn share_of(&self, total: u64) -> u64 {
+        let (threads, index) = (self.shared.threads as u64, self.index as u64);
+        total / threads + u64::from(index < total % threads)
+    }
+
+    async fn pulse(&self, parts: &Sender<Part>) {
+        let Ok(timer) = Timer::new() else { return };
+        let mut second = 0;
+        loop {
+            let asked = Instant::now();
+            timer.wait(PULSE).await;
+            let lag_ms = (asked.elapsed().saturating_sub(PULSE)).as_secs_f64() * 1000.0;
+            self.lag.borrow_mut().record(lag_ms);
+            while self.elapsed_s() >= f64::from(second + 1) {
+                self.report(parts, second);
+                second += 1;
+            }
+        }
+    }
+
+    fn report(&self, parts: &Sender<Part>, second: u32) {
+        let mut counts = std::mem::take(&mut *self.counts.borrow_mut());
+        let now_s = self.elapsed_s();
+        for line in self.waiting.borrow().iter() {
+            counts.backlog += line.length();
+            counts.oldest_wait_s = counts.oldest_wait_s.max(line.oldest_wait_s(now_s));
+        }
+        counts.in_flight = self.in_flight.get();
+        counts.vus = self.vus_active.get();
+        counts.vus_max = self.vus.get();
+        let mut recorder = self.recorder.borrow_mut();
+        let part = ThreadSecond { second, counts, deltas: recorder.take(), lag: std::mem::take(&mut *self.lag.borrow_mut()), overflowed: recorder.overflowed() };
+        // The collector outlives the workers; a send can only fail while the process ends.
+        let _ = parts.send(Part::Second(part));
+    }
+}
+
+/// Runs a thread to its end; the first error of loading its VUs is returned.
+pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<(), ScriptError> {
+    if let Some(cpu) = shared.cpus.get(index % shared.cpus.len().max(1)) {
+        crate::limits::pin_thread(*cpu);
+    }
+    // Every thread reaches the barrier, whether its VUs loaded or not: the others wait there.
+    let prepared = prepare_thread(&shared, index);
+    shared.start.wait();
+    let (worker, runtime, pools) = prepared?;
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        worker.began.set(Instant::now());
+        let ended = futures_util::future::join_all(pools.into_iter().enumerate().map(|(at, slots)| run_scenario(worker.clone(), at, slots)));
+        tokio::select! {
+            _ = ended => {}
+            () = worker.pulse(parts) => {}
+        }
+        worker.report(parts, worker.elapsed_s() as u32);
+        Ok(())
+    })
+}
+
+type Prepared = (Rc<Worker>, tokio::runtime::Runtime, Vec<Vec<Slot>>);
+
+fn prepare_thread(shared: &Arc<Shared>, index: usize) -> Result<Prepared, ScriptError> {
+    let worker = Rc::new(Worker::new(shared.clone(), index)?);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| ScriptError::new(format!("cannot start a thread's event loop: {error}; raise the limit of open files (ulimit -n)")))?;
+    let pools = prepare(&worker)?;
+    Ok((worker, runtime, pools))
+}
+
+/// Loads the VUs that each scenario needs from the start.
+fn prepare(worker: &Worker) -> Result<Vec<Vec<Slot>>, ScriptError> {
+    let needed = |scenario: &Scenario| match &scenario.executor {
+        Executor::SharedIterations { vus, .. } | Executor::PerVuIterations { vus, .. } => *vus,
+        Executor::Closed { vus, .. } => (vus.peak() * *worker.shared.level.borrow()).round() as u64,
+        Executor::Open { pre_allocated_vus, .. } => *pre_allocated_vus,
+    };
+    worker.shared.options.scenarios.iter().map(|scenario| (0..worker.share_of(needed(scenario))).map(|_| worker.new_slot()).collect()).collect()
+}
+
+async fn run_scenario(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
+    let shared = worker.shared.clone();
+    let scenario = &shared.options.scenarios[at];
+    let mut phase = shared.phase.clone();
+    let delay = scenario.start_time.saturating_sub(worker.began.get().elapsed());
+    if !delay.is_zero() {
+        tokio::select! {
+            () = tokio::time::sleep(delay) => {}
+            _ = phase.wait_for(|phase| *phase > Phase::Running) => return,
+        }
+    }
+    match &scenario.executor {
+        Executor::Open { .. } => open::run(worker, at, slots).await,
+        Executor::Closed { .. } => closed::run(worker, at, slots).await,
+        Executor::SharedIterations { .. } | Executor::PerVuIterations { .. } => iterations::run(worker, at, slots).await,
+    }
+}

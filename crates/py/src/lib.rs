@@ -1,0 +1,101 @@
+//! PyO3 only: converts, releases the GIL, refuses after a fork, maps errors.
+
+use std::time::Duration;
+
+use plimsoll_engine::{Config, EngineError, Run};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+fn error(error: EngineError) -> PyErr {
+    match error {
+        EngineError::Script(_) | EngineError::Options(_) | EngineError::Setup(_) => PyValueError::new_err(error.to_string()),
+        EngineError::System(_) => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+fn parse(config_json: &str) -> PyResult<Config> {
+    serde_json::from_str(config_json).map_err(|error| PyValueError::new_err(format!("engine configuration: {error}")))
+}
+
+/// What a script says of itself, as JSON.
+#[pyfunction]
+fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
+    let config = parse(config_json)?;
+    py.detach(|| plimsoll_engine::inspect(&config)).map(|value| value.to_string()).map_err(error)
+}
+
+/// A running load. Threads do not survive a fork, so neither does this object.
+#[pyclass(frozen)]
+struct EngineRun {
+    run: Run,
+    process: u32,
+}
+
+impl EngineRun {
+    fn run(&self) -> PyResult<&Run> {
+        if std::process::id() == self.process {
+            Ok(&self.run)
+        } else {
+            Err(PyRuntimeError::new_err("the engine was started in another process; start it after the fork"))
+        }
+    }
+}
+
+#[pymethods]
+impl EngineRun {
+    #[new]
+    fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
+        let config = parse(config_json)?;
+        let run = py.detach(|| Run::start(config)).map_err(error)?;
+        Ok(Self { run, process: std::process::id() })
+    }
+
+    /// The next snapshot as JSON; an empty text after `timeout_s` without one; None when the run has ended.
+    fn next_snapshot(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<String>> {
+        let timeout = Duration::try_from_secs_f64(timeout_s).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let run = self.run()?;
+        Ok(py.detach(|| run.next_snapshot(timeout)).map(Option::unwrap_or_default).ok())
+    }
+
+    fn set_level(&self, level: f64) -> PyResult<()> {
+        if !level.is_finite() || level < 0.0 {
+            return Err(PyValueError::new_err(format!("level {level}: give a number of at least 0")));
+        }
+        self.run()?.set_level(level);
+        Ok(())
+    }
+
+    fn stop(&self, at_once: bool) -> PyResult<()> {
+        self.run()?.stop(at_once);
+        Ok(())
+    }
+
+    /// Seconds since the load began; None while the script loads and sets up.
+    fn elapsed_s(&self) -> PyResult<Option<f64>> {
+        Ok(self.run()?.elapsed_s())
+    }
+
+    /// Waits for the end: JSON of {summary, handled, aborted}; None at a second call.
+    fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let run = self.run()?;
+        let ended = py.detach(|| run.join()).map_err(error)?;
+        Ok(ended.map(|ended| serde_json::json!({"summary": ended.summary, "handled": ended.handled, "aborted": ended.aborted}).to_string()))
+    }
+
+    /// The cap of VUs for scenarios that state none, and where it comes from.
+    fn vu_cap(&self) -> (u64, String) {
+        (self.run.vu_cap.vus, self.run.vu_cap.reason.clone())
+    }
+
+    /// `wait` or `drop`.
+    fn late_arrivals(&self) -> &'static str {
+        self.run.late_arrivals
+    }
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(inspect, module)?)?;
+    module.add_class::<EngineRun>()
+}
