@@ -1,0 +1,1 @@
+"""Finds how much load a running system carries, what stops it, and how much room is left."""

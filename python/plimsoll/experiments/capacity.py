@@ -1,0 +1,260 @@
+"""How much does it carry? A quick ramp finds the range, held steps bracket the capacity, under live control.
+
+    ramp     double the level in probes of two seconds until work piles up; the overload shows the plateau
+    bracket  hold a level just above the plateau until it is proven bad, one just below until it is proven good
+             (search.py says where, judge.py says what a step proves), and drain the backlog between
+    expected hold the expected level once, so that objectives can be judged where they matter
+
+Steps last as long as their arrivals need: seeing 5 % overload beyond Poisson noise takes about 6,000 to 9,000 arrivals
+(stats/saturation.py). Ctrl-C ends with what was measured. Time is the load source's own; nothing here reads a clock.
+"""
+
+from __future__ import annotations
+
+import math
+
+from plimsoll.experiments.closed_search import search_closed
+from plimsoll.experiments.judge import Context, Judgement, judge
+from plimsoll.experiments.load import LoadSource
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.ramp import MOST_PROBES, Ramp, warm_up_from
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord
+from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
+from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
+from plimsoll.stats.plateau import Plateau
+from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
+
+LONGEST_SHARE = 1.6
+WIDEST_HALF = 0.3
+RECHECK_LIMIT_S = 15.0
+QUICK_PLATEAU_SD = 0.02
+
+
+def run_capacity(
+    source: LoadSource,
+    settings: CapacitySettings,
+    writer: Writer | None = None,
+    probes_sampler: ProbesSampler | None = None,
+    on_progress: ProgressCallback | None = None,
+) -> CapacityResult:
+    """Find the bracket of the capacity; the source is started here and stopped whatever happens.
+
+    `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
+    gives resource rows. KeyboardInterrupt ends with status "interrupted" and what was measured until then.
+    """
+    holder = StepHolder(source, writer, probes_sampler, on_progress)
+    holder.warm_up_s = settings.warm_up_s
+    result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
+    search = _OpenSearch(holder, settings, result)
+    try:
+        source.start()
+        if source.open:
+            search.run()
+        else:
+            search_closed(holder, settings, result)
+    except KeyboardInterrupt:
+        result.status, result.reason = "interrupted", "Interrupted; the answer rests on what was measured until then."
+        holder.event("interrupted", source.now())
+    finally:
+        result.load_s = source.now()
+        source.stop(graceful=True)
+    result.rate_per_level_s = search.rate_per_level_s()
+    holder.event("capacity_result", source.now(), result=result.to_json())
+    return result
+
+
+class _OpenSearch:
+    """The search over an open workload; keeps the trials and the bracket of the result up to date."""
+
+    def __init__(self, holder: StepHolder, settings: CapacitySettings, result: CapacityResult) -> None:
+        self.holder = holder
+        self.settings = settings
+        self.result = result
+        self.goal = settings.goal(result.unit)
+        self.trials: list[Trial] = []
+        self.base: Measurement | None = None
+        self.noise = 1.0
+
+    def run(self) -> None:
+        """Ramp, bracket, expected level; sets the status on the way."""
+        if not self._ramp():
+            return
+        for _ in range(self.settings.most_steps):
+            proposal = propose(self.trials, self.goal, self._half_width())
+            if proposal is None or self._budget_left_s() < self.settings.step_s:
+                break
+            if not self._hold(proposal.level):
+                break
+        self._hold_expected()
+        if not self.result.reason:
+            self.result.reason = self._reason()
+
+    def rate_per_level_s(self) -> float | None:
+        """Nominal arrivals per second at level 1: as declared, else as measured."""
+        return self.settings.arrivals_per_level_s or self.holder.rate_per_level_s()
+
+    def _ramp(self) -> bool:
+        """Probe upwards to the first sign of saturation; False if the target cannot be measured at all."""
+        ramp = Ramp(self.settings, self.result.unit)
+        level: float | None = ramp.first_level()
+        for count in range(MOST_PROBES):
+            first = count == 0
+            record = self.holder.hold(
+                level, "probe", ramp.limit_s(self.holder.warm_up_s), lambda seen, first=first: ramp.decide(seen, self._context(seen, quick=True), first), self._conclude_probe
+            )
+            seen = record.measurement
+            if self._unusable(record):
+                return False
+            self._note(record, quick=True)
+            if record.judgement.verdict == "bad":
+                return self._recover(record)
+            if self.base is None and seen.times.count:
+                self.base = seen
+            self.holder.warm_up_s = warm_up_from(seen, self.settings.warm_up_s)
+            level = ramp.next_level(record.level, sum(seen.planned))
+            if level is None or self._budget_left_s() < self.settings.step_s:
+                break
+        return True
+
+    def _hold(self, level: float) -> bool:
+        """Hold one level until it is judged or its share of the time is spent; False if the target is gone."""
+
+
+        def decide(seen: Measurement) -> Judgement | None:
+            found = judge(seen, self._context(seen))
+            if found.given_up or found.verdict == "good":
+                return found
+            if found.verdict == "bad" and self._bad_is_enough(found):
+                return found
+            return found if self._is_spent(found) else None
+
+        record = self.holder.hold(level, "hold", self._longest_step_s(), decide, self._conclude)
+        self._note(record)
+        return self._recover(record)
+
+    def _conclude(self, seen: Measurement) -> Judgement:
+        return judge(seen, self._context(seen))
+
+    def _conclude_probe(self, seen: Measurement) -> Judgement:
+        return judge(seen, self._context(seen, quick=True))
+
+    def _is_spent(self, found: Judgement) -> bool:
+        """Whether the step had all the arrivals that its noise asks for, so that longer would not help."""
+        moved = found.growth
+        if moved is None or moved.seconds < self.settings.step_s:
+            return False
+        return moved.expected >= LONGEST_SHARE * arrivals_to_decide(self._half_width(), max(1.0, moved.service_noise))
+
+    def _bad_is_enough(self, found: Judgement) -> bool:
+        """A bad step goes on until its plateau is known to a quarter (a third) of the half width, but not into deep overload."""
+        if found.plateau is None or found.growth is None or found.growth.growth_share > 0.3:
+            return True
+        fine, coarse = self._half_width() / 4, self._half_width() / 3
+        long_held = found.growth.seconds >= 2 * self.settings.step_s
+        return found.plateau.relative_sd <= (coarse if long_held else fine)
+
+    def _hold_expected(self) -> None:
+        """One step at the expected level, if the target carries it and time is left."""
+        level, settings = self.settings.expected_level, self.settings
+        good = self.result.bracket.good
+        if level is None or not settings.hold_expected or good is None or level > good:
+            return
+        held = sum(len(step.measurement.seconds) for step in self.holder.records if step.level == level)
+        if held >= settings.step_s or self._budget_left_s() < settings.step_s:
+            return
+        self.holder.hold(level, "expected", settings.step_s, self._expected, self._conclude)
+
+    def _expected(self, seen: Measurement) -> Judgement | None:
+        found = judge(seen, self._context(seen))
+        return found if found.given_up or len(seen.seconds) >= self.settings.step_s else None
+
+    def _context(self, seen: Measurement, quick: bool = False) -> Context:
+        rate = self.rate_per_level_s() or 0.0
+        base = (self.base.failed, self.base.requests) if self.base is not None else (0, 0)
+        return Context(rate, self._half_width(), self.settings.step_s, self._estimate(), base, quick=quick)
+
+    def _estimate(self) -> Plateau | None:
+        return capacity_estimate(self.trials, self.goal.half_width)
+
+    def _half_width(self) -> float:
+        """The goal's half width, or what the arrivals of the time left can show, if that is more."""
+        estimate, rate = self._estimate(), self.rate_per_level_s()
+        if estimate is None or not rate:
+            return self.goal.half_width
+        arrivals = estimate.level * rate * self._longest_step_s()
+        return min(WIDEST_HALF, max(self.goal.half_width, smallest_overload(arrivals, self.noise)))
+
+    def _longest_step_s(self) -> float:
+        """Time one step may take so that the bounds still missing get theirs."""
+        bounds = bracket_of(self.trials)
+        share = 2.2 if bounds.good is None else 1.1
+        return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, self._budget_left_s() / share)))
+
+    def _budget_left_s(self) -> float:
+        return self.settings.load_budget_s - self.holder.source.now()
+
+    def _note(self, record: StepRecord, quick: bool = False) -> None:
+        """Keep what the step proved. A calm probe proves nothing, it only allows the next one."""
+        found = record.judgement
+        top = found.plateau
+        if top is not None and quick:
+            top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
+        if found.growth is not None and not quick:
+            self.noise = max(1.0, found.growth.service_noise)
+        verdict = "undecided" if quick and found.verdict == "good" else found.verdict
+        if not quick or verdict == "bad":
+            self.trials.append(Trial(record.level, verdict, top))
+        self.result.bracket = self.holder.bracket = bracket_of(self.trials)
+        self.result.estimate = self._estimate()
+
+    def _unusable(self, record: StepRecord) -> bool:
+        """Whether the very first probe shows a target that answers nothing or only errors."""
+        seen = record.measurement
+        if self.base is not None or not sum(seen.planned):
+            return False
+        if not sum(seen.done):
+            self._fail(f"No iteration finished within {len(seen.seconds)} s at the lowest level ({record.level:g}): the target hangs.")
+            return True
+        if seen.requests and seen.error_share > 0.5:
+            self._fail(f"{seen.error_share:.0%} of the requests failed at the lowest level ({record.level:g}).")
+            return True
+        return False
+
+    def _recover(self, record: StepRecord) -> bool:
+        """Drain, and after errors see whether the target still answers at low load; False if it does not."""
+        drained_s = self.holder.drain(self.settings.drain_limit_s)
+        seen = record.measurement
+        if not record.judgement.given_up or self.base is None or (sum(seen.done) and seen.error_share <= 0.5):
+            return True
+        waited_s = self.holder.source.now() + RECHECK_LIMIT_S
+        while True:
+            check = self.holder.hold(self._lowest_level(), "probe", 10.0, self._answers, lambda _: Judgement("undecided"))
+            if check.judgement.verdict == "good":
+                return True
+            if self.holder.source.now() >= waited_s:
+                break
+        drained = "" if math.isfinite(drained_s) else ", and its backlog did not drain"
+        self._fail(f"The target no longer answers after level {record.level:g}{drained}.")
+        return False
+
+    def _lowest_level(self) -> float:
+        return min(step.level for step in self.holder.records)
+
+    @staticmethod
+    def _answers(seen: Measurement) -> Judgement | None:
+        if sum(seen.done) and (not seen.requests or seen.error_share < 0.5) and len(seen.seconds) >= 2:
+            return Judgement("good")
+        return Judgement("undecided", ("The target does not answer at low load.",)) if len(seen.seconds) >= 5 else None
+
+    def _fail(self, reason: str) -> None:
+        self.result.status, self.result.reason = "failed", reason
+        self.holder.event("error", self.holder.source.now(), message=reason)
+
+    def _reason(self) -> str:
+        bounds, settings = self.result.bracket, self.settings
+        if bounds.width <= settings.width:
+            return f"The bracket is {bounds.width:.1%} wide, the goal was {settings.width:.0%}."
+        if bounds.bad is None and settings.max_level is not None:
+            return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
+        spent = "the load time was spent" if self._budget_left_s() < settings.step_s else "further steps would not have decided"
+        return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}."

@@ -1,0 +1,146 @@
+"""One shell command in a process group of its own, its output kept in a log without secrets."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from plimsoll.study.secrets import Redactor
+
+_POLL_S = 0.02
+_SHOWN_LINES = 8
+_LONGEST_LINE = 65_536
+_LARGEST_LOG_BYTES = 64 * 2**20
+
+
+class Command:
+    """A running shell command. Nobody else waits for it, so its process id stays its own until `end`."""
+
+    def __init__(
+        self, text: str, log: Path, directory: Path, environment: Mapping[str, str], redactor: Redactor
+    ) -> None:
+        self._redactor = redactor
+        log.parent.mkdir(parents=True, exist_ok=True)
+        output = log.open("ab")  # noqa: SIM115 (the copying thread closes it)
+        try:
+            self._process = subprocess.Popen(
+                text,
+                shell=True,
+                cwd=directory,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            output.close()
+            raise
+        self._copying = threading.Thread(target=self._copy, args=(output,), name="plimsoll-target-log", daemon=True)
+        self._copying.start()
+
+    @property
+    def pid(self) -> int:
+        """Its process id, and that of its group."""
+        return self._process.pid
+
+    def exit_code(self) -> int | None:
+        """Exit code (negative: signal) if it ended, else None. It is not reaped: its id must not be used again yet."""
+        if self._process.returncode is not None:
+            return self._process.returncode
+        state = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if state is None:
+            return None
+        return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
+
+    def wait(self, limit_s: float) -> int | None:
+        """Wait for its end; None if the limit came first."""
+        deadline = time.monotonic() + limit_s
+        while (code := self.exit_code()) is None and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        if code is not None:
+            self._copying.join(0.5)  # background processes may hold the pipe open for ever
+        return code
+
+    def release(self) -> None:
+        """Forget an ended command; what it left in the background goes on."""
+        self._process.wait()
+
+    def end(self, limit_s: float) -> int:
+        """SIGTERM to its group and descendants, SIGKILL after the limit; how many had to be killed."""
+        members = self._members()
+        self._signal(members, signal.SIGTERM)
+        deadline = time.monotonic() + limit_s
+        while (left := [one for one in members if _lives(one)]) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        left += [one for one in self._members() if one not in left and _lives(one)]
+        self._signal(left, signal.SIGKILL)
+        psutil.wait_procs([one for one in left if one.pid != self.pid], timeout=5)
+        self._process.wait()
+        self._copying.join(0.5)
+        return len(left)
+
+    def _members(self) -> list[psutil.Process]:
+        """Its process group and session, and its descendants wherever they went."""
+        found: dict[int, psutil.Process] = {}
+        with contextlib.suppress(psutil.Error):
+            found = {one.pid: one for one in psutil.Process(self.pid).children(recursive=True)}
+        for process in psutil.process_iter():
+            try:
+                if os.getsid(process.pid) == self.pid or os.getpgid(process.pid) == self.pid:
+                    found[process.pid] = process
+            except (OSError, psutil.Error):
+                continue
+        return list(found.values())
+
+    def _signal(self, members: list[psutil.Process], number: signal.Signals) -> None:
+        for process in members:
+            try:
+                process.send_signal(number)  # psutil refuses if the id was used again
+            except (psutil.Error, OSError):
+                continue
+
+    def _copy(self, output: IO[bytes]) -> None:
+        """Copy its output to the log, line by line without secrets, as long as the disk takes it; always read on, or
+        the command would block."""
+        pipe = self._process.stdout
+        assert pipe is not None
+        keep = True
+        with pipe, output:
+            while line := pipe.readline(_LONGEST_LINE):
+                if not keep:
+                    continue
+                try:
+                    output.write(self._redactor.text(line.decode("utf-8", "replace")).encode())
+                    output.flush()
+                    keep = output.tell() < _LARGEST_LOG_BYTES
+                except (OSError, ValueError):
+                    keep = False
+
+
+def last_lines(log: Path, count: int = _SHOWN_LINES) -> list[str]:
+    """The last lines of a log; none if there is no log."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 8_192))
+            return [line.rstrip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()][
+                -count:
+            ]
+    except OSError:
+        return []
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False

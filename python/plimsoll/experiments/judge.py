@@ -1,0 +1,153 @@
+"""Is the target saturated at this level? A pure judgement of one step from what was measured so far.
+
+Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py), or the share
+      of failed requests rises above that of low load, or the step had to be given up.
+Good: unfinished work stayed calm for long enough, and either an overloaded step has shown a capacity clearly above
+      this level, or this step alone is long enough to have shown an overload.
+Else undecided. Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target
+that keeps up is not saturated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.search import Verdict
+from plimsoll.stats.plateau import Plateau, plateau
+from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing
+from plimsoll.stats.wilson import wilson_interval
+
+SEPARATION_Z = 2.0
+STRICT_CALM_Z = 0.35
+GIVE_UP_ERROR_SHARE = 0.5
+GIVE_UP_MEDIAN_MS = 10_000.0
+GIVE_UP_BACKLOG_S = 30.0
+FEWEST_TO_GIVE_UP = 20
+ERROR_SHARE_ABOVE_BASE = 0.01
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a step is judged against; rates per second.
+
+    `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
+    `plateau`: capacity estimate of the other steps; `base_errors`: (failed, requests) at low load; `least_seconds`
+    and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp.
+    """
+
+    rate_per_level_s: float
+    half_width: float
+    least_seconds: float
+    plateau: Plateau | None = None
+    base_errors: tuple[int, int] = (0, 0)
+    least_share: float = 0.75
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Verdict with reasons in plain words; `given_up` when going on would only hurt the target."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    given_up: bool = False
+    growth: Growth | None = None
+    plateau: Plateau | None = None
+
+
+def judge(seen: Measurement, context: Context) -> Judgement:
+    """Judge an open step by the measured seconds so far; undecided without any."""
+    rate_per_s = context.rate_per_level_s * seen.level
+    if not seen.seconds or rate_per_s <= 0:
+        return Judgement("undecided", ("Nothing was measured yet.",))
+    moved = growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s)
+    top = plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.service_noise)
+    stop = give_up_reason(seen)
+    if stop is not None:
+        return Judgement("bad", (stop,), True, moved, top)
+    errors = error_reason(seen, context.base_errors)
+    if errors is not None:
+        return Judgement("bad", (errors,), False, moved, None)
+    full = arrivals_to_decide(context.half_width, moved.service_noise)
+    if _grows(moved, full, context):
+        return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
+    if context.quick:
+        return Judgement("good", (), False, moved)
+    return _good_or_undecided(seen, moved, full, context)
+
+
+def _grows(moved: Growth, full: float, context: Context) -> bool:
+    if context.quick:
+        return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
+    return is_growing(moved, full, least_share=context.half_width / 20)
+
+
+def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: Context) -> Judgement:
+    long_enough = moved.seconds >= context.least_seconds and moved.expected >= context.least_share * full
+    if long_enough and is_calm(moved):
+        if context.plateau is not None:
+            doubt = math.hypot(context.plateau.sd, 0.25 * context.half_width * seen.level)
+            if context.plateau.level - seen.level >= SEPARATION_Z * doubt:
+                return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
+        if moved.expected >= 1.3 * full and is_calm(moved, STRICT_CALM_Z):
+            return Judgement("good", (_calm_words(moved),), False, moved)
+    words = f"Unfinished work changed by {moved.unfinished_end - moved.unfinished_start:+.0f} of {moved.expected:.0f} arrivals, "
+    return Judgement("undecided", (words + "which chance alone may explain or not.",), False, moved)
+
+
+def give_up_reason(seen: Measurement) -> str | None:
+    """Why the step should end at once, or None."""
+    if seen.requests >= FEWEST_TO_GIVE_UP and seen.failed > GIVE_UP_ERROR_SHARE * seen.requests:
+        return f"Given up: {seen.failed / seen.requests:.0%} of the requests failed."
+    median = (seen.response_ms(0.5) or 0.0) if seen.times.count >= FEWEST_TO_GIVE_UP else 0.0
+    if median > GIVE_UP_MEDIAN_MS:
+        return f"Given up: the median response time is {median / 1000:.1f} s."
+    waiting_s = max(seen.oldest_wait_s, backlog_s(seen))
+    if waiting_s > GIVE_UP_BACKLOG_S:
+        return f"Given up: the work that waits would take the target {waiting_s:.0f} s."
+    return None
+
+
+def backlog_s(seen: Measurement) -> float:
+    """Seconds the target would need for the unfinished work that this step added."""
+    if not seen.seconds:
+        return 0.0
+    done_per_s = max(sum(seen.done), 1.0) / len(seen.seconds)
+    return max(0.0, seen.unfinished_end - seen.unfinished_start) / done_per_s
+
+
+def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
+    """Whether requests fail more than at low load, beyond chance and by more than a percentage point."""
+    here, low = wilson_interval(seen.failed, seen.requests), wilson_interval(*base)
+    ceiling = low.high if base[1] >= 20 else 0.0
+    if seen.requests and here.low > ceiling + ERROR_SHARE_ABOVE_BASE:
+        before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
+        return f"{seen.failed / seen.requests:.1%} of the requests failed{before}."
+    return None
+
+
+def _growth_words(moved: Growth, seen: Measurement) -> str:
+    gain = moved.unfinished_end - moved.unfinished_start
+    return (
+        f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second; unfinished work "
+        f"grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work and beyond chance "
+        f"(z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
+    )
+
+
+def _other_words(seen: Measurement) -> tuple[str, ...]:
+    dropped = sum(seen.dropped)
+    return (f"{dropped} arrivals could not be sent.",) if dropped else ()
+
+
+def _calm_words(moved: Growth) -> str:
+    return (
+        f"Kept up with {moved.expected:.0f} arrivals in {moved.seconds:.0f} s: unfinished work went from "
+        f"{moved.unfinished_start:.0f} to {moved.unfinished_end:.0f}, within chance (z = {moved.growth_z:.1f})."
+    )
+
+
+def _plateau_words(top: Plateau) -> str:
+    return f"Overloaded steps finished as much as level {top.level:.4g} (± {2 * top.relative_sd:.1%}) asks for, which is above."

@@ -1,0 +1,115 @@
+"""What one step measured: counts per second, response times merged exactly, failures, the generator's own health.
+
+Pure: snapshots in, numbers out. Memory grows with the seconds of the step, never with its requests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Snapshot
+
+# The first of these that a snapshot holds is "the" response time of a step.
+RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
+
+
+@dataclass
+class Measurement:
+    """The measured seconds of one step at `level`, after its warm-up.
+
+    `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
+    `dropped`, `late`; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    """
+
+    level: float
+    unfinished_start: float = 0.0
+    seconds: list[int] = field(default_factory=list)
+    planned: list[int] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+    dropped: list[int] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
+    times: Histogram = field(default_factory=Histogram)
+    iterations: Histogram = field(default_factory=Histogram)
+    requests: int = 0
+    failed: int = 0
+    backlog: int = 0
+    in_flight: int = 0
+    oldest_wait_s: float = 0.0
+    generator_cpu_s: list[float] = field(default_factory=list)
+    lag_p99_ms: list[float] = field(default_factory=list)
+    threads: int = 1
+    response_metric: str | None = None
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add one second."""
+        self.seconds.append(snapshot.second)
+        for name in ("planned", "done", "dropped", "late"):
+            getattr(self, name).append(int(getattr(snapshot, name)))
+        self.backlog, self.in_flight = int(snapshot.backlog), int(snapshot.in_flight)
+        self.oldest_wait_s = float(snapshot.oldest_wait_s)
+        self._add_series(snapshot)
+        self._add_generator(snapshot.generator)
+
+    def _add_series(self, snapshot: Snapshot) -> None:
+        if self.response_metric is None:
+            present = {series.metric for series in snapshot.series if series.count}
+            self.response_metric = next((name for name in RESPONSE_METRICS if name in present), None)
+        for series in snapshot.series:
+            if series.metric == self.response_metric:
+                self.times.add_series(series)
+            if series.metric == "iteration_duration":
+                self.iterations.add_series(series)
+            elif series.metric == "http_req_failed":
+                self.failed += int(series.passes or 0)
+                self.requests += int(series.total or 0)
+
+    def _add_generator(self, generator: Any) -> None:
+        if not generator:
+            return
+        self.generator_cpu_s.append(float(generator.get("cpu_s") or 0.0))
+        self.lag_p99_ms.append(float(generator.get("lag_p99_ms") or 0.0))
+        self.threads = int(generator.get("threads") or self.threads)
+
+    @property
+    def unfinished_end(self) -> float:
+        """Arrivals planned and not finished, those never sent included, at the end of the last second."""
+        return self.unfinished_start + sum(self.planned) - sum(self.done)
+
+    @property
+    def done_per_s(self) -> float:
+        """Iterations finished per second; 0 without any second."""
+        return sum(self.done) / len(self.seconds) if self.seconds else 0.0
+
+    @property
+    def planned_per_s(self) -> float:
+        """Arrivals planned per second; 0 without any second."""
+        return sum(self.planned) / len(self.seconds) if self.seconds else 0.0
+
+    @property
+    def requests_per_s(self) -> float:
+        """Requests finished per second; 0 without any second."""
+        return self.requests / len(self.seconds) if self.seconds else 0.0
+
+    @property
+    def error_share(self) -> float:
+        """Failed ÷ all requests; 0 without any."""
+        return self.failed / self.requests if self.requests else 0.0
+
+    def response_ms(self, quantile: float) -> float | None:
+        """Response time in ms at `quantile` in [0, 1]; None without samples."""
+        return self.times.percentile(quantile) if self.times.count else None
+
+    @property
+    def generator_share(self) -> float:
+        """CPU the generator used ÷ CPU its threads could use."""
+        if not self.generator_cpu_s:
+            return 0.0
+        return sum(self.generator_cpu_s) / len(self.generator_cpu_s) / max(1, self.threads)
+
+    @property
+    def typical_lag_p99_ms(self) -> float:
+        """Median over the seconds of each second's lag p99, in ms: single hiccups do not count, lasting lag does."""
+        return median(self.lag_p99_ms) if self.lag_p99_ms else 0.0

@@ -1,0 +1,77 @@
+"""The quick ramp: double the level in short probes until the target shows signs of saturation, to find the range."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from plimsoll.experiments.judge import Context, Judgement, backlog_s, give_up_reason, judge
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.search import rounded
+
+START_RATE_PER_S = 10.0
+FEW_ARRIVALS = 40
+DONE_FOR_PLATEAU = 2500
+LONGEST_OVERLOAD_S = 6.0
+MOST_BACKLOG_S = 5.0
+HANG_LIMIT_S = 30.0
+MOST_PROBES = 40
+WARM_UPS = 2.0
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Decides how long a probe lasts and which level comes next. Pure."""
+
+    settings: CapacitySettings
+    unit: str
+
+    def first_level(self) -> float:
+        """A level that a living target is expected to carry: about 10 arrivals a second, or less."""
+        settings = self.settings
+        if settings.start_level is not None:
+            return settings.start_level
+        if settings.min_level is not None:
+            return settings.min_level
+        level = {"multiple": 0.1, "users": 1.0, "vus": 1.0}.get(self.unit, 1.0)
+        if settings.arrivals_per_level_s and self.unit != "vus":
+            level = START_RATE_PER_S / settings.arrivals_per_level_s
+        if settings.expected_level is not None:
+            level = min(level, settings.expected_level / 4) if settings.arrivals_per_level_s else settings.expected_level / 4
+        if settings.max_level is not None:
+            level = min(level, settings.max_level / 4)
+        return rounded(level, self.unit == "vus")
+
+    def next_level(self, level: float, planned: int) -> float | None:
+        """Twice the level, four times while arrivals are too few to show anything; None at the greatest level."""
+        most = self.settings.max_level
+        if most is not None and level >= most:
+            return None
+        wanted = rounded(level * (4 if planned < FEW_ARRIVALS else 2), self.unit == "vus")
+        return min(wanted, most) if most is not None else wanted
+
+    def decide(self, seen: Measurement, context: Context, first: bool) -> Judgement | None:
+        """Judgement when the probe has done its work, None while it should go on."""
+        seconds = len(seen.seconds)
+        if first and not sum(seen.done) and seconds < HANG_LIMIT_S:
+            return None
+        if give_up_reason(seen) is not None:
+            return judge(seen, context)
+        if seconds < self.settings.probe_s:
+            return None
+        found = judge(seen, context)
+        if found.verdict != "bad" or found.plateau is None:
+            return found
+        enough = sum(seen.done) >= DONE_FOR_PLATEAU or backlog_s(seen) >= MOST_BACKLOG_S
+        return found if enough or seconds >= self.settings.probe_s + LONGEST_OVERLOAD_S else None
+
+    def limit_s(self, warm_up_s: float) -> float:
+        """Longest probe in seconds; never shorter than the iterations it must see end."""
+        return max(HANG_LIMIT_S, self.settings.probe_s + LONGEST_OVERLOAD_S, WARM_UPS * warm_up_s)
+
+
+def warm_up_from(seen: Measurement, least_s: float, most_s: float = 60.0) -> float:
+    """Seconds until work that began before a change of level has left: twice the p90 of an iteration's duration."""
+    p90_ms = seen.iterations.percentile(0.9) if seen.iterations.count else 0.0
+    return min(most_s, max(least_s, math.ceil(2 * p90_ms / 1000)))

@@ -1,0 +1,157 @@
+"""What the capacity experiment asks for and what it hands back: plain data that also reads back from a run directory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.search import Bracket, Goal
+from plimsoll.stats.plateau import Plateau
+
+Status = Literal["finished", "interrupted", "failed"]
+StepKind = Literal["probe", "hold", "expected"]
+
+
+@dataclass(frozen=True)
+class CapacitySettings:
+    """How to search. Levels are in the load source's unit, times in seconds of its clock.
+
+    `width`: (bad − good) / bad to stop at; `step_s`: least length of a step that is called good; `budget_s`: load time
+    after which no step begins (default: the greater of 150 s and 15 steps); `arrivals_per_level_s`: nominal
+    arrivals per second at level 1, if known (measured otherwise, with noise); `expected_level`: held once for
+    `step_s` when objectives are to be judged there (`hold_expected`).
+    """
+
+    width: float = 0.10
+    step_s: float = 10.0
+    min_level: float | None = None
+    max_level: float | None = None
+    start_level: float | None = None
+    expected_level: float | None = None
+    hold_expected: bool = True
+    arrivals_per_level_s: float | None = None
+    budget_s: float | None = None
+    probe_s: float = 2.0
+    drain_limit_s: float = 30.0
+    most_steps: int = 12
+    warm_up_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.width < 1 or self.step_s <= 0 or self.probe_s <= 0:
+            raise ValueError("width lies between 0 and 1; step_s and probe_s are above 0")
+        if self.min_level is not None and self.max_level is not None and self.min_level > self.max_level:
+            raise ValueError(f"min_level {self.min_level:g} is above max_level {self.max_level:g}; exchange them")
+
+    @property
+    def load_budget_s(self) -> float:
+        """The budget with its default."""
+        return self.budget_s if self.budget_s is not None else max(150.0, 15 * self.step_s)
+
+    def goal(self, unit: str) -> Goal:
+        """The goal of the search for that unit of level."""
+        return Goal(self.width, self.min_level, self.max_level, whole=unit == "vus")
+
+
+@dataclass
+class StepRecord:
+    """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up."""
+
+    level: float
+    kind: StepKind
+    start_s: float
+    end_s: float
+    measurement: Measurement
+    judgement: Judgement
+    drain_s: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as events and findings hold it; rates per second, times in ms."""
+        seen = self.measurement
+        shown = "probe" if self.kind == "probe" and self.judgement.verdict != "bad" else self.judgement.verdict
+        return {
+            "level": self.level,
+            "step_kind": self.kind,
+            "start_s": self.start_s,
+            "end_s": self.end_s,
+            "measured_from_s": seen.seconds[0] if seen.seconds else self.end_s,
+            "verdict": shown,
+            "reasons": list(self.judgement.reasons),
+            "given_up": self.judgement.given_up,
+            "planned_per_s": seen.planned_per_s,
+            "done_per_s": seen.done_per_s,
+            "requests_per_s": seen.requests_per_s,
+            "p50_ms": seen.response_ms(0.50),
+            "p90_ms": seen.response_ms(0.90),
+            "p99_ms": seen.response_ms(0.99),
+            "samples": seen.times.count,
+            "errors": seen.failed,
+            "error_share": seen.error_share,
+            "late": sum(seen.late),
+            "dropped": sum(seen.dropped),
+            "backlog_end": seen.backlog,
+            "in_flight_end": seen.in_flight,
+            "drain_s": self.drain_s if self.drain_s is None or math.isfinite(self.drain_s) else None,
+            "drained": self.drain_s is None or math.isfinite(self.drain_s),
+            "generator_share": seen.generator_share,
+            "lag_p99_ms": seen.typical_lag_p99_ms,
+        }
+
+
+@dataclass
+class CapacityResult:
+    """What was found: the bracket in levels, the steps, and how the experiment ended."""
+
+    unit: str
+    open: bool
+    settings: CapacitySettings
+    status: Status = "finished"
+    reason: str = ""
+    bracket: Bracket = field(default_factory=lambda: Bracket(None, None))
+    estimate: Plateau | None = None
+    steps: list[StepRecord] = field(default_factory=list)
+    load_s: float = 0.0
+    rate_per_level_s: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as findings read it, from memory or from the run's event `capacity_result`."""
+        width = self.bracket.width
+        return {
+            "unit": self.unit,
+            "open": self.open,
+            "status": self.status,
+            "reason": self.reason,
+            "good": self.bracket.good,
+            "bad": self.bracket.bad,
+            "width": width if math.isfinite(width) else None,
+            "width_goal": self.settings.width,
+            "step_s": self.settings.step_s,
+            "max_level": self.settings.max_level,
+            "min_level": self.settings.min_level,
+            "estimate": self.estimate.level if self.estimate else None,
+            "estimate_sd": self.estimate.sd if self.estimate else None,
+            "rate_per_level_s": self.rate_per_level_s,
+            "load_s": self.load_s,
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of live progress, once a second: what is held, and what is known so far."""
+
+    phase: Literal["range", "bracket", "expected", "drain"]
+    second: float
+    level: float
+    unit: str
+    planned_per_s: float
+    done_per_s: float
+    unfinished: float
+    bracket: Bracket
+    message: str = ""
+
+
+ProgressCallback = Callable[[Progress], None]

@@ -1,0 +1,173 @@
+"""Where to look next: a pure search for the bracket (highest level proven good, lowest proven bad).
+
+The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant upper bound is the lowest level proven bad, the
+relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
+overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just above and one just
+below that estimate, instead of halving. A step that proves nothing becomes no bound.
+
+        good                 estimate                bad
+    ─────┼──────────────────────┼─────────────────────┼─────►  level
+       c(1−h)                   c                  c(1+h)         (bad − good) / bad ≤ width
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from plimsoll.stats.plateau import Plateau, pool
+
+Verdict = Literal["good", "bad", "undecided"]
+AIM_SHARE = 0.97
+LOOSE_BAD = 1.5
+DEEP_OVERLOAD_DOUBT = 0.10
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One judged step. `plateau`: capacity seen while the target was always busy, for bad steps."""
+
+    level: float
+    verdict: Verdict
+    plateau: Plateau | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop and where to stay. `width` = (bad − good) / bad; `whole`: levels are whole numbers (VUs)."""
+
+    width: float
+    least_level: float | None = None
+    most_level: float | None = None
+    whole: bool = False
+
+    @property
+    def half_width(self) -> float:
+        """h such that c(1 − h) and c(1 + h) are a little less than `width` apart."""
+        return 0.92 * self.width / (2 - self.width)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Bounds of the capacity; None where nothing was proven."""
+
+    good: float | None
+    bad: float | None
+
+    @property
+    def width(self) -> float:
+        """(bad − good) / bad; infinite while a bound is missing."""
+        if self.good is None or self.bad is None:
+            return math.inf
+        return (self.bad - self.good) / self.bad
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The next level, and which bound it is meant to become."""
+
+    level: float
+    aim: Literal["good", "bad"]
+
+
+def bracket_of(trials: Sequence[Trial]) -> Bracket:
+    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count."""
+    bad = min((trial.level for trial in trials if trial.verdict == "bad"), default=None)
+    below = [trial.level for trial in trials if trial.verdict == "good" and (bad is None or trial.level < bad)]
+    return Bracket(max(below, default=None), bad)
+
+
+def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | None:
+    """Pooled plateau of the bad steps, kept inside the bracket; None if no step was overloaded.
+
+    A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload.
+    """
+    seen = []
+    for trial in trials:
+        if trial.verdict == "bad" and trial.plateau is not None:
+            doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / trial.plateau.level - 1)
+            seen.append(Plateau(trial.plateau.level, math.hypot(trial.plateau.relative_sd, doubt)))
+    bounds, estimate = bracket_of(trials), pool(seen)
+    if estimate is None:
+        return None
+    if bounds.good is not None and estimate.level <= bounds.good:
+        return Plateau(bounds.good * (1 + half_width), half_width)
+    if bounds.bad is not None and estimate.level >= bounds.bad:
+        return Plateau(bounds.bad * (1 - half_width), half_width)
+    return estimate
+
+
+def propose(trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal | None:
+    """The next level to hold, or None when the goal is reached or nothing useful is left to try.
+
+    `half_width`: the share around the estimate at which steps can decide, at least `goal.half_width`; more when
+    arrivals are few.
+    """
+    bounds = bracket_of(trials)
+    if bounds.width <= goal.width or _at_most(bounds.good, goal):
+        return None
+    estimate = capacity_estimate(trials, half_width)
+    wanted = _without_estimate(bounds) if estimate is None else _around(estimate.level, trials, goal, half_width)
+    return _within(wanted, trials, goal, half_width) if wanted is not None else None
+
+
+def _at_most(good: float | None, goal: Goal) -> bool:
+    return goal.most_level is not None and good is not None and good >= goal.most_level * (1 - 1e-9)
+
+
+def _without_estimate(bounds: Bracket) -> Proposal | None:
+    if bounds.bad is None:
+        return Proposal(2 * bounds.good, "bad") if bounds.good else None
+    if bounds.good is None:
+        return Proposal(bounds.bad / 2, "good")
+    return Proposal(math.sqrt(bounds.good * bounds.bad), "good")
+
+
+def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal:
+    """A bad bound close above the centre first, then a good one as low as the width allows."""
+    bounds = bracket_of(trials)
+    width = max(goal.width, 2 * half_width / (1 + half_width) * 1.02)
+    open_levels = sorted(trial.level for trial in trials if trial.verdict == "undecided")
+    above = centre * (1 + half_width)
+    for level in open_levels:
+        if level >= centre and above < level * (1 + 0.4 * half_width):
+            above = level * (1 + 0.6 * half_width)
+    below = centre * (1 - half_width)
+    if bounds.bad is not None:
+        below = min(max(below, bounds.bad * (1 - AIM_SHARE * width)), centre * (1 - 0.5 * half_width))
+    for level in reversed(open_levels):
+        if level <= centre and below > level * (1 - 0.4 * half_width):
+            below = level * (1 - 0.6 * half_width)
+    if bounds.bad is None or (bounds.bad > centre * (1 + LOOSE_BAD * half_width) and above < bounds.bad):
+        return Proposal(above, "bad")
+    if bounds.good is None or bounds.good < below * (1 - 0.2 * half_width):
+        return Proposal(below, "good")
+    return Proposal(max(bounds.good / (1 - AIM_SHARE * width), centre * (1 + 0.5 * half_width)), "bad")
+
+
+def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal | None:
+    """Round and clamp; None where the level was judged already (asking again would prove nothing new)."""
+    level, bounds = wanted.level, bracket_of(trials)
+    if goal.most_level is not None:
+        level = min(level, goal.most_level)
+    if goal.least_level is not None:
+        level = max(level, goal.least_level)
+    level = rounded(level, goal.whole)
+    if level <= 0 or (bounds.bad is not None and level >= bounds.bad) or (bounds.good is not None and level <= bounds.good):
+        return None
+    near = 0.0 if goal.whole else 0.1 * half_width * level
+    if any(abs(trial.level - level) <= near for trial in trials if trial.verdict != "undecided" or trial.level == level):
+        return None
+    return Proposal(level, wanted.aim)
+
+
+def rounded(level: float, whole: bool) -> float:
+    """Three to four significant digits (whole numbers from 200 up), so that levels read well."""
+    if whole:
+        return float(max(1, round(level)))
+    if level <= 0:
+        return level
+    digits = 3 - math.floor(math.log10(level))
+    return float(round(level, min(digits, 6))) if level < 1000 else float(round(level))

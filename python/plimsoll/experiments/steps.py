@@ -1,0 +1,148 @@
+"""Holding one level: set it, let it settle, measure second by second until the judge has decided, drain.
+
+The only part of the experiment that touches the load source, the probes and the run's writer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.load import LoadSource
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import Progress, ProgressCallback, StepKind, StepRecord
+from plimsoll.experiments.search import Bracket
+from plimsoll.runs.snapshot import Snapshot
+
+ProbesSampler = Callable[[int, float], Iterable[Mapping[str, Any]]]
+Decide = Callable[[Measurement], Judgement | None]
+Conclude = Callable[[Measurement], Judgement]
+SETTLED_SHARE = 0.1
+DRAINING_SHARE = 0.9
+MOST_DRAINS = 10
+
+
+class Writer(Protocol):
+    """The part of runs.RunWriter that an experiment uses."""
+
+    def set_t0(self, t0_unix: float) -> None:
+        """Wall clock at elapsed second 0."""
+
+    def append_snapshot(self, snapshot: Snapshot) -> None:
+        """Append one second."""
+
+    def append_resource(self, row: Mapping[str, Any]) -> None:
+        """Append one row of a probe."""
+
+    def append_event(self, kind: str, *, second: float, **details: Any) -> None:
+        """Append one event."""
+
+
+class StepHolder:
+    """Holds levels one after another and keeps the records."""
+
+    def __init__(
+        self,
+        source: LoadSource,
+        writer: Writer | None,
+        probes_sampler: ProbesSampler | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> None:
+        self.source = source
+        self.writer = writer
+        self.records: list[StepRecord] = []
+        self.bracket = Bracket(None, None)
+        self.warm_up_s = 1.0
+        self.planned_total = 0
+        self.level_seconds = 0.0
+        self._sample = probes_sampler
+        self._report = on_progress
+        self._began = False
+        self._unfinished = 0
+
+    def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
+        """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
+
+        An interruption (KeyboardInterrupt) closes the record as undecided and passes on.
+        """
+        start_s = self.source.now()
+        self.event("step_started", start_s, level=level, step_kind=kind)
+        self.source.set_level(level)
+        measured_from = math.ceil(start_s - SETTLED_SHARE) + math.ceil(self.warm_up_s)
+        seen = Measurement(level)
+        judgement: Judgement | None = None
+        try:
+            for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
+                self._record(snapshot, "range" if kind == "probe" else "expected" if kind == "expected" else "bracket")
+                if snapshot.second < measured_from:
+                    seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
+                    continue
+                seen.add(snapshot)
+                self.planned_total += int(snapshot.planned)
+                self.level_seconds += level
+                judgement = decide(seen)
+                if judgement is not None:
+                    break
+        except KeyboardInterrupt:
+            self._close(seen, kind, start_s, Judgement("undecided", ("Interrupted.",)))
+            raise
+        return self._close(seen, kind, start_s, judgement or conclude(seen))
+
+    def drain(self, limit_s: float) -> float:
+        """Level 0 until nothing waits or runs; seconds taken, infinity if the work left did not shrink in `limit_s`."""
+        total_s, rounds = 0.0, 0
+        while True:
+            before = self._unfinished
+            took_s = self.source.drain(limit_s)
+            for snapshot in self.source.snapshots(self.source.now()):
+                self._record(snapshot, "drain")
+            rounds += 1
+            total_s += took_s if math.isfinite(took_s) else limit_s
+            if math.isfinite(took_s) or self._unfinished >= DRAINING_SHARE * before or rounds >= MOST_DRAINS:
+                break
+        drained_s = total_s if math.isfinite(took_s) else math.inf
+        if self.records:
+            self.records[-1].drain_s = drained_s
+        return drained_s
+
+    def rate_per_level_s(self) -> float | None:
+        """Arrivals per second at level 1 over all measured seconds so far; None before the first arrival."""
+        return self.planned_total / self.level_seconds if self.planned_total and self.level_seconds else None
+
+    def event(self, kind: str, second: float, **details: Any) -> None:
+        """Write an event, if there is a writer."""
+        if self.writer is not None:
+            self.writer.append_event(kind, second=second, **details)
+
+    def _close(self, seen: Measurement, kind: StepKind, start_s: float, judgement: Judgement) -> StepRecord:
+        end_s = float(seen.seconds[-1] + 1) if seen.seconds else self.source.now()
+        record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement)
+        self.records.append(record)
+        self.event("step_ended", end_s, **record.to_json())
+        return record
+
+    def _record(self, snapshot: Snapshot, phase: str) -> None:
+        self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
+        if self.writer is not None:
+            if not self._began:
+                self._began = True
+                self.writer.set_t0(snapshot.t_unix - snapshot.second)
+            self.writer.append_snapshot(snapshot)
+            if self._sample is not None:
+                for row in self._sample(snapshot.second, snapshot.t_unix):
+                    self.writer.append_resource(row)
+        if self._report is not None:
+            self._report(
+                Progress(
+                    phase,
+                    snapshot.second + 1.0,
+                    snapshot.level,
+                    self.source.unit,
+                    float(snapshot.planned),
+                    float(snapshot.done),
+                    float(self._unfinished),
+                    self.bracket,
+                )
+            )

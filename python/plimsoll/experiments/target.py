@@ -1,0 +1,195 @@
+"""Controlling the target: start, ready, reset, stop, each a shell command with a time limit.
+
+Output of every command is kept, without secrets, in the run's logs/. Commands run in process groups of their own;
+`stop` ends the started one with all its descendants, also when its own stop command fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from plimsoll.errors import TargetError
+from plimsoll.experiments.commands import Command, last_lines
+from plimsoll.experiments.readiness import answers
+from plimsoll.study.models import Target
+from plimsoll.study.secrets import Redactor
+
+OnEvent = Callable[[str, str], None]
+_POLL_S = 0.1
+
+
+class TargetControl:
+    """Starts and stops the target of a study. As a context manager: start and ready on entry, stop on exit.
+
+    `on_event` gets (kind, message) with kind "note", "ready" or "reset". Commands run in `directory`, the study file's
+    folder. Raises TargetError with the last lines of the output when a command fails or takes too long.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        logs: Path,
+        *,
+        directory: Path = Path(),
+        redactor: Redactor | None = None,
+        on_event: OnEvent = lambda kind, message: None,
+    ) -> None:
+        self.target = target
+        self.logs = logs
+        self._directory = directory
+        known = redactor or Redactor.for_data(target.model_dump())
+        self._redactor = known
+        self._on_event = on_event
+        self._started: Command | None = None
+        self._environment = {**os.environ, **target.environment}
+
+    def __enter__(self) -> TargetControl:
+        try:
+            self.start()
+            self.wait_ready()
+        except BaseException:
+            self.stop(quietly=True)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.stop(quietly=kind is not None)
+
+    def start(self) -> None:
+        """Run the start command and leave it running; without one the target is taken to run already.
+
+        A command that ends with 0 has put the target in the background; another code is a TargetError at once.
+        """
+        if self.target.start is None:
+            return
+        if self._started is not None:
+            raise TargetError("the target is started already", "Stop it before starting it again.")
+        self._started = self._run("start", self.target.start)
+        self._on_event("note", f"started: {self._redactor.text(self.target.start)}")
+
+    def wait_ready(self) -> None:
+        """Wait until the target is ready: its `ready` URL answers below 400, its `ready` command ends with 0 or, with
+        neither, `url` answers anything below 500."""
+        ready, limit_s = self.target.ready, self.target.time_limits.ready_s
+        if ready is None and self.target.url is None:
+            return
+        began = time.monotonic()
+        deadline = began + limit_s
+        problem = "nothing was tried yet"
+        while True:
+            self._fail_if_start_failed()
+            problem = self._why_not_ready(deadline)
+            if not problem:
+                self._on_event("ready", f"the target was ready after {time.monotonic() - began:.1f} s")
+                return
+            if time.monotonic() >= deadline:
+                break
+            time.sleep(_POLL_S)
+        shown = self._output_of("start") or self._output_of("ready")
+        raise TargetError(
+            f"the target was not ready within {limit_s:g} s: {problem}{shown}",
+            "Check `ready` and `url` in the study, or raise target.time_limits.ready_s.",
+        )
+
+    def reset(self) -> None:
+        """Run the reset command to its end; without one nothing happens."""
+        if self.target.reset is None:
+            return
+        self._complete("reset", self.target.reset, self.target.time_limits.reset_s)
+        self._on_event("reset", f"reset: {self._redactor.text(self.target.reset)}")
+
+    def stop(self, *, quietly: bool = False) -> None:
+        """Run the stop command, then end what `start` left running: SIGTERM, after the time limit SIGKILL.
+
+        `quietly`: a failing stop command is noted and not raised, because another error is under way.
+        """
+        limit_s = self.target.time_limits.stop_s
+        failure: TargetError | None = None
+        try:
+            if self.target.stop is not None:
+                self._complete("stop", self.target.stop, limit_s)
+        except TargetError as error:
+            failure = error
+        finally:
+            if self._started is not None:
+                started, self._started = self._started, None
+                killed = started.end(limit_s)
+                if killed:
+                    self._on_event(
+                        "note", f"{killed} process(es) of the target did not stop in {limit_s:g} s and were killed"
+                    )
+        if failure is not None:
+            self._on_event("note", str(failure))
+            if not quietly:
+                raise failure
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running start command; None without one."""
+        return self._started.pid if self._started is not None else None
+
+    def _why_not_ready(self, deadline: float) -> str:
+        """Empty if ready, else the reason."""
+        ready = self.target.ready
+        left_s = max(0.5, deadline - time.monotonic())
+        if ready is None:
+            return answers(str(self.target.url), below=500, limit_s=left_s)
+        if ready.startswith(("http://", "https://")):
+            return answers(ready, below=400, limit_s=left_s)
+        if ready.startswith("/") and self.target.url and " " not in ready and shutil.which(ready) is None:
+            return answers(self.target.url.rstrip("/") + ready, below=400, limit_s=left_s)
+        command = self._run("ready", ready)
+        code = command.wait(left_s)
+        command.end(1.0)
+        return (
+            ""
+            if code == 0
+            else "the ready command did not end"
+            if code is None
+            else f"the ready command ended with {code}"
+        )
+
+    def _complete(self, name: str, text: str, limit_s: float) -> None:
+        """Run a command to its end; TargetError if it fails or takes too long."""
+        command = self._run(name, text)
+        code = command.wait(limit_s)
+        if code == 0:
+            command.release()
+            return
+        command.end(1.0)
+        if code is None:
+            what = f"the {name} command did not end within {limit_s:g} s{self._output_of(name)}"
+            raise TargetError(what, f"Raise target.time_limits.{name}_s, or make it faster.")
+        what = f"the {name} command ended with {_meaning(code)}{self._output_of(name)}"
+        raise TargetError(what, f"Run it by hand and correct target.{name} in the study.")
+
+    def _fail_if_start_failed(self) -> None:
+        code = self._started.exit_code() if self._started is not None else None
+        if code:
+            what = f"the start command ended with {_meaning(code)}{self._output_of('start')}"
+            raise TargetError(what, "Run it by hand and correct target.start in the study.")
+
+    def _run(self, name: str, text: str) -> Command:
+        try:
+            return Command(text, self._log(name), self._directory, self._environment, self._redactor)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise TargetError(
+                f"cannot run the {name} command: {error}", "Check the study's folder and the shell."
+            ) from error
+
+    def _log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def _output_of(self, name: str) -> str:
+        lines = last_lines(self._log(name))
+        return "\n" + "\n".join(f"    {line}" for line in lines) + "\n" if lines else ""
+
+
+def _meaning(code: int) -> str:
+    hints: dict[int, str] = {126: "126 (not executable)", 127: "127 (command not found)"}
+    return f"signal {-code}" if code < 0 else hints.get(code, f"exit code {code}")

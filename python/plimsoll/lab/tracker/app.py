@@ -1,0 +1,332 @@
+"""The REST paths of the tracker, as a Starlette application.
+
+Handlers read the request, run one transaction and put the answer into words; statements are in `queries.py`.
+Every path under /api wants `Authorization: Bearer TOKEN`. Errors are {"error": kind, "error_description": text}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from plimsoll.lab.tracker import queries
+from plimsoll.lab.tracker.database import Database
+from plimsoll.lab.tracker.json_forms import (
+    Refusal,
+    caret_of,
+    draft_answer,
+    ids_of,
+    issue_answer,
+    no_draft,
+    number_of,
+    person_answer,
+    suggestions_answer,
+    text_of,
+    texts_of,
+)
+from plimsoll.lab.tracker.queries import Change, Filter, People, Person
+from plimsoll.lab.tracker.schema import PRIORITIES, STATES
+from plimsoll.lab.tracker.search_syntax import (
+    ATTRIBUTES,
+    TAGS,
+    UNASSIGNED,
+    SyntaxMistake,
+    completions,
+    parse_command,
+    parse_search,
+    unfinished_word,
+)
+from plimsoll.lab.tracker.seed import token_digest
+from plimsoll.lab.tracker.telemetry import RequestMeter, Telemetry
+
+Restore = Callable[[Connection], None]
+
+
+@dataclass(frozen=True)
+class Tracker:
+    """What the handlers work with."""
+
+    database: Database
+    people: People
+    telemetry: Telemetry
+    restore: Restore
+    age_recount: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """One authenticated request."""
+
+    tracker: Tracker
+    request: Request
+    person: Person
+
+    async def json(self, kind: type) -> Any:
+        """The body, which must be a JSON object (dict) or list (list); an empty body is an empty one of that kind."""
+        body = await self.request.body()
+        try:
+            value = json.loads(body) if body.strip() else kind()
+        except ValueError:
+            raise Refusal(400, "bad_request", "The body is not JSON. Send application/json.") from None
+        if not isinstance(value, kind):
+            raise Refusal(400, "bad_request", f"The body must be a JSON {'object' if kind is dict else 'list'}.")
+        return value
+
+    def number(self, name: str, default: int | None, largest: int) -> int | None:
+        """A query parameter that is a whole number from 1; larger than `largest` becomes that."""
+        value = self.request.query_params.get(name)
+        if value is None:
+            return default
+        if not value.isascii() or not value.isdigit() or int(value) < 1:
+            raise Refusal(400, "bad_request", f"{name} must be a whole number from 1, not '{value}'.")
+        return min(int(value), largest)
+
+    def filter(self, query: str) -> Filter:
+        return Filter.of(parse_search(query), self.tracker.people, self.person)
+
+
+Handler = Callable[[Call], Awaitable[Any]]
+
+
+def create_app(database: Database, people: People, restore: Restore, age_recount: bool = False) -> ASGIApp:
+    """The application on a seeded database.
+
+    `restore(connection)` takes the data back to the seeded state; `age_recount` switches the known defect on
+    (`queries.py`).
+    """
+    meter = RequestMeter()
+    tracker = Tracker(database, people, Telemetry(meter, age_recount), restore, age_recount)
+
+    def route(path: str, **handlers: Handler) -> Route:
+        return Route(path, _endpoint(tracker, handlers), methods=list(handlers))
+
+    async def healthz(_request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    routes = [
+        route("/api/issues/{id}", GET=view_issue),
+        route("/api/issuesGetter", POST=get_issues),
+        route("/api/sortedIssues", GET=sorted_issues),
+        route("/api/issuesGetter/count", POST=count_issues),
+        route("/api/commands", POST=apply_command),
+        route("/api/commands/assist", POST=assist_command),
+        route("/api/search/assist", POST=assist_search),
+        route("/api/users/me/drafts", POST=create_draft, GET=list_drafts),
+        route("/api/users/me/drafts/{id}", POST=update_draft),
+        route("/api/issues", POST=create_issue),
+        route("/api/users", GET=list_users),
+        route("/api/users/me", GET=show_myself),
+        route("/api/admin/telemetry", GET=show_telemetry),
+        route("/api/admin/reset", POST=reset_data),
+        Route("/healthz", healthz),
+    ]
+    return _Metered(Starlette(routes=routes), meter)
+
+
+class _Metered:
+    """Counts requests; a plain ASGI wrapper costs a microsecond, Starlette's own kind a hundred."""
+
+    def __init__(self, app: ASGIApp, meter: RequestMeter) -> None:
+        self._app, self._meter = app, meter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            self._meter.count()
+        await self._app(scope, receive, send)
+
+
+def _endpoint(tracker: Tracker, handlers: dict[str, Handler]) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            person = _authenticated(request, tracker.people)
+            handler = handlers["GET" if request.method == "HEAD" else request.method]
+            return JSONResponse(await handler(Call(tracker, request, person)))
+        except Refusal as refusal:
+            return _refused(refusal)
+        except SyntaxMistake as mistake:
+            return _refused(Refusal(400, "invalid_query", str(mistake)))
+
+    return answer
+
+
+def _refused(refusal: Refusal) -> Response:
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
+    content = {"error": refusal.kind, "error_description": refusal.text}
+    return JSONResponse(content, refusal.status, headers)
+
+
+def _authenticated(request: Request, people: People) -> Person:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    person = people.by_token_sha256.get(token_digest(token.strip())) if scheme.lower() == "bearer" else None
+    if person is None:
+        raise Refusal(401, "Unauthorized", "Send 'Authorization: Bearer' with a token of users.json.")
+    return person
+
+
+# --- creating ------------------------------------------------------------------------------------------------------
+
+
+async def create_draft(call: Call) -> Any:
+    summary, description = texts_of(await call.json(dict))
+    number = await call.tracker.database.run(queries.create_draft, call.person, summary or "", description or "")
+    return {"id": f"3-{number}", "summary": summary or "", "description": description or "", "$type": "Issue"}
+
+
+async def list_drafts(call: Call) -> Any:
+    return [draft_answer(row) for row in await call.tracker.database.run(queries.list_drafts, call.person)]
+
+
+async def update_draft(call: Call) -> Any:
+    number = number_of(call.request.path_params["id"])
+    summary, description = texts_of(await call.json(dict))
+    changes = {key: text for key, text in (("summary", summary), ("description", description)) if text is not None}
+    row = await call.tracker.database.run(queries.update_draft, call.person, number, changes)
+    if row is None:
+        raise no_draft(number)
+    return draft_answer(row)
+
+
+async def create_issue(call: Call) -> Any:
+    """From a draft (?draftId=), as the web page does, or from the body alone, as scripts do."""
+    recount = call.tracker.age_recount
+    draft_id = call.request.query_params.get("draftId")
+    if draft_id is not None:
+        number = number_of(draft_id)
+        row = await call.tracker.database.run(queries.publish_draft, call.person, number, recount)
+        if row is None:
+            raise no_draft(number)
+    else:
+        summary, description = texts_of(await call.json(dict))
+        if not summary:
+            raise Refusal(400, "bad_request", "An issue needs a summary. Send one, or draftId.")
+        row = await call.tracker.database.run(queries.create_issue, call.person, summary, description or "", recount)
+    return {**issue_answer(row, call.tracker.people), "description": row.description}
+
+
+# --- finding and viewing -------------------------------------------------------------------------------------------
+
+
+async def sorted_issues(call: Call) -> Any:
+    """Ids of one page, newest first; `before` (an id) goes on after an earlier page."""
+    wanted = call.filter(call.request.query_params.get("query", ""))
+    limit = call.number("topRoot", queries.PAGE, queries.PAGE_LIMIT)
+    before = call.request.query_params.get("before")
+    key = None if before is None else number_of(before)
+    ids = await call.tracker.database.run(queries.find_ids, wanted, limit, key)
+    return {"tree": [{"id": f"2-{number}"} for number in ids], "$type": "IssueTree"}
+
+
+async def count_issues(call: Call) -> Any:
+    wanted = call.filter(text_of(await call.json(dict), "query"))
+    count = await call.tracker.database.run(queries.count_matching, wanted)
+    exact = wanted.counted or count <= queries.COUNT_LIMIT
+    return {"count": count if exact else queries.COUNT_LIMIT, "exact": exact, "$type": "IssueCountResponse"}
+
+
+async def get_issues(call: Call) -> Any:
+    ids = ids_of(await call.json(list))
+    rows = await call.tracker.database.run(queries.get_issues, ids)
+    return [issue_answer(row, call.tracker.people) for row in rows]
+
+
+async def view_issue(call: Call) -> Any:
+    number = number_of(call.request.path_params["id"])
+    found = await call.tracker.database.run(queries.get_issue, number)
+    if found is None:
+        raise Refusal(404, "Not Found", f"There is no issue DEMO-{number}.")
+    row, said = found
+    people = call.tracker.people
+    remarks = [
+        {"id": f"4-{c.id}", "text": c.text, "created": c.created_ms, "author": person_answer(people.by_id[c.author_id])}
+        for c in said
+    ]
+    return {**issue_answer(row, people), "description": row.description, "comments": remarks}
+
+
+async def assist_search(call: Call) -> Any:
+    """Completions of the word being typed: attributes, tags, values and summaries of issues."""
+    body = await call.json(dict)
+    prefix = unfinished_word(text_of(body, "query"), caret_of(body))
+    words = completions(prefix, (*(f"{name}:" for name in ATTRIBUTES), *(f"#{tag}" for tag in TAGS)))
+    words += completions(prefix, (*STATES, *PRIORITIES))
+    summaries = await call.tracker.database.run(queries.suggest_summaries, prefix) if len(prefix) > 1 else []
+    return {
+        "query": body.get("query", ""),
+        "suggestions": suggestions_answer(words, call.tracker.people, prefix, summaries),
+    }
+
+
+# --- commands ------------------------------------------------------------------------------------------------------
+
+
+async def apply_command(call: Call) -> Any:
+    body = await call.json(dict)
+    command = parse_command(text_of(body, "query"), text_of(body, "comment"))
+    if command.empty:
+        raise Refusal(400, "bad_request", "The command changes nothing. Write one in the key 'query'.")
+    ids = ids_of(body.get("issues"))
+    change = Change.of(command, call.tracker.people, call.person)
+    found = await call.tracker.database.run(queries.apply_change, call.person, ids, change)
+    if not found:
+        raise Refusal(404, "Not Found", "None of the issues exists. Send ids that /api/sortedIssues gives.")
+    return {"issues": [{"id": f"2-{n}", "idReadable": f"DEMO-{n}"} for n in found], "$type": "CommandList"}
+
+
+async def assist_command(call: Call) -> Any:
+    """What the command would do to the issues, and completions of the word being typed."""
+    body = await call.json(dict)
+    query, tracker = text_of(body, "query"), call.tracker
+    ids = ids_of(body.get("issues"))
+    rows = await tracker.database.run(queries.get_issues, ids)
+    try:
+        command = parse_command(query)
+        Change.of(command, tracker.people, call.person)
+        parts = {"state": command.state, "priority": command.priority, "assignee": command.assignee}
+        described = [
+            {"description": f"Set {name} to {value} in {len(rows)} issues", "error": False}
+            for name, value in parts.items()
+            if value is not None
+        ]
+        if command.comment is not None:
+            described.append({"description": f"Add a comment to {len(rows)} issues", "error": False})
+    except SyntaxMistake as mistake:
+        described = [{"description": str(mistake), "error": True}]
+    prefix = unfinished_word(query, caret_of(body))
+    words = completions(prefix, ("state", "priority", "assignee", "comment", *STATES, *PRIORITIES, UNASSIGNED))
+    return {"query": query, "commands": described, "suggestions": suggestions_answer(words, tracker.people, prefix, [])}
+
+
+# --- people and the server itself ----------------------------------------------------------------------------------
+
+
+async def list_users(call: Call) -> Any:
+    """Users by login; `$skip` and `$top` page, `query` wants that beginning of a login or name."""
+    prefix = call.request.query_params.get("query", "").lower()
+    skip = call.request.query_params.get("$skip", "0")
+    first = int(skip) if skip.isascii() and skip.isdigit() else 0
+    limit = call.number("$top", queries.PAGE, queries.PAGE_LIMIT) or queries.PAGE
+    found = [p for p in call.tracker.people.all if p.login.startswith(prefix) or p.name.lower().startswith(prefix)]
+    return [person_answer(person) for person in found[first : first + limit]]
+
+
+async def show_myself(call: Call) -> Any:
+    return {**person_answer(call.person), "email": call.person.email}
+
+
+async def show_telemetry(call: Call) -> Any:
+    return await call.tracker.database.run(call.tracker.telemetry.read)
+
+
+async def reset_data(call: Call) -> Any:
+    """Back to the seeded data, while serving; requests that come meanwhile wait. Any user may: this is a lab."""
+    await call.tracker.database.run(call.tracker.restore)
+    return {"status": "reset"}

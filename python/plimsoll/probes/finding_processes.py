@@ -1,0 +1,124 @@
+"""Which processes a selector of the study means: by listening port, process id, or name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+
+from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.study.models import ProcessSelector
+
+_LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
+
+
+def find_roots(selector: ProcessSelector) -> list[psutil.Process]:
+    """The processes meant, without those that descend from another of them. ProbeUnavailable if there is none."""
+    try:
+        if selector.pid is not None:
+            found = [psutil.Process(selector.pid)]
+        elif selector.port is not None:
+            found = _existing(pids_listening_on(selector.port))
+        else:
+            found = _named(selector.name or selector.label)
+    except psutil.Error:
+        found = []
+    found = [process for process in found if _is_alive(process)]
+    if not found:
+        raise ProbeUnavailable(_nothing_found(selector))
+    return _topmost(found)
+
+
+def pids_listening_on(port: int, proc: Path = Path("/proc")) -> set[int]:
+    """All processes that hold a TCP socket listening on that port: forked workers share one.
+
+    (psutil names only one process for a shared socket, so /proc is read here; elsewhere psutil answers.)
+    """
+    tables = [proc / "net/tcp", proc / "net/tcp6"]
+    if not any(table.exists() for table in tables):
+        listening = (one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN)
+        return {one.pid for one in listening if one.laddr and one.laddr.port == port and one.pid}
+    sockets = {inode for table in tables for inode in _listening_inodes(table, port)}
+    if not sockets:
+        return set()
+    wanted = {f"socket:[{inode}]" for inode in sockets}
+    return {
+        int(folder.name) for folder in proc.iterdir() if folder.name.isdigit() and _holds_any(folder / "fd", wanted)
+    }
+
+
+def _listening_inodes(table: Path, port: int) -> list[str]:
+    try:
+        rows = [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
+    except OSError:
+        return []
+    return [row[9] for row in rows if row[3] == _LISTEN and int(row[1].rpartition(":")[2], 16) == port]
+
+
+def _holds_any(folder: Path, wanted: set[str]) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(_link(entry.path) in wanted for entry in entries)
+    except OSError:
+        return False
+
+
+def _link(path: str) -> str:
+    try:
+        return str(Path(path).readlink())
+    except OSError:
+        return ""
+
+
+def _named(name: str) -> list[psutil.Process]:
+    """Processes of that name, else those with it as a word (or as the file name of a word) of the command line."""
+    by_name, by_word = [], []
+    for process in psutil.process_iter(["name", "cmdline"]):
+        if process.pid == os.getpid():
+            continue
+        if process.info["name"] == name:
+            by_name.append(process)
+        elif any(word == name or word.rpartition("/")[2] == name for word in process.info["cmdline"] or ()):
+            by_word.append(process)
+    return by_name or by_word
+
+
+def _existing(pids: set[int]) -> list[psutil.Process]:
+    processes = []
+    for pid in sorted(pids):
+        try:
+            processes.append(psutil.Process(pid))
+        except psutil.Error:
+            continue
+    return processes
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _topmost(processes: list[psutil.Process]) -> list[psutil.Process]:
+    chosen = {process.pid for process in processes}
+    return [process for process in processes if not chosen & {parent.pid for parent in _parents(process)}]
+
+
+def _parents(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.parents()
+    except psutil.Error:
+        return []
+
+
+def _nothing_found(selector: ProcessSelector) -> str:
+    if selector.pid is not None:
+        return f"{selector.label}: no process has the id {selector.pid}. Correct pid, or use port or name."
+    if selector.port is not None:
+        return (
+            f"{selector.label}: no visible process listens on port {selector.port}. "
+            "Start the target, correct the port, or run as the same user as the target."
+        )
+    return f"{selector.label}: no process is called {selector.name}. Start the target, or correct the name."

@@ -1,0 +1,195 @@
+"""One process of the target with all its children, as a sum; found again when it is restarted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psutil
+
+from plimsoll.probes.finding_processes import find_roots
+from plimsoll.probes.probe import Clock, ProbeUnavailable
+from plimsoll.study.models import ProcessSelector
+
+Key = tuple[int, float]  # process id and time of creation: ids are used again
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Counters of one process since its birth, and its size now. None: not permitted to read."""
+
+    cpu_s: float
+    reaped_cpu_s: float  # of children that ended and were waited for, their whole lives
+    rss_bytes: int
+    threads: int
+    open_files: int | None
+    context_switches: int
+    read_bytes: int | None
+    written_bytes: int | None
+    thread_cpu_s: tuple[tuple[int, float], ...] = ()  # (thread, CPU seconds)
+
+
+class ProcessProbe:
+    """Values: cpu_cores_used (CPU seconds per second, children that ended in between included),
+    busiest_process_cores_used, busiest_thread_cores_used (1.0 is a thread that never rests), rss_bytes (shared pages
+    count in each process), threads, open_files, processes, disk_read_bytes_per_s, disk_write_bytes_per_s,
+    context_switches_per_s. open_files and disk values are absent where the user may not read them.
+    """
+
+    def __init__(
+        self,
+        selector: ProcessSelector,
+        clock: Clock = time.monotonic,
+        find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
+        source: str | None = None,
+    ) -> None:
+        self.source = source or f"process:{selector.label}"
+        self._selector = selector
+        self._clock = clock
+        self._find = find
+        self._roots: list[psutil.Process] = []
+        self._before: dict[Key, Facts] | None = None
+        self._time_before = 0.0
+        self._notes: list[str] = []
+        self._ids_seen: tuple[int, ...] = ()
+
+    def take_notes(self) -> list[str]:
+        """Restarts seen since the last call."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def sample(self) -> dict[str, float]:
+        """Values now; see the class. ProbeUnavailable if the process is gone or may not be read."""
+        now = self._clock()
+        facts = self._collect()
+        values = {
+            "rss_bytes": float(sum(one.rss_bytes for one in facts.values())),
+            "threads": float(sum(one.threads for one in facts.values())),
+            "processes": float(len(facts)),
+        }
+        open_files = [one.open_files for one in facts.values() if one.open_files is not None]
+        if open_files:
+            values["open_files"] = float(sum(open_files))
+        if self._before is not None and now > self._time_before:
+            values |= _rates(self._before, facts, now - self._time_before)
+        self._before, self._time_before = facts, now
+        return values
+
+    def _collect(self) -> dict[Key, Facts]:
+        """Facts of all processes, found anew if the ones known are gone."""
+        facts = _facts_of(self._roots)
+        if facts and all(key_of(root) in facts for root in self._roots):
+            return facts
+        try:
+            self._roots = self._find(self._selector)
+        except ProbeUnavailable:
+            self._roots, self._before = [], None
+            raise
+        facts = _facts_of(self._roots)
+        if not facts:
+            self._before = None
+            raise ProbeUnavailable(f"{self._selector.label}: its facts cannot be read. Run as the target's user.")
+        ids = tuple(root.pid for root in self._roots)
+        if self._ids_seen and ids != self._ids_seen:
+            self._notes.append(
+                f"{self._selector.label} was restarted: process {_listed(self._ids_seen)} is now {_listed(ids)}"
+            )
+            self._before = None
+        self._ids_seen = ids
+        return facts
+
+
+def key_of(process: psutil.Process) -> Key:
+    """What tells a process from a later one with the same id."""
+    return process.pid, process.create_time()
+
+
+def _facts_of(roots: list[psutil.Process]) -> dict[Key, Facts]:
+    found: dict[Key, Facts] = {}
+    for root in roots:
+        try:
+            if not root.is_running():
+                continue
+            members = [root, *root.children(recursive=True)]
+        except psutil.Error:
+            continue
+        for process in members:
+            try:
+                found[key_of(process)] = _facts(process)
+            except (psutil.Error, OSError):
+                continue
+    return found
+
+
+def _facts(process: psutil.Process) -> Facts:
+    with process.oneshot():
+        if process.status() == psutil.STATUS_ZOMBIE:
+            raise psutil.ZombieProcess(process.pid)
+        times, switches = process.cpu_times(), process.num_ctx_switches()
+        read, written = _disk_bytes(process)
+        return Facts(
+            cpu_s=times.user + times.system,
+            reaped_cpu_s=getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0),
+            rss_bytes=process.memory_info().rss,
+            threads=process.num_threads(),
+            open_files=_open_files(process),
+            context_switches=switches.voluntary + switches.involuntary,
+            read_bytes=read,
+            written_bytes=written,
+            thread_cpu_s=_threads(process),
+        )
+
+
+def _threads(process: psutil.Process) -> tuple[tuple[int, float], ...]:
+    try:
+        return tuple((one.id, one.user_time + one.system_time) for one in process.threads())
+    except (psutil.Error, OSError):
+        return ()
+
+
+def _open_files(process: psutil.Process) -> int | None:
+    try:
+        return process.num_fds()
+    except (psutil.Error, OSError, AttributeError):
+        return None
+
+
+def _disk_bytes(process: psutil.Process) -> tuple[int | None, int | None]:
+    try:
+        counters = process.io_counters()
+    except (psutil.Error, OSError, AttributeError):
+        return None, None
+    return counters.read_bytes, counters.write_bytes
+
+
+def _rates(before: dict[Key, Facts], now: dict[Key, Facts], elapsed_s: float) -> dict[str, float]:
+    stayed = before.keys() & now.keys()
+    each = {key: max(0.0, one.cpu_s - (before[key].cpu_s if key in stayed else 0.0)) for key, one in now.items()}
+    threads_before = {thread: cpu_s for one in before.values() for thread, cpu_s in one.thread_cpu_s}
+    by_thread = [cpu_s - threads_before.get(thread, 0.0) for one in now.values() for thread, cpu_s in one.thread_cpu_s]
+    values = {
+        "cpu_cores_used": (sum(each.values()) + _ended_cpu_s(before, now)) / elapsed_s,
+        "busiest_process_cores_used": max(each.values()) / elapsed_s,
+        "context_switches_per_s": sum(now[k].context_switches - before[k].context_switches for k in stayed) / elapsed_s,
+    }
+    if by_thread:
+        values["busiest_thread_cores_used"] = max(0.0, *by_thread) / elapsed_s
+    for field, name in (("read_bytes", "disk_read_bytes_per_s"), ("written_bytes", "disk_write_bytes_per_s")):
+        pairs = [(getattr(before[key], field), getattr(now[key], field)) for key in stayed]
+        known = [after - earlier for earlier, after in pairs if earlier is not None and after is not None]
+        if known:
+            values[name] = max(0, sum(known)) / elapsed_s
+    return values
+
+
+def _ended_cpu_s(before: dict[Key, Facts], now: dict[Key, Facts]) -> float:
+    """CPU seconds of children that ended in between: what their parents were credited with for them (whole lives),
+    less what they had used when last seen. Never negative: a parent that ignores its children is credited nothing."""
+    credited = sum(now[key].reaped_cpu_s - before[key].reaped_cpu_s for key in before.keys() & now.keys())
+    seen = sum(before[key].cpu_s + before[key].reaped_cpu_s for key in before.keys() - now.keys())
+    return max(0.0, credited - seen)
+
+
+def _listed(ids: tuple[int, ...]) -> str:
+    return ", ".join(map(str, ids))

@@ -1,0 +1,112 @@
+"""Asks all probes once a second, in a thread of its own, and hands the rows on. It outlives whatever a probe does."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from plimsoll.probes.probe import Clock, Probe, ProbeUnavailable
+
+_EARLY_WAKE_S = 0.05
+OnRow = Callable[[dict[str, Any]], None]
+OnEvent = Callable[[str, float, str, str], None]
+
+
+class Sampler:
+    """Rows {"t_unix", "second", "source", "values"} go to `on_row`; what happens to a probe goes to `on_event` as
+    (kind, t_unix, source, message), kind "note" or "error", once per change and not each second.
+
+    If a callback fails (disk full), sampling ends, `failure` keeps the error and `stop` raises it.
+    """
+
+    def __init__(
+        self,
+        probes: Sequence[Probe],
+        on_row: OnRow,
+        on_event: OnEvent,
+        *,
+        t0_unix: float,
+        interval_s: float = 1.0,
+        clock: Clock = time.time,
+    ) -> None:
+        if not interval_s > 0:
+            raise ValueError(f"interval_s must be above 0, is {interval_s}")
+        self._probes = list(probes)
+        self._on_row, self._on_event = on_row, on_event
+        self._t0_unix, self._interval_s, self._clock = t0_unix, interval_s, clock
+        self._unavailable: dict[str, str] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.failure: BaseException | None = None
+
+    def start(self) -> None:
+        """Begin; the first sample is taken at once, the next at whole intervals since `t0_unix`."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="plimsoll-sampler", daemon=True)
+            self._thread.start()
+
+    def stop(self, wait_s: float = 10.0) -> None:
+        """End; raises what a callback raised, if one did."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(wait_s)
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
+    def __enter__(self) -> Sampler:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self.stop()
+        except Exception:
+            if kind is None:  # else the error that is under way matters more
+                raise
+
+    def sample_once(self) -> None:
+        """Ask every probe once. Raises only what a callback raises."""
+        for probe in self._probes:
+            t_unix = self._clock()
+            values = self._ask(probe, t_unix)
+            if values:
+                row = {"t_unix": t_unix, "second": self._second(t_unix), "source": probe.source, "values": values}
+                self._on_row(row)
+
+    def _second(self, t_unix: float) -> int:
+        """The second of the run that a sample describes: rates taken at 13.0 s are those of [12, 13), so 12."""
+        return max(0, math.floor(t_unix - self._t0_unix + _EARLY_WAKE_S) - 1)
+
+    def _ask(self, probe: Probe, t_unix: float) -> dict[str, float]:
+        try:
+            values = probe.sample()
+        except Exception as error:  # a probe reads a world that changes under it; nothing it meets may end the run
+            self._lost(probe.source, t_unix, error)
+            return {}
+        if self._unavailable.pop(probe.source, None) is not None:
+            self._on_event("note", t_unix, probe.source, f"{probe.source} can be read again")
+        for note in probe.take_notes():
+            self._on_event("note", t_unix, probe.source, note)
+        return values
+
+    def _lost(self, source: str, t_unix: float, error: Exception) -> None:
+        message = str(error) or type(error).__name__
+        if self._unavailable.get(source) == message:
+            return
+        self._unavailable[source] = message
+        expected = isinstance(error, ProbeUnavailable)
+        text = message if expected else f"{source} failed: {type(error).__name__}: {message}. Report this as a bug."
+        self._on_event("note" if expected else "error", t_unix, source, text)
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                self.sample_once()
+                elapsed_s = self._clock() - self._t0_unix
+                self._stopping.wait(self._interval_s - elapsed_s % self._interval_s)
+        except BaseException as error:
+            self.failure = error

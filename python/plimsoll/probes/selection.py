@@ -1,0 +1,21 @@
+"""The probes that a study asks for."""
+
+from __future__ import annotations
+
+from plimsoll.probes.host import HostProbe
+from plimsoll.probes.network import NetworkProbe
+from plimsoll.probes.probe import Probe
+from plimsoll.probes.process import ProcessProbe
+from plimsoll.study.models import Probes, ProcessSelector
+
+
+def probes_for(wanted: Probes, processes: list[ProcessSelector]) -> list[Probe]:
+    """One probe per source: the host, its network, each process of the target."""
+    probes: list[Probe] = []
+    if wanted.host:
+        probes.append(HostProbe())
+    if wanted.network:
+        probes.append(NetworkProbe())
+    if wanted.processes:
+        probes += [ProcessProbe(selector) for selector in processes]
+    return probes

@@ -1,0 +1,34 @@
+"""From chart specifications to what the page embeds: JSON, a static SVG and the script that draws them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from plimsoll.report.theme import vega_config
+
+STATIC_WIDTH_PX = 700
+
+
+def static_svg(specification: dict[str, Any]) -> str:
+    """The chart as an SVG of the light theme, for print and for readers without JavaScript.
+
+    Sized by its viewBox, so that it fills the column. Text in it is escaped by vl-convert.
+    """
+    import vl_convert
+
+    fixed = {**specification, "width": STATIC_WIDTH_PX, "config": vega_config(dark=False)}
+    svg = vl_convert.vegalite_to_svg(fixed)
+    return re.sub(r'(<svg\b[^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1)
+
+
+def browser_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB; sets window.vegaEmbed, loads nothing."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle().replace("</script", "<\\/script")
+
+
+def page_configuration() -> dict[str, Any]:
+    """Both themes for the script of the page, which picks by prefers-color-scheme."""
+    return {"light": vega_config(dark=False), "dark": vega_config(dark=True)}

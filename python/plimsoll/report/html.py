@@ -1,0 +1,70 @@
+"""One self-contained HTML file of a run: opens offline, in light and dark, and prints."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from plimsoll.errors import RunDirectoryError
+from plimsoll.report.run_evidence import RunEvidence, read_run
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def write_html(run_dir: Path, out: Path | None = None) -> Path:
+    """Write the report of `run_dir` to `out` (default `run_dir`/report.html) and return where it is.
+
+    The file is written aside and then renamed, so a reader never sees half of it. RunDirectoryError if the run cannot
+    be read or the file cannot be written.
+    """
+    run_dir = Path(run_dir)
+    out = Path(out) if out is not None else run_dir / "report.html"
+    text = render(read_run(run_dir))
+    try:
+        _replace(out, text)
+    except OSError as error:
+        raise RunDirectoryError(
+            f"The report cannot be written to {out}: {error.strerror or error}",
+            "Name a file in a folder you may write to, with room left, with -o report.html.",
+        ) from error
+    return out
+
+
+def render(run: RunEvidence) -> str:
+    """The page of a run as text."""
+    import jinja2
+
+    from plimsoll.report import charts, page
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    content = page.build(run)
+    return environment.get_template("report.html.j2").render(
+        page=content,
+        specifications={chart.key: chart.specification for chart in content.charts},
+        drawings={chart.key: charts.static_svg(chart.specification) for chart in content.charts},
+        configuration=charts.page_configuration(),
+        library=charts.browser_library() if content.charts else "",
+        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+        script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
+    )
+
+
+def _replace(out: Path, text: str) -> None:
+    descriptor, aside = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(aside, 0o666 & ~umask)
+        os.replace(aside, out)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise

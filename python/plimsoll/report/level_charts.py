@@ -1,0 +1,184 @@
+"""The three curves over the load level: throughput, response time, utilisation, with bracket and expectation marked.
+
+Each function returns a Vega-Lite specification as a dict, or None where there is nothing to draw. Colours are named
+styles of theme.py, so that one specification serves the light page, the dark page and print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from plimsoll.report.steps import Step, first_number
+from plimsoll.report.theme import LEGEND
+from plimsoll.report.wording import is_number, number, verdict
+
+HEIGHT_PX = 260
+LOG_FROM_RATIO = 20
+CROSS = "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
+SHAPES = {"good": "circle", "bad": CROSS, "undecided": "diamond", "probe": "triangle-up", "unknown": "square"}
+LABEL_LINE_PX = 15
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+DASHES_OF_PLAN = ([6, 3], [1, 0])
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Levels to mark on the curves; each may be None."""
+
+    good: float | None = None
+    bad: float | None = None
+    expected: float | None = None
+    knee: float | None = None
+
+
+def marks_of(finding: Mapping[str, Any], manifest: Mapping[str, Any], steps: Sequence[Step]) -> Marks:
+    """Bracket, knee and expected load from a capacity finding; what it lacks from the study and the steps' verdicts."""
+    capacity, headroom = finding.get("capacity") or {}, finding.get("headroom") or {}
+    study = manifest.get("study") or {}
+    expected = first_number(headroom.get("expected_users"), study.get("expected_users"))
+    if capacity:
+        good, bad = first_number(capacity.get("good")), first_number(capacity.get("bad"))
+    else:
+        bad = min((step.level for step in steps if step.verdict == "bad"), default=None)
+        levels = [step.level for step in steps if step.verdict == "good" and (bad is None or step.level < bad)]
+        good = max(levels, default=None)
+    return Marks(good, bad, expected, first_number(capacity.get("knee"), capacity.get("estimate")))
+
+
+def throughput_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str, Any] | None:
+    """Iterations done per second over the level, beside what was planned."""
+    done = [(step, "done", step.done_per_s) for step in steps]
+    planned = [(step, "planned", step.planned_per_s) for step in steps]
+    return _curves([*planned, *done], ["planned", "done"], marks, unit, "Iterations per second", "series", 0)
+
+
+def response_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str, Any] | None:
+    """Response time p50 and p90 in ms over the level; logarithmic where it spans more than LOG_FROM_RATIO."""
+    points = [(step, "p50 (median)", step.p50_ms) for step in steps]
+    points += [(step, "p90", step.p90_ms) for step in steps]
+    values = [value for _, _, value in points if is_number(value) and value > 0]
+    logarithmic = bool(values) and max(values) > LOG_FROM_RATIO * min(values)
+    title = "Response time, ms (logarithmic)" if logarithmic else "Response time, ms"
+    names = ["p50 (median)", "p90"]
+    return _curves(points, names, marks, unit, title, "percentile", None if logarithmic else 0)
+
+
+def utilisation_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str, Any] | None:
+    """CPU utilisation in % of every source over the level."""
+    names = sorted({name for step in steps for name in step.cpu}, key=lambda name: (name == "generator", name))
+    points = [(step, name, 100 * step.cpu[name]) for name in names for step in steps if name in step.cpu]
+    return _curves(points, names, marks, unit, "CPU utilisation, %", "source", 0, least_top=100)
+
+
+def _curves(
+    points: Sequence[tuple[Step, str, float | None]],
+    names: Sequence[str],
+    marks: Marks,
+    unit: str,
+    title: str,
+    legend: str,
+    bottom: float | None,
+    least_top: float = 0,
+) -> dict[str, Any] | None:
+    """Points of every step and a line through their medians; `bottom` None means a logarithmic axis."""
+    import altair
+
+    rows = [_row(step, name, value) for step, name, value in points if is_number(value)]
+    rows = [row for row in rows if bottom is not None or row["value"] > 0]
+    if not rows:
+        return None
+    domain = decades(rows) if bottom is None else [bottom, 1.08 * max(least_top, *(row["value"] for row in rows))]
+    ticks = altair.Axis(values=domain[2]) if bottom is None else altair.Axis()
+    scale = altair.Scale(type="log" if bottom is None else "linear", domain=domain[:2], nice=False)
+    right = _right_edge(rows, marks)
+    x = altair.X("level:Q", title=f"Load level, {unit}", scale=altair.Scale(domain=[0, right], nice=False))
+    y = altair.Y("value:Q", title=title, scale=scale, axis=ticks)
+    series = altair.Scale(domain=list(names))
+    colour = altair.Color("series:N", title=None, scale=series, legend=LEGEND)
+    dashes = DASHES_OF_PLAN if names[0] == "planned" else DASHES
+    patterns = altair.Scale(domain=list(names), range=[dashes[place % len(dashes)] for place in range(len(names))])
+    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=LEGEND)
+    lines = altair.Chart(altair.Data(values=_medians(rows))).mark_line(strokeWidth=2)
+    lines = lines.encode(x=x, y=y, color=colour, strokeDash=dash)
+    verdicts = [name for name in SHAPES if any(row["key"] == name for row in rows)]
+    shapes = altair.Scale(domain=[verdict(name) for name in verdicts], range=[SHAPES[name] for name in verdicts])
+    shape = altair.Shape("verdict:N", title="Step judged as", scale=shapes, legend={**LEGEND, "columns": 5})
+    dots = altair.Chart(altair.Data(values=rows)).mark_point(size=65, filled=True, opacity=0.9)
+    dots = dots.encode(x=x, y=y, color=colour, shape=shape, tooltip=_tooltip(unit, title, legend))
+    chart = altair.layer(*_mark_layers(marks, unit, right), lines, dots)
+    return chart.properties(width="container", height=HEIGHT_PX).to_dict(validate=False)
+
+
+def decades(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """A logarithmic axis for the rows' values (above 0): its lower and upper end, and ticks at 1, 2 and 5 of each decade."""
+    values = [row["value"] for row in rows]
+    first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    ticks = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
+    low = max(tick for tick in ticks if tick <= min(values))
+    high = min((tick for tick in ticks if tick >= max(values)), default=ticks[-1])
+    return [low, high, [tick for tick in ticks if low <= tick <= high]]
+
+
+def _row(step: Step, name: str, value: float | None) -> dict[str, Any]:
+    key = step.verdict if step.verdict in SHAPES else "unknown"
+    words = {"level": step.level, "series": name, "value": value, "key": key, "verdict": verdict(key)}
+    return {**words, "when": f"{number(step.start_s, 6)} to {number(step.end_s, 6)} s"}
+
+
+def _medians(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The line that guides the eye: median over the steps at the same level, for display only."""
+    groups: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for row in rows:
+        groups[row["series"], row["level"]].append(row["value"])
+    return [{"series": s, "level": level, "value": median(v)} for (s, level), v in sorted(groups.items())]
+
+
+def _right_edge(rows: Sequence[Mapping[str, Any]], marks: Marks) -> float:
+    """A little beyond the highest level; an expectation far beyond what was tried does not squeeze the curves."""
+    top = max(max(row["level"] for row in rows), marks.bad or 0)
+    if marks.expected is not None and marks.expected <= 2 * top:
+        top = max(top, marks.expected)
+    return 1.05 * top or 1.0
+
+
+def _tooltip(unit: str, title: str, legend: str) -> list[Any]:
+    import altair
+
+    return [
+        altair.Tooltip("level:Q", title=f"load level, {unit}", format=",.4~g"),
+        altair.Tooltip("series:N", title=legend),
+        altair.Tooltip("value:Q", title=title, format=",.3~f"),
+        altair.Tooltip("verdict:N", title="step"),
+        altair.Tooltip("when:N", title="seconds"),
+    ]
+
+
+def _mark_layers(marks: Marks, unit: str, right: float) -> list[Any]:
+    """The band between good and bad, and a line for every mark, labelled above the plot on a line of its own."""
+    import altair
+
+    layers = []
+    if marks.good is not None and marks.bad is not None:
+        band = altair.Chart(altair.Data(values=[{"good": marks.good, "bad": marks.bad}]))
+        layers.append(band.mark_rect(style="band").encode(x="good:Q", x2="bad:Q"))
+    named = [
+        ("bad", marks.bad, "not carried from"),
+        ("good", marks.good, "carried up to"),
+        ("expected", marks.expected if (marks.expected or 0) <= right else None, "expected"),
+        ("faint", marks.knee, "knee about"),
+    ]
+    for place, (style, level, words) in enumerate(mark for mark in named if mark[1] is not None):
+        base = altair.Chart(altair.Data(values=[{"level": level, "label": f"{words} {number(level)} {unit}"}]))
+        align = "right" if level > right / 2 else "left"
+        text = base.mark_text(style=style, align=align, fontSize=12, clip=False)
+        height = altair.value(-8 - LABEL_LINE_PX * place)
+        layers += [
+            base.mark_rule(style=f"{style}-line", clip=True).encode(x="level:Q"),
+            text.encode(x="level:Q", y=height, text="label:N"),
+        ]
+    return layers

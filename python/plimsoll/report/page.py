@@ -1,0 +1,241 @@
+"""The page as plain data: what the template shows, in the order in which a reader asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from plimsoll.report import finding_view, level_charts, tables, time_charts, wording
+from plimsoll.report.finding_view import FindingView, ObjectiveLine
+from plimsoll.report.run_evidence import RunEvidence
+from plimsoll.report.steps import Step
+from plimsoll.report.time_charts import Chart
+
+STATUS_WORDS = {
+    "finished": "finished",
+    "interrupted": "interrupted by the user",
+    "failed": "ended with an error",
+    "running": "is still running",
+    "killed": "was killed",
+}
+
+
+@dataclass
+class TallyTable:
+    """A table of operations or requests; `times` names the metric behind its columns of times."""
+
+    heading: str
+    note: str
+    times: str
+    rows: list[dict[str, Any]]
+    judged: bool
+
+
+@dataclass
+class Page:
+    """Everything the template needs; all text is raw and is escaped by the template."""
+
+    title: str
+    subtitle: str
+    status: str
+    status_words: str
+    unit: str
+    findings: list[FindingView]
+    measured: list[tuple[str, str]]
+    curves: list[Chart]
+    curves_note: str
+    steps: list[dict[str, Any]]
+    tallies: list[TallyTable]
+    whole_run: list[TallyTable]
+    objectives: list[tuple[ObjectiveLine, list[dict[str, Any]]]]
+    over_time: list[Chart]
+    resources: list[Chart]
+    generator_rows: list[tuple[str, str]]
+    generator_charts: list[Chart]
+    workload: list[tuple[str, str]]
+    mix: tuple[list[str], list[list[str]]]
+    machine: list[tuple[str, str]]
+    events: list[tuple[str, str, str]]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Every chart of the page, in order."""
+        return [*self.curves, *self.over_time, *self.resources, *self.generator_charts]
+
+
+def build(run: RunEvidence) -> Page:
+    """The page of a run, finished or not."""
+    unit = wording.level_unit(run.manifest)
+    main = main_finding(run)
+    views = [finding_view.view(finding, unit) for finding in run.findings]
+    status = run.state
+    study, script = _mapping(run.manifest, "study"), _mapping(run.manifest, "script")
+    subject = script.get("path") or run.name
+    target = _mapping(study, "target").get("url")
+    objectives = [line for item in views for line in item.objectives]
+    tallies, whole = _tally_tables(run, main, unit, objectives)
+    return Page(
+        title=f"{str(run.manifest.get('experiment') or 'run').capitalize()}: {subject}{f' on {target}' if target else ''}",
+        subtitle=f"{wording.moment(run.manifest.get('started_unix'))} · {wording.duration(run.duration_s)} · {run.name}",
+        status=status,
+        status_words=STATUS_WORDS.get(status, status),
+        unit=unit,
+        findings=views,
+        measured=measured(run, unit),
+        curves=_curves(run, main, unit),
+        curves_note=_curves_note(run.steps),
+        steps=tables.step_rows(run.steps),
+        tallies=tallies,
+        whole_run=whole,
+        objectives=[(line, tables.objective_rows(line)) for line in objectives],
+        over_time=time_charts.load_charts(run, unit),
+        resources=time_charts.resource_charts(run),
+        generator_rows=tables.generator_rows(run, main),
+        generator_charts=time_charts.generator_charts(run),
+        workload=tables.workload_rows(run.manifest),
+        mix=tables.mix_rows(run.manifest),
+        machine=tables.machine_rows(run.manifest),
+        events=_event_rows(run),
+        facts=_method_facts(run),
+    )
+
+
+def main_finding(run: RunEvidence) -> Mapping[str, Any]:
+    """The finding behind the curves: the first with steps or a capacity, else the first, else empty."""
+    for finding in run.findings:
+        if finding.get("steps") or finding.get("capacity"):
+            return finding
+    return run.findings[0] if run.findings else {}
+
+
+def measured(run: RunEvidence, unit: str) -> list[tuple[str, str]]:
+    """What a run without an answer still shows."""
+    bins = run.timeline.bins
+    requests = sum(tally.count for tally in run.requests.values())
+    failed = sum(tally.failed for tally in run.operations.values())
+    carried = [step.level for step in run.steps if step.verdict == "good"]
+    rows = [
+        ("Measured for", wording.duration(run.duration_s)),
+        ("Highest level", wording.level(max((item.level for item in bins), default=None), unit)),
+        ("Iterations planned", wording.number(sum(item.planned for item in bins))),
+        ("Iterations done", wording.number(sum(item.done for item in bins))),
+        ("Requests", wording.number(requests)),
+        ("Failed requests", wording.number(failed)),
+        ("Steps begun", wording.number(len(run.steps))),
+    ]
+    if carried:
+        rows.append(("Carried so far", wording.level(max(carried), unit)))
+    return rows
+
+
+def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]:
+    marks = level_charts.marks_of(main, run.manifest, run.steps)
+    drawn = (
+        (
+            "level-throughput",
+            "Throughput over the load",
+            "While the target keeps up, done equals planned. Where done stays level and planned rises on, it is full.",
+            level_charts.throughput_chart(run.steps, marks, unit),
+        ),
+        (
+            "level-response",
+            "Response time over the load",
+            "Half of the requests took at most p50, nine in ten at most p90. A steep rise is work that queues.",
+            level_charts.response_chart(run.steps, marks, unit),
+        ),
+        (
+            "level-utilisation",
+            "Utilisation over the load",
+            "100 % of the host is all its cores; 100 % of a process is one core, which is all that one thread can use.",
+            level_charts.utilisation_chart(run.steps, marks, unit),
+        ),
+    )
+    return [Chart(key, title, reading, spec) for key, title, reading, spec in drawn if spec is not None]
+
+
+def _curves_note(steps: list[Step]) -> str:
+    words = (
+        "Each point is one step: a stretch of time at one level. The line runs through the median of steps at a level."
+    )
+    if any(step.verdict == "probe" for step in steps):
+        words += " Points of the range finding are short and judge nothing."
+    return words
+
+
+def _tally_tables(
+    run: RunEvidence, main: Mapping[str, Any], unit: str, objectives: list[ObjectiveLine]
+) -> tuple[list[TallyTable], list[TallyTable]]:
+    """Tables at the level that matters most, and of the whole run (all levels mixed)."""
+    at_level: list[TallyTable] = []
+    for level, why in _levels_of_interest(run, main):
+        steps = _steps_at(run.steps, level)
+        seconds = sum(step.measured_s for step in steps)
+        note = f"{why}; {wording.duration(seconds)} in {len(steps)} step{'s' if len(steps) > 1 else ''}."
+        heading = f"at {wording.level(level, unit)}"
+        for which, metric in (("operations", run.operation_metric), ("requests", run.request_metric)):
+            rows = tables.tally_rows(tables.merged(steps, which), seconds, objectives, level)
+            at_level.append(_table(f"{which.capitalize()} {heading}", note, metric, rows))
+    note = "All levels mixed, overload and pauses between steps included: for completeness, not for comparison."
+    whole = [
+        _table(f"{which.capitalize()}, whole run", note, metric, tables.tally_rows(tallies, run.duration_s))
+        for which, tallies, metric in (
+            ("operations", run.operations, run.operation_metric),
+            ("requests", run.requests, run.request_metric),
+        )
+    ]
+    return [table for table in at_level if table.rows], [table for table in whole if table.rows]
+
+
+def _table(heading: str, note: str, metric: str | None, rows: list[dict[str, Any]]) -> TallyTable:
+    return TallyTable(heading, note, metric or "no times were recorded", rows, any(row["verdicts"] for row in rows))
+
+
+def _levels_of_interest(run: RunEvidence, main: Mapping[str, Any]) -> list[tuple[float, str]]:
+    """The levels whose tables are shown, and why: the expected one and the highest carried, else the longest held."""
+    marks = level_charts.marks_of(main, run.manifest, run.steps)
+    wanted = ((marks.expected, "The expected load"), (marks.good, "The highest level that was carried"))
+    found = {level: why for level, why in wanted if level is not None and _steps_at(run.steps, level)}
+    if not found and run.steps:
+        found[max(run.steps, key=lambda step: step.duration_s).level] = "The level held longest"
+    return list(found.items())
+
+
+def _steps_at(steps: list[Step], level: float) -> list[Step]:
+    """Steps at a level, without those of the range finding if there are others."""
+    found = [step for step in steps if step.level == level]
+    return [step for step in found if step.verdict != "probe"] or found
+
+
+def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
+    """Events other than levels and steps, which the table of steps shows: second, kind, words."""
+    skipped = {"level", "step_started", "step_ended", "capacity_result"}
+    rows = []
+    for event in run.events:
+        kind = str(event.get("kind"))
+        if kind not in skipped:
+            rest = {key: value for key, value in event.items() if key not in ("t_unix", "second", "kind")}
+            rows.append((wording.number(event.get("second"), 6), kind.replace("_", " "), tables.plain(rest)))
+    return rows[: tables.MOST_ROWS]
+
+
+def _method_facts(run: RunEvidence) -> dict[str, Any]:
+    """Facts on which the words on method depend."""
+    workload = _mapping(_mapping(run.manifest, "study"), "workload")
+    options = _mapping(run.manifest, "options")
+    return {
+        "open": str(workload.get("model") or ("open" if run.operation_metric == OPEN_METRIC else "closed")) == "open",
+        "even": options.get("arrival_process") == "even",
+        "reset": any(event.get("kind") == "reset" for event in run.events),
+        "experiment": str(run.manifest.get("experiment") or "run"),
+        "width_s": run.timeline.width_s,
+    }
+
+
+OPEN_METRIC = "iteration_response_time"
+
+
+def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,130 @@
+"""The steps of a run: from its finding where there is one, else from its events, else from the levels themselves.
+
+A killed run has no finding, and its report still shows what was measured at each level. Numbers that a finding does not
+carry are filled in from the seconds of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plimsoll.report.tally import Tally
+from plimsoll.report.wording import is_number
+
+SHORTEST_STRETCH_S = 3
+MOST_STRETCHES = 60
+
+
+@dataclass
+class Step:
+    """One stretch of time at one level; times in s since the run's start, rates per s.
+
+    `measured_from_s` lies in [start_s, end_s]: what comes before is warm-up and counts in no number.
+    """
+
+    level: float
+    start_s: float
+    end_s: float
+    measured_from_s: float = 0.0
+    verdict: str = "unknown"
+    reasons: list[str] = field(default_factory=list)
+    planned_per_s: float | None = None
+    done_per_s: float | None = None
+    p50_ms: float | None = None
+    p90_ms: float | None = None
+    p99_ms: float | None = None
+    errors: int | None = None
+    backlog_end: int | None = None
+    cpu: dict[str, float] = field(default_factory=dict)
+    planned: int = 0
+    done: int = 0
+    times: Tally = field(default_factory=Tally)
+    operations: dict[str, Tally] = field(default_factory=dict)
+    requests: dict[str, Tally] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.measured_from_s = min(max(self.measured_from_s, self.start_s), self.end_s)
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds the step took."""
+        return max(0.0, self.end_s - self.start_s)
+
+    @property
+    def measured_s(self) -> float:
+        """Seconds of the step that count: without its warm-up."""
+        return max(0.0, self.end_s - self.measured_from_s)
+
+    def fill(self) -> None:
+        """Set what the finding left out from the seconds seen."""
+        if self.measured_s:
+            self.planned_per_s = first_number(self.planned_per_s, self.planned / self.measured_s)
+            self.done_per_s = first_number(self.done_per_s, self.done / self.measured_s)
+        p50_ms, p90_ms, p99_ms = self.times.percentiles_ms((0.50, 0.90, 0.99))
+        self.p50_ms = first_number(self.p50_ms, p50_ms)
+        self.p90_ms = first_number(self.p90_ms, p90_ms)
+        self.p99_ms = first_number(self.p99_ms, p99_ms)
+        if self.errors is None and self.requests:
+            self.errors = sum(tally.failed for tally in self.requests.values())
+
+
+def first_number(*values: Any) -> Any:
+    """The first value that is a number; None if none is."""
+    return next((value for value in values if is_number(value)), None)
+
+
+def steps_from_findings(findings: Sequence[Mapping[str, Any]]) -> list[Step]:
+    """The steps of the first finding that has any; entries without level or times are left out."""
+    for finding in findings:
+        steps = [step for entry in finding.get("steps") or () if (step := _from_entry(entry)) is not None]
+        if steps:
+            return steps
+    return []
+
+
+def _from_entry(entry: Any) -> Step | None:
+    if not isinstance(entry, Mapping) or not all(is_number(entry.get(key)) for key in ("level", "start_s", "end_s")):
+        return None
+    start_s, end_s = float(entry["start_s"]), float(entry["end_s"])
+    step = Step(float(entry["level"]), start_s, end_s, first_number(entry.get("measured_from_s"), start_s))
+    step.verdict = str(entry.get("verdict") or "unknown")
+    step.reasons = [str(reason) for reason in entry.get("reasons") or ()]
+    for name in ("planned_per_s", "done_per_s", "p50_ms", "p90_ms", "p99_ms", "errors", "backlog_end"):
+        setattr(step, name, first_number(entry.get(name)))
+    cpu = entry.get("cpu")
+    if isinstance(cpu, Mapping):
+        step.cpu = {str(name): float(share) for name, share in cpu.items() if is_number(share)}
+    return step
+
+
+def steps_from_events(events: Iterable[Mapping[str, Any]], end_s: float) -> list[Step]:
+    """Pairs of step_started and step_ended, which says as much as a finding's step; without it, until `end_s`."""
+    steps: list[Step | None] = []
+    opened: dict[str, Any] | None = None
+    for event in events:
+        second, kind = event.get("second"), event.get("kind")
+        if not is_number(second) or kind not in ("step_started", "step_ended"):
+            continue
+        if opened is not None:
+            steps.append(_from_entry(opened | {"end_s": second} | (event if kind == "step_ended" else {})))
+        opened = {"level": event.get("level"), "start_s": second} if kind == "step_started" else None
+    if opened is not None and end_s > opened["start_s"]:
+        steps.append(_from_entry(opened | {"end_s": end_s}))
+    return [step for step in steps if step is not None]
+
+
+def steps_from_levels(levels: Iterable[tuple[int, float]]) -> list[Step]:
+    """Stretches of at least SHORTEST_STRETCH_S at one level above 0, of (second, level) in order of time.
+
+    A load that changes all the time has no steps: more than MOST_STRETCHES give an empty list.
+    """
+    steps: list[Step] = []
+    for second, level in levels:
+        if steps and steps[-1].level == level and steps[-1].end_s == second:
+            steps[-1].end_s = second + 1
+        else:
+            steps.append(Step(level, second, second + 1))
+    kept = [step for step in steps if step.level > 0 and step.duration_s >= SHORTEST_STRETCH_S]
+    return kept if len(kept) <= MOST_STRETCHES else []

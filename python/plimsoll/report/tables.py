@@ -1,0 +1,196 @@
+"""The rows of the page's tables: formatted text only, so that the template stays free of arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from plimsoll.report import wording
+from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
+from plimsoll.report.run_evidence import RunEvidence
+from plimsoll.report.steps import Step
+from plimsoll.report.tally import Tally
+from plimsoll.report.wording import is_number
+
+# Below this many samples above a quantile its estimate is marked (METHODS (a): 20/(1 − q)).
+SAMPLES_BEYOND = 20
+MOST_ROWS = 200
+MACHINE_LABELS = {
+    "cores": "CPU cores",
+    "cpu_model": "CPU",
+    "memory_bytes": "Memory",
+    "kernel": "Kernel",
+    "system": "Operating system",
+    "physical_cores": "Physical cores",
+    "usable_cores": "Cores this process may use",
+    "memory_limit_bytes": "Memory limit",
+    "swap_bytes": "Swap",
+    "open_files_limit": "Limit of open files",
+    "virtual": "Virtual machine",
+}
+
+
+def merged(steps: Iterable[Step], which: str) -> dict[str, Tally]:
+    """The tallies of several steps added up exactly; `which` is "operations" or "requests"."""
+    total: dict[str, Tally] = {}
+    for step in steps:
+        for name, tally in getattr(step, which).items():
+            total.setdefault(name, Tally()).merge(tally)
+    return total
+
+
+def tally_rows(
+    tallies: Mapping[str, Tally],
+    seconds: float,
+    objectives: Sequence[ObjectiveLine] = (),
+    level: float | None = None,
+) -> list[dict[str, Any]]:
+    """A row for every operation or request, in order of name; rates over `seconds`, verdicts at `level`."""
+    rows = []
+    for name in sorted(tallies)[:MOST_ROWS]:
+        tally = tallies[name]
+        verdicts = [(item.objective, objective_verdict(item, level)) for item in objectives if item.operation == name]
+        rows.append(
+            {
+                "name": name,
+                "count": wording.number(tally.count),
+                "rate": wording.number(tally.count / seconds) if seconds else wording.NOTHING,
+                "average": wording.number(tally.times.mean),
+                "min": wording.number(tally.times.min),
+                "p50": _quantile(tally, 0.50),
+                "p90": _quantile(tally, 0.90),
+                "p95": _quantile(tally, 0.95),
+                "max": wording.number(tally.times.max),
+                "errors": wording.number(tally.failed) if tally.judged else wording.NOTHING,
+                "error_share": wording.percent(tally.error_share) if tally.failed else "",
+                "failing": tally.failed > 0,
+                "verdicts": [(text, key, wording.verdict(key)) for text, key in verdicts],
+            }
+        )
+    return rows
+
+
+def _quantile(tally: Tally, quantile: float) -> tuple[str, bool]:
+    """Text, and whether it rests on too few samples."""
+    few = tally.count < SAMPLES_BEYOND / (1 - quantile)
+    return wording.number(tally.percentile_ms(quantile)), bool(tally.count) and few
+
+
+def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """A row for every step, in order of time."""
+    return [
+        {
+            "start": wording.number(step.start_s, 6),
+            "duration": wording.duration(step.duration_s),
+            "level": wording.number(step.level),
+            "planned": wording.number(step.planned_per_s),
+            "done": wording.number(step.done_per_s),
+            "p50": wording.number(step.p50_ms),
+            "p90": wording.number(step.p90_ms),
+            "p99": wording.number(step.p99_ms),
+            "errors": wording.number(step.errors),
+            "backlog": wording.number(step.backlog_end),
+            "cpu": ", ".join(f"{name} {wording.percent(share)}" for name, share in step.cpu.items()),
+            "key": step.verdict,
+            "verdict": wording.verdict(step.verdict),
+            "reasons": "; ".join(step.reasons),
+        }
+        for step in steps
+    ]
+
+
+def objective_rows(objective: ObjectiveLine) -> list[dict[str, Any]]:
+    """A row for every level at which the objective was judged, lowest first."""
+    verdicts = sorted(objective.verdicts, key=lambda item: item.get("level") or 0)
+    return [
+        {
+            "level": wording.number(item.get("level")),
+            "value": wording.number(item.get("value_ms", item.get("value"))),
+            "samples": wording.number(item.get("samples")),
+            "key": str(item.get("verdict") or "unknown"),
+            "verdict": wording.verdict(item.get("verdict")),
+        }
+        for item in verdicts
+    ]
+
+
+def machine_rows(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Machines and versions: what the manifest says of them, and when the run was."""
+    rows: list[tuple[str, str]] = []
+    machine = manifest.get("machine")
+    if isinstance(machine, Mapping):
+        for key, value in machine.items():
+            label = MACHINE_LABELS.get(str(key), str(key).replace("_", " ").capitalize())
+            rows.append((label, wording.size(value) if str(key).endswith("_bytes") else plain(value)))
+    for key, label in (("plimsoll", "Plimsoll"), ("python", "Python")):
+        if manifest.get(key):
+            rows.append((label, plain(manifest[key])))
+    rows.append(("Started", wording.moment(manifest.get("started_unix"))))
+    rows.append(("Ended", wording.moment(manifest.get("ended_unix"))))
+    return rows
+
+
+def workload_rows(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Script, model, seed and options of the run."""
+    study = manifest.get("study") if isinstance(manifest.get("study"), Mapping) else {}
+    workload, target = study.get("workload") or {}, study.get("target") or {}
+    script = manifest.get("script") if isinstance(manifest.get("script"), Mapping) else {}
+    rows = [
+        ("Target", plain(target.get("url") if isinstance(target, Mapping) else None)),
+        ("Script", plain(script.get("path") or (workload.get("script") if isinstance(workload, Mapping) else None))),
+        ("Script's SHA-256", plain(script.get("sha256"))),
+        ("Model", plain(workload.get("model") if isinstance(workload, Mapping) else None)),
+        ("Expected users", wording.number(study.get("expected_users"))),
+        ("Seed", plain(manifest.get("seed"))),
+    ]
+    options = manifest.get("options")
+    if isinstance(options, Mapping):
+        rows += [(f"Option {str(key).replace('_', ' ')}", plain(value)) for key, value in options.items()]
+    return [(label, value) for label, value in rows if value != wording.NOTHING]
+
+
+def mix_rows(manifest: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of what users do: operations per user and hour (open) or groups with think time (closed)."""
+    workload = (manifest.get("study") or {}).get("workload") or {}
+    if workload.get("operations"):
+        header, keys = ["Operation", "Per user and hour"], ("name", "per_user_hour")
+    elif workload.get("groups"):
+        header, keys = ["User group", "Weight", "Think time, s"], ("name", "weight", "think_time_s")
+    else:
+        return [], []
+    entries = workload.get("operations") or workload.get("groups")
+    return header, [[plain(entry.get(key)) for key in keys] for entry in entries if isinstance(entry, Mapping)]
+
+
+def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The generator's own health: the finding's judgement, then what the run shows."""
+    judged = finding.get("generator") if isinstance(finding.get("generator"), Mapping) else {}
+    rows: list[tuple[str, str]] = []
+    for key, value in judged.items():
+        label = {"cpu": "CPU, share of what it may use", "lag_p99_ms": "Loop lag p99"}.get(str(key))
+        words = wording.percent(value) if key == "cpu" or str(key).endswith("_share") else plain(value)
+        unit = " ms" if str(key).endswith("_ms") else ""
+        rows.append((label or str(key).removesuffix("_ms").replace("_", " ").capitalize(), words + unit))
+    bins = run.timeline.bins
+    if bins:
+        late, dropped = sum(item.late for item in bins), sum(item.dropped for item in bins)
+        rows.append(("Worst loop lag p99 of a second", f"{wording.number(max(b.lag_p99_ms for b in bins))} ms"))
+        rows.append(("Most CPU", f"{wording.number(max(b.generator_cpu_s / b.seconds for b in bins))} cores"))
+        rows.append(("Iterations started late", wording.number(late)))
+        rows.append(("Iterations dropped", wording.number(dropped)))
+    return rows
+
+
+def plain(value: Any) -> str:
+    """Any JSON value as short text."""
+    if value is None or value == "":
+        return wording.NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if is_number(value):
+        return str(value) if isinstance(value, int) and abs(value) < 10_000 else wording.number(value, 6)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {plain(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(plain(item) for item in value)
+    return str(value)

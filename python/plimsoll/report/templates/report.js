@@ -1,0 +1,32 @@
+// Draws every chart in the theme that the reader prefers, and again when the preference changes.
+(() => {
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const specifications = read("chart-specifications");
+  const configuration = read("chart-configuration");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  let drawn = [];
+
+  async function draw() {
+    const config = dark.matches ? configuration.dark : configuration.light;
+    drawn.splice(0).forEach((result) => result.finalize());
+    root.classList.remove("no-script");
+    root.classList.add("drawn");
+    try {
+      for (const [key, specification] of Object.entries(specifications)) {
+        const options = { config, actions: false, renderer: "svg" };
+        drawn.push(await window.vegaEmbed("#" + key, specification, options));
+      }
+    } catch (error) {
+      // The static drawings say the same; show them rather than half a page.
+      console.error(error);
+      root.classList.remove("drawn");
+      root.classList.add("no-script");
+    }
+  }
+
+  dark.addEventListener("change", draw);
+  // Charts that were folded away or narrow measure their column again.
+  window.addEventListener("afterprint", () => window.dispatchEvent(new Event("resize")));
+  draw();
+})();

@@ -1,0 +1,208 @@
+"""Charts over time: the load, what came of it, the resources and the generator's own health."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plimsoll.report.run_evidence import RunEvidence
+from plimsoll.report.theme import LEGEND
+from plimsoll.report.timeline import Bin, Timeline
+
+HEIGHT_PX = 170
+MINUTES_FROM_S = 900
+MIB = 2**20
+
+Point = tuple[float, str, float | None]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart with the heading and the sentence that says how to read it; `specification` is Vega-Lite."""
+
+    key: str
+    title: str
+    reading: str
+    specification: dict[str, Any]
+
+
+def load_charts(run: RunEvidence, unit: str) -> list[Chart]:
+    """Level, throughput, response time, backlog and, where there are any, errors over time."""
+    line = run.timeline
+    charts = [
+        ("time-level", "Load level", f"What was asked for, in {unit}.", unit.capitalize(), _each(line, level)),
+        (
+            "time-throughput",
+            "Throughput",
+            "Planned and done run together while the target keeps up; a gap is work that waits.",
+            "Iterations per second",
+            [*_each(line, planned), *_each(line, done)],
+        ),
+        (
+            "time-response",
+            "Response time",
+            "Half of the requests took at most p50, nine in ten at most p90.",
+            "Response time, ms",
+            _percentiles(line),
+        ),
+        (
+            "time-backlog",
+            "Backlog",
+            "Iterations that were due and not yet started, and those running at the end of each second.",
+            "Iterations",
+            [*_each(line, backlog), *_each(line, in_flight)],
+        ),
+    ]
+    if any(item.times.failed for item in line.bins):
+        charts.append(("time-errors", "Errors", "Failed requests.", "Errors per second", _each(line, errors)))
+    return _built(charts, run.duration_s)
+
+
+def resource_charts(run: RunEvidence) -> list[Chart]:
+    """CPU, memory, disk and network of host and processes; other values only go into the run directory."""
+    charts = [
+        (
+            "resources-cpu",
+            "CPU",
+            "1 is one core that is busy all the time.",
+            "Cores in use",
+            _values(run, lambda name: name == "cpu_cores_used"),
+        ),
+        (
+            "resources-memory",
+            "Memory",
+            "Memory in use by the host, resident memory of each process.",
+            "Memory, MiB",
+            _values(run, lambda name: name in ("rss_bytes", "memory_used_bytes"), 1 / MIB),
+        ),
+        (
+            "resources-throughput",
+            "Disk and network",
+            "Bytes moved per second.",
+            "MiB per second",
+            _values(run, lambda name: name.endswith("_bytes_per_s"), 1 / MIB, named=True),
+        ),
+        (
+            "resources-counts",
+            "Threads and open files",
+            "A line that only rises points to a leak.",
+            "Count",
+            _values(run, lambda name: name in ("threads", "open_files", "processes"), named=True),
+        ),
+    ]
+    return _built(charts, run.duration_s)
+
+
+def generator_charts(run: RunEvidence) -> list[Chart]:
+    """How late the generator's own loop woke, and the CPU it used."""
+    line = run.timeline
+    charts = [
+        (
+            "generator-lag",
+            "Generator's loop lag",
+            "How late the generator itself was, at the 99th percentile; far below the response times is healthy.",
+            "Lag p99, ms",
+            _each(line, lag_p99),
+        ),
+        ("generator-cpu", "Generator's CPU", "Cores the generator used.", "Cores in use", _each(line, generator_cpu)),
+    ]
+    return _built([chart for chart in charts if any(value for _, _, value in chart[4])], run.duration_s)
+
+
+def level(item: Bin) -> tuple[str, float]:
+    return "level", item.level
+
+
+def planned(item: Bin) -> tuple[str, float]:
+    return "planned", item.planned / item.seconds
+
+
+def done(item: Bin) -> tuple[str, float]:
+    return "done", item.done / item.seconds
+
+
+def backlog(item: Bin) -> tuple[str, float]:
+    return "backlog", item.backlog
+
+
+def in_flight(item: Bin) -> tuple[str, float]:
+    return "running", item.in_flight
+
+
+def errors(item: Bin) -> tuple[str, float]:
+    return "errors", item.times.failed / item.seconds
+
+
+def lag_p99(item: Bin) -> tuple[str, float]:
+    return "lag p99", item.lag_p99_ms
+
+
+def generator_cpu(item: Bin) -> tuple[str, float]:
+    return "generator", item.generator_cpu_s / item.seconds
+
+
+def _each(timeline: Timeline, read: Callable[[Bin], tuple[str, float | None]]) -> list[Point]:
+    return [(item.start_s, *read(item)) for item in timeline.bins]
+
+
+def _percentiles(timeline: Timeline) -> list[Point]:
+    points: list[Point] = []
+    for item in timeline.bins:
+        p50_ms, p90_ms = item.times.percentiles_ms((0.50, 0.90))
+        points += [(item.start_s, "p50 (median)", p50_ms), (item.start_s, "p90", p90_ms)]
+    return points
+
+
+def _values(run: RunEvidence, wanted: Callable[[str], bool], factor: float = 1, named: bool = False) -> list[Point]:
+    """Points of every wanted value of every source; `named` puts the value's name behind the source's."""
+    points: list[Point] = []
+    for source in sorted(run.resources.values):
+        for name in sorted(filter(wanted, run.resources.values[source])):
+            label = f"{source} {plain_name(name)}" if named else source
+            points += [(second, label, factor * value) for second, value in run.resources.points(source, name)]
+    return points
+
+
+def plain_name(name: str) -> str:
+    """ "disk_write_bytes_per_s" -> "disk write"."""
+    return name.removesuffix("_bytes_per_s").replace("_", " ")
+
+
+def _built(charts: Iterable[tuple[str, str, str, str, Sequence[Point]]], duration_s: int) -> list[Chart]:
+    built = []
+    for key, title, reading, axis, points in charts:
+        specification = _lines(points, axis, duration_s)
+        if specification is not None:
+            built.append(Chart(key, title, reading, specification))
+    return built
+
+
+def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any] | None:
+    """Lines over time, one for each series in order of appearance; None without points."""
+    import altair
+
+    minutes = duration_s > MINUTES_FROM_S
+    unit, divisor = ("min", 60) if minutes else ("s", 1)
+    rows = [{"t": second / divisor, "series": name, "value": value} for second, name, value in points]
+    if not any(row["value"] is not None for row in rows):
+        return None
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    scale = altair.Scale(domain=names)
+    time_scale = altair.Scale(domain=[0, max(1, duration_s) / divisor], nice=False)
+    several = len(names) > 1
+    chart = altair.Chart(altair.Data(values=rows)).mark_line(strokeWidth=1.6, interpolate="step-after")
+    chart = chart.encode(
+        x=altair.X("t:Q", title=f"Time since the start, {unit}", scale=time_scale),
+        y=altair.Y("value:Q", title=axis, scale=altair.Scale(zero=True)),
+        color=altair.Color("series:N", title=None, scale=scale, legend=LEGEND if several else None),
+        strokeDash=altair.StrokeDash("series:N", title=None, scale=scale, legend=LEGEND)
+        if several
+        else altair.Undefined,
+        tooltip=[
+            altair.Tooltip("t:Q", title=f"time, {unit}", format=",.4~g"),
+            altair.Tooltip("series:N", title="line"),
+            altair.Tooltip("value:Q", title=axis, format=",.3~f"),
+        ],
+    )
+    return chart.properties(width="container", height=HEIGHT_PX).to_dict(validate=False)

@@ -1,0 +1,123 @@
+"""Numbers, times and levels as people read them; every function is total: what it cannot say becomes "–"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+NOTHING = "–"
+VERDICT_WORDS = {
+    "good": "carried",
+    "bad": "not carried",
+    "undecided": "undecided",
+    "probe": "range finding",
+    "met": "met",
+    "failed": "failed",
+    "unknown": "not judged",
+}
+VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗"}
+LEVEL_UNITS = {"users": "users", "multiple": "× declared load", "vus": "VUs"}
+
+
+def is_number(value: Any) -> bool:
+    """True for a finite int or float; bool is not a number here."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Value to `digits` significant digits with thousands separators; whole digits are never rounded away."""
+    if not is_number(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{min(decimals, 6)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(ratio: Any) -> str:
+    """A ratio as a percentage: 0.683 -> "68 %", below 10 % with one decimal."""
+    if not is_number(ratio):
+        return NOTHING
+    value = 100 * ratio
+    return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:,.0f} %"
+
+
+def duration(seconds: Any) -> str:
+    """Seconds as "45 s", "2 min 5 s" or "3 h 20 min"."""
+    if not is_number(seconds):
+        return NOTHING
+    whole = round(seconds)
+    if whole < 60:
+        return f"{number(seconds, 2)} s"
+    minutes, rest_s = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest_s} s" if rest_s else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def size(count_bytes: Any) -> str:
+    """Bytes with a binary unit: 1.5e8 -> "143 MiB"."""
+    if not is_number(count_bytes):
+        return NOTHING
+    value = float(count_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{number(value)} {unit}"
+        value /= 1024
+    return f"{number(value)} TiB"
+
+
+def moment(unix_s: Any) -> str:
+    """Seconds since 1970 as "2026-09-21 14:13:20 UTC"."""
+    if not is_number(unix_s):
+        return NOTHING
+    try:
+        return datetime.fromtimestamp(unix_s, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, OSError, ValueError):
+        return NOTHING
+
+
+def level_unit(manifest: Mapping[str, Any]) -> str:
+    """The words after a level: "users", "VUs", "× declared load"."""
+    return LEVEL_UNITS.get(str(manifest.get("level_unit", "users")), "users")
+
+
+def level(value: Any, unit: str) -> str:
+    """A level with its unit: "7,000 users", "1.5 × declared load"."""
+    return NOTHING if not is_number(value) else f"{number(value)} {unit}"
+
+
+def objective(text: Any) -> str:
+    """An objective as people write it: "p90<=1000ms" -> "p90 ≤ 1,000 ms"."""
+    words = str(text)
+    for sign, shown in (("<=", " ≤ "), (">=", " ≥ "), ("<", " < "), (">", " > ")):
+        left, found, right = words.partition(sign)
+        if found:
+            return f"{left.strip()}{shown}{_amount(right.strip())}"
+    return words
+
+
+def _amount(text: str) -> str:
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz% ")
+    unit = text[len(digits) :].strip()
+    try:
+        return f"{number(float(digits), 6)} {unit}".strip()
+    except ValueError:
+        return text
+
+
+def verdict(value: Any) -> str:
+    """A verdict with its sign, so that it reads without colour: "✓ carried"."""
+    key = str(value or "unknown")
+    return f"{VERDICT_SIGNS.get(key, '')} {VERDICT_WORDS.get(key, key)}".strip()
+
+
+def headroom(ratio: Any) -> str:
+    """Room over the expected load: 0.68 -> "68 % more than expected"; negative -> "32 % less than expected"."""
+    if not is_number(ratio):
+        return NOTHING
+    return f"{percent(abs(ratio))} {'more' if ratio >= 0 else 'less'} than expected"

@@ -1,0 +1,199 @@
+"""The layout of a run directory (version 1): names, atomic writes, whole lines, finding the latest.
+
+    runs/<UTC yyyymmdd-HHMMSS>-<experiment>-<4 hex>/
+      manifest.json                       what was run, where, with what outcome
+      series.jsonl                        one snapshot a line
+      resources.jsonl, events.jsonl       facts of the server side; what happened when
+      findings.json                       the answers
+      seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, written at the end
+      logs/                               output of the target's commands
+
+Whole files are written aside and renamed. Lines are written whole, unbuffered, by one `write`: a killed writer
+leaves at most one torn last line, which readers ignore.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import math
+import os
+import re
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import RunDirectoryError
+
+SCHEMA = 1
+MANIFEST, FINDINGS = "manifest.json", "findings.json"
+SERIES, RESOURCES, EVENTS = "series.jsonl", "resources.jsonl", "events.jsonl"
+SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parquet", "resources.parquet"
+LOGS = "logs"
+
+_RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
+_NEXT_STEPS = {
+    errno.ENOSPC: "Free some disk space, or choose another place with --runs.",
+    errno.EDQUOT: "Your disk quota is used up: free some space, or choose another place with --runs.",
+    errno.EFBIG: "The file size limit is reached: raise it (ulimit -f), or choose another place with --runs.",
+    errno.EROFS: "The file system is read-only: choose another place with --runs.",
+    errno.EACCES: "You may not write there: correct the permissions, or choose another place with --runs.",
+    errno.EPERM: "You may not write there: correct the permissions, or choose another place with --runs.",
+    errno.ENOTDIR: "A part of that path is a file: choose another place with --runs.",
+    errno.EMFILE: "Raise the limit of open files (ulimit -n).",
+    errno.ENOENT: "It was removed or never was: check the path.",
+}  # fmt: skip
+
+
+def run_error(doing: str, path: Path, error: OSError) -> RunDirectoryError:
+    """The error of the tree for one of the operating system: what failed, and the next step."""
+    step = _NEXT_STEPS.get(error.errno or 0, "Check the disk and the permissions, or choose another place with --runs.")
+    return RunDirectoryError(f"cannot {doing} {path}: {error.strerror or error}", step)
+
+
+def make_run_directory(run_root: Path, experiment: str, now_unix: float) -> Path:
+    """Create runs/<UTC time>-<experiment>-<4 hex>/ with logs/ in it; only its owner may enter."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now_unix))
+    slug = re.sub(r"[^A-Za-z0-9_.]+", "_", experiment).strip("_.") or "run"
+    try:
+        run_root.mkdir(parents=True, exist_ok=True)
+        while True:
+            path = run_root / f"{stamp}-{slug}-{secrets.token_hex(2)}"
+            try:
+                path.mkdir(mode=0o700)
+                break
+            except FileExistsError:
+                continue
+        (path / LOGS).mkdir()
+    except OSError as error:
+        raise run_error("make a run directory in", run_root, error) from error
+    return path
+
+
+def latest(run_root: str | Path) -> Path:
+    """The newest run directory below `run_root`; RunDirectoryError if there is none."""
+    runs = list_runs(run_root)
+    if not runs:
+        raise RunDirectoryError(f"there is no run in {run_root}", "Make one first, for example with `plimsoll demo`.")
+    return runs[-1]
+
+
+def list_runs(run_root: str | Path) -> list[Path]:
+    """All run directories below `run_root`, oldest first; empty if the folder does not exist."""
+    try:
+        found = [
+            path for path in Path(run_root).iterdir() if _RUN_NAME.match(path.name) and (path / MANIFEST).is_file()
+        ]
+        return sorted(found, key=lambda path: (path.name[:15], (path / MANIFEST).stat().st_ctime_ns))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise run_error("list the runs in", Path(run_root), error) from error
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write a whole JSON file aside, then rename: readers see the old or the new one, never a part."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with aside.open("xb") as file:
+            file.write(json_text(data, indent=2).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise run_error("write", path, error) from error
+
+
+def json_text(data: Any, *, indent: int | None = None) -> str:
+    """Strict JSON: numpy scalars and paths become plain values, NaN and infinity become null."""
+    separators = (",", ":") if indent is None else None
+    try:
+        return json.dumps(
+            data, indent=indent, separators=separators, default=_plain, allow_nan=False, ensure_ascii=False
+        )
+    except ValueError:
+        cleaned = _without_non_finite(data)
+        return json.dumps(cleaned, indent=indent, separators=separators, default=_plain, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return _without_non_finite(value.tolist())
+    if isinstance(value, (set, frozenset, tuple)):
+        return list(value)
+    return str(value)
+
+
+def _without_non_finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_non_finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_non_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+class LineFile:
+    """A file of JSON lines, each written whole. A line that could not be written whole is taken back.
+
+    The writer holds an advisory lock for as long as it lives, by which readers tell a running run from a killed one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise run_error("open", path, error) from error
+        try_lock(self._handle)
+        self._end = os.fstat(self._handle).st_size
+
+    def append(self, data: Any) -> None:
+        """Write one line; it is with the operating system when this returns."""
+        if self._handle < 0:
+            raise RunDirectoryError(f"{self.path} is closed, its run has ended", "Start a new run to record more.")
+        line = json_text(data).encode() + b"\n"
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._handle, line[written:])
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._handle, self._end)
+            raise run_error("write", self.path, error) from error
+        self._end += len(line)
+
+    def close(self) -> None:
+        """Close; further calls do nothing."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def try_lock(handle: int, *, shared: bool = False) -> bool:
+    """Take the advisory lock of an open file without waiting; False if another holds it (exclusively, if `shared`)."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except ImportError:
+        return True
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
+    return True
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether a living writer holds that file's lock."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(handle, shared=True)
+    finally:
+        os.close(handle)

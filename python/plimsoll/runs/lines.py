@@ -1,0 +1,45 @@
+"""Reading JSON lines that may still be written, or whose writer was killed: a torn last line is no line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from plimsoll.runs.directory import run_error
+
+
+def read_lines(path: Path, start: int = 0) -> Iterator[dict[str, Any]]:
+    """The whole lines of a file as mappings, from byte `start` on; none if there is no file.
+
+    A line without its end, or one that is no JSON object (torn by a full disk), is left out.
+    """
+    for _, line in numbered_lines(path, start):
+        yield line
+
+
+def numbered_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Like `read_lines`, each with the byte at which the next line starts: where to read on later."""
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            for raw in file:
+                if not raw.endswith(b"\n"):
+                    return
+                start += len(raw)
+                data = _parsed(raw)
+                if data is not None:
+                    yield start, data
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise run_error("read", path, error) from error
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
+    try:
+        data = json.loads(raw)
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) else None

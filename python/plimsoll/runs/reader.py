@@ -1,0 +1,225 @@
+"""Reading a run directory, be it finished, running, or left behind by a killed process.
+
+Everything streams from disk, so that memory does not grow with the length of the run; only tables are held whole.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.errors import RunDirectoryError
+from plimsoll.runs import directory
+from plimsoll.runs.directory import is_being_written, run_error
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.lines import numbered_lines, read_lines
+from plimsoll.runs.snapshot import Series, Snapshot
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+State = Literal["finished", "interrupted", "failed", "running", "killed"]
+
+
+class RunReader:
+    """A run directory opened for reading; RunDirectoryError if it is none, or of a newer schema.
+
+    Windows are elapsed seconds [from_s, to_s) since the run's start; None leaves that side open.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest: dict[str, Any] = self._read_manifest()
+        self._index: list[tuple[int, int]] = []  # (second, byte where its line starts), ascending
+        self._indexed_to = 0
+
+    def _read_manifest(self) -> dict[str, Any]:
+        path = self.path / directory.MANIFEST
+        try:
+            manifest = json.loads(path.read_bytes())
+        except FileNotFoundError as error:
+            step = "Give a folder that plimsoll made, for example one that `plimsoll runs` lists."
+            raise RunDirectoryError(f"{self.path} is not a run directory: it has no {path.name}", step) from error
+        except OSError as error:
+            raise run_error("read", path, error) from error
+        except ValueError as error:
+            raise RunDirectoryError(f"{path} is not valid JSON", "Restore it, or make the run again.") from error
+        schema = manifest.get("schema") if isinstance(manifest, dict) else None
+        if schema != directory.SCHEMA:
+            what = f"{self.path} has schema {schema!r}, this Plimsoll reads {directory.SCHEMA}"
+            raise RunDirectoryError(what, "Read it with the version of Plimsoll that made it, or a newer one.")
+        return manifest
+
+    def refresh(self) -> None:
+        """Read the manifest again, for a run that was running."""
+        self.manifest = self._read_manifest()
+
+    @property
+    def state(self) -> State:
+        """The status of the manifest; "killed" if it says running but its writer is gone."""
+        status: State = self.manifest["status"]
+        if status != "running":
+            return status
+        return "running" if is_being_written(self.path / directory.SERIES) else "killed"
+
+    def snapshots(self, from_s: float | None = None, to_s: float | None = None) -> Iterator[Snapshot]:
+        """The seconds that start in the window, in order."""
+        lines = self.path / directory.SERIES
+        if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
+            from plimsoll.runs import tables
+
+            seconds = tables.read_table(self.path / directory.SECONDS_TABLE)
+            wanted = lambda second: _within(second, from_s, to_s)  # noqa: E731
+            yield from tables.snapshots_from(seconds, self.path / directory.SERIES_TABLE, wanted)
+            return
+        start = 0
+        if self._index and from_s is not None:
+            position = bisect.bisect_left(self._index, (from_s, -1))
+            start = self._index[position][1] if position < len(self._index) else self._indexed_to
+        here = start
+        for following, line in numbered_lines(lines, start):
+            second = line.get("second")
+            if not isinstance(second, int):
+                continue
+            if following > self._indexed_to:
+                self._index.append((second, here))
+                self._indexed_to = following
+            here = following
+            if to_s is not None and second >= to_s:
+                return
+            if _within(second, from_s, to_s):
+                yield Snapshot.from_json(line)
+
+    def series(
+        self,
+        metric: str,
+        *,
+        operation: str | None = None,
+        request: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        from_s: float | None = None,
+        to_s: float | None = None,
+    ) -> Iterator[tuple[int, Series]]:
+        """(second, series) of that metric with these tags: `operation` is the tag scenario, `request` the tag name."""
+        wanted = dict(tags or {})
+        wanted |= {key: value for key, value in (("scenario", operation), ("name", request)) if value is not None}
+        for snapshot in self.snapshots(from_s, to_s):
+            for item in snapshot.series:
+                if item.metric == metric and all(item.tags.get(key) == value for key, value in wanted.items()):
+                    yield snapshot.second, item
+
+    def histogram(self, metric: str = "http_req_duration", **choice: Any) -> Histogram:
+        """All values of a trend merged, in ms; `choice` as for `series`."""
+        merged = Histogram()
+        for _, item in self.series(metric, **choice):
+            merged.add_series(item)
+        return merged
+
+    def counter(self, metric: str = "http_reqs", **choice: Any) -> float:
+        """Sum of a counter; `choice` as for `series`."""
+        return sum(item.value or 0.0 for _, item in self.series(metric, **choice))
+
+    def rate(self, metric: str = "http_req_failed", **choice: Any) -> tuple[int, int]:
+        """(passes, total) of a rate; passes are non-zero values, so failed requests here. `choice` as for `series`."""
+        passes = total = 0
+        for _, item in self.series(metric, **choice):
+            passes += item.passes or 0
+            total += item.total or 0
+        return passes, total
+
+    def operations(self) -> tuple[str, ...]:
+        """The operations (tag scenario) seen, in order of first appearance."""
+        return self._tag_values("scenario")
+
+    def requests(self) -> tuple[str, ...]:
+        """The request names (tag name) seen, in order of first appearance."""
+        return self._tag_values("name")
+
+    def _tag_values(self, tag: str) -> tuple[str, ...]:
+        seen = (item.tags.get(tag) for snapshot in self.snapshots() for item in snapshot.series)
+        return tuple(dict.fromkeys(value for value in seen if value))
+
+    def per_second(self, *names: str) -> dict[str, NDArray[np.float64]]:
+        """Columns of the load, one entry a second, shape (n,): "second" and the fields of Snapshot named."""
+        wanted = ("second", *names)
+        rows = [[getattr(snapshot, name) for name in wanted] for snapshot in self.snapshots()]
+        columns = np.array(rows, dtype=np.float64).reshape(-1, len(wanted)).T
+        return dict(zip(wanted, columns, strict=True))
+
+    def resources(self) -> Iterator[dict[str, Any]]:
+        """The lines of resources.jsonl, in order."""
+        return read_lines(self.path / directory.RESOURCES)
+
+    def resource(self, source: str, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """One value of one source over time: (seconds, values), each of shape (n,)."""
+        rows = [
+            (line["second"], line["values"][name])
+            for line in self.resources()
+            if line.get("source") == source and line.get("values", {}).get(name) is not None
+        ]
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 2)
+        return columns[:, 0], columns[:, 1]
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """The events, in order; of one kind if given."""
+        return [line for line in read_lines(self.path / directory.EVENTS) if kind is None or line.get("kind") == kind]
+
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings; empty if none were written."""
+        path = self.path / directory.FINDINGS
+        try:
+            findings = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise run_error("read", path, error) from error
+        except ValueError as error:
+            raise RunDirectoryError(f"{path} is not valid JSON", "Remove it and analyse the run again.") from error
+        return findings if isinstance(findings, list) else [findings]
+
+    def seconds_table(self) -> pa.Table:
+        """One row a second: the load, and `generator_…` columns. See tables.py for all columns."""
+        from plimsoll.runs import tables
+
+        rows = map(tables.second_row, self.snapshots())
+        return self._table(directory.SECONDS_TABLE, tables.SECONDS_SCHEMA, rows)
+
+    def series_table(self) -> pa.Table:
+        """One row a second and series."""
+        from plimsoll.runs import tables
+
+        rows = (row for snapshot in self.snapshots() for row in tables.series_rows(snapshot))
+        return self._table(directory.SERIES_TABLE, tables.SERIES_SCHEMA, rows)
+
+    def resources_table(self) -> pa.Table:
+        """One row a value of a probe."""
+        from plimsoll.runs import tables
+
+        rows = (row for line in self.resources() for row in tables.resource_rows(line))
+        return self._table(directory.RESOURCES_TABLE, tables.RESOURCES_SCHEMA, rows)
+
+    @property
+    def logs(self) -> Path:
+        """The folder with the output of the target's commands."""
+        return self.path / directory.LOGS
+
+    def _has_table(self, name: str) -> bool:
+        return self.manifest.get("status") == "finished" and (self.path / name).is_file()
+
+    def _table(self, name: str, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.Table:
+        """The Parquet file as a table if the run finished, else the table of these rows."""
+        from plimsoll.runs import tables
+
+        if self._has_table(name):
+            return tables.read_table(self.path / name)
+        return tables.table_of(schema, rows)
+
+
+def _within(second: float, from_s: float | None, to_s: float | None) -> bool:
+    return (from_s is None or second >= from_s) and (to_s is None or second < to_s)

@@ -1,0 +1,115 @@
+"""One second of a run, as the load source reports it and as one line of `series.jsonl` holds it.
+
+Trends are in milliseconds. Unknown keys are ignored, so that an older Plimsoll reads a newer run of the same schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from plimsoll.runs.histogram import Histogram
+
+Kind = Literal["trend", "counter", "rate", "gauge"]
+
+_TREND = ("count", "sum", "min", "max")
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "trend": _TREND,
+    "counter": ("value",),
+    "rate": ("passes", "total"),
+    "gauge": ("value", "min", "max"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One metric with one set of tags in one second. Which fields are set depends on `kind`:
+
+    trend: count, sum, min, max, buckets ((index, count) pairs, see histogram.py); counter: value (added this second);
+    rate: passes (non-zero values, as in k6) of total; gauge: value (last), min, max.
+    """
+
+    metric: str
+    kind: Kind
+    tags: Mapping[str, str] = field(default_factory=dict)
+    count: int = 0
+    sum: float = 0.0
+    min: float | None = None
+    max: float | None = None
+    buckets: tuple[tuple[int, int], ...] = ()
+    value: float | None = None
+    passes: int | None = None
+    total: int | None = None
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Series:
+        """From a plain mapping; raises KeyError without metric or kind."""
+        kind = data["kind"]
+        given = {name: data[name] for name in _FIELDS.get(kind, ()) if data.get(name) is not None}
+        if kind == "trend":
+            given["buckets"] = tuple((pair[0], pair[1]) for pair in data.get("buckets") or ())
+        return cls(metric=data["metric"], kind=kind, tags=data.get("tags") or {}, **given)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plain mapping that a line of series.jsonl holds."""
+        data: dict[str, Any] = {"metric": self.metric, "kind": self.kind, "tags": dict(self.tags)}
+        data |= {name: getattr(self, name) for name in _FIELDS.get(self.kind, ())}
+        if self.kind == "trend":
+            data["buckets"] = [list(pair) for pair in self.buckets]
+        return data
+
+    def histogram(self) -> Histogram:
+        """The histogram of a trend; empty for other kinds."""
+        histogram = Histogram()
+        histogram.add_series(self)
+        return histogram
+
+    @classmethod
+    def of_trend(cls, metric: str, tags: Mapping[str, str], histogram: Histogram) -> Series:
+        """The trend series that holds that histogram; for simulators and importers."""
+        empty = histogram.count == 0
+        low, high = (None, None) if empty else (histogram.min, histogram.max)
+        return cls(metric, "trend", tags, histogram.count, histogram.sum, low, high, histogram.buckets())
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What happened in elapsed [second, second + 1) s since the run's start.
+
+    `level`: in force at its end; arrivals `planned`, `started`, `done` (iterations), `late`, `dropped` in this
+    second; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end; `generator`: CPU seconds,
+    lag in ms, threads, bytes and files of the generator itself.
+    """
+
+    second: int
+    t_unix: float = 0.0
+    level: float = 0.0
+    vus: int = 0
+    vus_max: int = 0
+    planned: int = 0
+    started: int = 0
+    done: int = 0
+    late: int = 0
+    dropped: int = 0
+    backlog: int = 0
+    in_flight: int = 0
+    oldest_wait_s: float = 0.0
+    series: tuple[Series, ...] = ()
+    generator: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Snapshot:
+        """From a plain mapping; raises KeyError without `second`."""
+        given = {name: data[name] for name in SCALARS if data.get(name) is not None}
+        series = tuple(Series.from_json(item) for item in data.get("series") or ())
+        return cls(second=data["second"], series=series, generator=data.get("generator") or {}, **given)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plain mapping that a line of series.jsonl is; `second` comes first."""
+        data: dict[str, Any] = {"second": self.second}
+        data |= {name: getattr(self, name) for name in SCALARS}
+        return data | {"series": [item.to_json() for item in self.series], "generator": dict(self.generator)}
+
+
+SCALARS = tuple(name for name in Snapshot.__dataclass_fields__ if name not in ("second", "series", "generator"))

@@ -1,0 +1,188 @@
+"""A run in columns: Arrow tables from its lines, and Parquet files at its end.
+
+    seconds      one row a second: load, and `generator_…` columns
+    series       one row a second and series; tags as a map, `scenario` and `name` as columns of their own too;
+                 a trend's histogram as the two lists bucket_index and bucket_count
+    resources    one row a value: second, t_unix, source, name, value
+
+DuckDB reads them as they are: SELECT scenario, sum(count) FROM 'series.parquet' GROUP BY scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from plimsoll.runs import directory
+from plimsoll.runs.lines import read_lines
+from plimsoll.runs.snapshot import SCALARS, Series, Snapshot
+
+Rows = list[dict[str, Any]]
+_ROWS_AT_ONCE = 20_000
+_GENERATOR = "generator_"
+GENERATOR_FIELDS = ("cpu_s", "lag_p50_ms", "lag_p99_ms", "lag_max_ms", "threads", "rss_bytes", "open_files")
+_REAL_SCALARS = ("t_unix", "level", "oldest_wait_s")
+
+SECONDS_SCHEMA = pa.schema(
+    [("second", pa.int64())]
+    + [(name, pa.float64() if name in _REAL_SCALARS else pa.int64()) for name in SCALARS]
+    + [(_GENERATOR + name, pa.float64()) for name in GENERATOR_FIELDS]
+)
+SERIES_SCHEMA = pa.schema(
+    [
+        ("second", pa.int64()),
+        ("metric", pa.dictionary(pa.int32(), pa.string())),
+        ("kind", pa.dictionary(pa.int32(), pa.string())),
+        ("scenario", pa.dictionary(pa.int32(), pa.string())),
+        ("name", pa.dictionary(pa.int32(), pa.string())),
+        ("tags", pa.map_(pa.string(), pa.string())),
+        ("count", pa.int64()),
+        ("sum", pa.float64()),
+        ("min", pa.float64()),
+        ("max", pa.float64()),
+        ("value", pa.float64()),
+        ("passes", pa.int64()),
+        ("total", pa.int64()),
+        ("bucket_index", pa.list_(pa.int64())),
+        ("bucket_count", pa.list_(pa.int64())),
+    ]
+)
+RESOURCES_SCHEMA = pa.schema(
+    [
+        ("second", pa.int64()),
+        ("t_unix", pa.float64()),
+        ("source", pa.dictionary(pa.int32(), pa.string())),
+        ("name", pa.dictionary(pa.int32(), pa.string())),
+        ("value", pa.float64()),
+    ]
+)
+
+
+def write_tables(path: Path) -> None:
+    """Write the three Parquet files of the run directory at `path` from its lines, aside and then renamed."""
+    lines = lambda: (Snapshot.from_json(line) for line in read_lines(path / directory.SERIES))  # noqa: E731
+    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, (second_row(one) for one in lines()))
+    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, (row for one in lines() for row in series_rows(one)))
+    resources = read_lines(path / directory.RESOURCES)
+    _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, (row for one in resources for row in resource_rows(one)))
+
+
+def table_of(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.Table:
+    """An Arrow table from rows; empty with the right columns from none."""
+    return pa.Table.from_batches([_batch(schema, some) for some in _portions(rows)], schema)
+
+
+def second_row(snapshot: Snapshot) -> dict[str, Any]:
+    """The row of a snapshot in `seconds`."""
+    row = {"second": snapshot.second} | {name: getattr(snapshot, name) for name in SCALARS}
+    return row | {_GENERATOR + name: snapshot.generator.get(name) for name in GENERATOR_FIELDS}
+
+
+def series_rows(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """The rows of a snapshot in `series`."""
+    for item in snapshot.series:
+        trend = item.kind == "trend"
+        yield {
+            "second": snapshot.second,
+            "metric": item.metric,
+            "kind": item.kind,
+            "scenario": item.tags.get("scenario"),
+            "name": item.tags.get("name"),
+            "tags": list(item.tags.items()),
+            "count": item.count if trend else None,
+            "sum": item.sum if trend else None,
+            "min": item.min,
+            "max": item.max,
+            "value": item.value,
+            "passes": item.passes,
+            "total": item.total,
+            "bucket_index": [index for index, _ in item.buckets] if trend else None,
+            "bucket_count": [count for _, count in item.buckets] if trend else None,
+        }
+
+
+def resource_rows(line: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of a line of resources.jsonl; values that are no numbers are left out."""
+    for name, value in (line.get("values") or {}).items():
+        if isinstance(value, (int, float)):
+            common = {key: line.get(key) for key in ("second", "t_unix", "source")}
+            yield {**common, "name": name, "value": float(value)}
+
+
+def read_table(path: Path) -> pa.Table:
+    """A Parquet file of a run as a table."""
+    return pq.read_table(path)
+
+
+def snapshots_from(seconds: pa.Table, series_file: Path, wanted: Callable[[int], bool]) -> Iterator[Snapshot]:
+    """Snapshots rebuilt from columns, ascending; `series_file` is read in portions, as it may be large."""
+    rows = _grouped_by_second(series_file)
+    group = next(rows, None)
+    for row in seconds.to_pylist():
+        second = row["second"]
+        while group is not None and group[0] < second:
+            group = next(rows, None)
+        series = group[1] if group is not None and group[0] == second else []
+        if wanted(second):
+            generator = {name: row.pop(_GENERATOR + name) for name in GENERATOR_FIELDS}
+            known = {name: value for name, value in generator.items() if value is not None}
+            scalars = {name: row[name] for name in SCALARS if row[name] is not None}
+            yield Snapshot(second, series=tuple(map(_series, series)), generator=known, **scalars)
+
+
+def _series(row: dict[str, Any]) -> Series:
+    pairs = zip(row["bucket_index"] or (), row["bucket_count"] or (), strict=True)
+    return Series.from_json({**row, "tags": dict(row["tags"]), "buckets": list(pairs)})
+
+
+def _grouped_by_second(path: Path) -> Iterator[tuple[int, Rows]]:
+    current: int | None = None
+    group: Rows = []
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=2_000):
+            for row in batch.to_pylist():
+                if row["second"] != current:
+                    if current is not None:
+                        yield current, group
+                    current, group = row["second"], []
+                group.append(row)
+    if current is not None:
+        yield current, group
+
+
+def _portions(rows: Iterable[dict[str, Any]]) -> Iterator[Rows]:
+    portion: Rows = []
+    for row in rows:
+        portion.append(row)
+        if len(portion) == _ROWS_AT_ONCE:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
+def _batch(schema: pa.Schema, rows: Rows) -> pa.RecordBatch:
+    columns = []
+    for column in schema:
+        values = [row.get(column.name) for row in rows]
+        if pa.types.is_dictionary(column.type):
+            columns.append(pa.array(values, pa.string()).dictionary_encode())
+        else:
+            columns.append(pa.array(values, column.type))
+    return pa.record_batch(columns, schema=schema)
+
+
+def _write(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+            for portion in _portions(rows):
+                writer.write_batch(_batch(schema, portion))
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise directory.run_error("write", path, error) from error

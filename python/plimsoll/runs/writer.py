@@ -1,0 +1,220 @@
+"""Writing a run directory, line by line as things happen, so that a crash loses at most the last second."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from plimsoll.errors import RunDirectoryError
+from plimsoll.runs import directory
+from plimsoll.runs.directory import LineFile, make_run_directory, run_error, write_json
+from plimsoll.runs.machine import machine_facts
+from plimsoll.runs.snapshot import Snapshot
+from plimsoll.study.secrets import Redactor
+
+Outcome = Literal["finished", "interrupted", "failed"]
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a run's manifest says beside its outcome. `study` and `options` are plain data; `t0_unix` is the wall
+    clock at elapsed second 0 (the time of creation when left out)."""
+
+    experiment: str
+    script: Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    study: Mapping[str, Any] | None = None
+    seed: int = 0
+    level_unit: Literal["users", "multiple", "vus"] = "users"
+    t0_unix: float | None = None
+
+
+class RunWriter:
+    """An open run directory. All methods may be called from several threads.
+
+    As a context manager it finishes by itself: "finished", "interrupted" on KeyboardInterrupt, "failed" on other
+    exceptions. Raises RunDirectoryError whenever the disk does not take what it is given.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any], redactor: Redactor, clock: Callable[[], float]) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.redactor = redactor
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._finished = False
+        self._clean_tags: dict[str, str] = {}
+        self._series = LineFile(path / directory.SERIES)
+        self._resources = LineFile(path / directory.RESOURCES)
+        self._events = LineFile(path / directory.EVENTS)
+        self._write_manifest()
+
+    @classmethod
+    def create(
+        cls,
+        run_root: str | Path,
+        facts: RunFacts,
+        *,
+        redactor: Redactor | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> RunWriter:
+        """Make a run directory below `run_root` and open it.
+
+        Without a `redactor`, one is made that knows the secrets of the study, the options and this process's
+        environment variables with telling names.
+        """
+        now = clock()
+        if redactor is None:
+            known = {"study": facts.study, "options": facts.options}
+            redactor = Redactor.for_data(known, environment=os.environ)
+        manifest = _manifest(facts, redactor, now)
+        path = make_run_directory(Path(run_root), facts.experiment, now)
+        return cls(path, manifest, redactor, clock)
+
+    @property
+    def logs(self) -> Path:
+        """The folder for output of the target's commands."""
+        return self.path / directory.LOGS
+
+    @property
+    def t0_unix(self) -> float:
+        """Wall clock at elapsed second 0."""
+        return float(self.manifest["clock"]["t0_unix"])
+
+    def set_t0(self, t0_unix: float) -> None:
+        """Say when elapsed second 0 was, once the load source has started."""
+        with self._lock:
+            self.manifest["clock"] = {"t0_unix": t0_unix}
+            self._write_manifest()
+
+    def append_snapshot(self, snapshot: Snapshot | Mapping[str, Any]) -> None:
+        """Append one second to series.jsonl."""
+        data = snapshot.to_json() if isinstance(snapshot, Snapshot) else dict(snapshot)
+        with self._lock:
+            data["series"] = [{**item, "tags": self._tags(item.get("tags") or {})} for item in data.get("series") or ()]
+            self._series.append(data)
+
+    def append_resource(self, row: Mapping[str, Any]) -> None:
+        """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl."""
+        with self._lock:
+            self._resources.append(dict(row))
+
+    def append_event(
+        self, kind: str, *, second: float | None = None, t_unix: float | None = None, **details: Any
+    ) -> None:
+        """Append an event; its time is now unless `t_unix` or `second` (elapsed) is given."""
+        with self._lock:
+            if t_unix is None:
+                t_unix = self._clock() if second is None else self.t0_unix + second
+            if second is None:
+                second = round(max(0.0, t_unix - self.t0_unix), 3)
+            event = {"t_unix": t_unix, "second": second, "kind": kind, **details}
+            self._events.append(self.redactor.data(event))
+
+    def write_findings(self, findings: Iterable[Mapping[str, Any]]) -> None:
+        """Write findings.json, replacing an earlier one; also after the run has finished."""
+        write_json(self.path / directory.FINDINGS, self.redactor.data(list(findings)))
+
+    def finish(self, status: Outcome = "finished") -> None:
+        """Close the run: make the tables, then say the outcome. The second call does nothing.
+
+        If the tables cannot be made (disk full), the outcome is still recorded and RunDirectoryError raised after.
+        """
+        from plimsoll.runs.tables import write_tables  # pyarrow costs 0.2 s to import
+
+        with self._lock:
+            if self._finished:
+                return
+            self._finished = True
+            failure: RunDirectoryError | None = None
+            try:
+                write_tables(self.path)
+            except RunDirectoryError as error:
+                failure = error
+            except OSError as error:
+                failure = run_error("write the tables of", self.path, error)
+            self.manifest |= {"status": status, "ended_unix": self._clock()}
+            try:
+                self._write_manifest()
+            finally:
+                for file in (self._series, self._resources, self._events):
+                    file.close()
+            if failure is not None:
+                raise failure
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.finish("finished")
+            return
+        try:
+            interrupted = isinstance(error, KeyboardInterrupt)
+            if not self._finished:
+                self.append_event("interrupted" if interrupted else "error", message=str(error) or type(error).__name__)
+            self.finish("interrupted" if interrupted else "failed")
+        except RunDirectoryError as second_error:
+            error.add_note(f"Also: {second_error}")
+
+    def _write_manifest(self) -> None:
+        write_json(self.path / directory.MANIFEST, self.manifest)
+
+    def _tags(self, tags: Mapping[str, str]) -> dict[str, str]:
+        """Tags without secrets: a `name` may be a URL with a token in it. Cleaned texts are kept, up to a bound."""
+        cleaned = {}
+        for key, value in tags.items():
+            text = str(value)
+            if text not in self._clean_tags:
+                if len(self._clean_tags) > 20_000:
+                    self._clean_tags.clear()
+                self._clean_tags[text] = self.redactor.text(text)
+            cleaned[key] = self._clean_tags[text]
+        return cleaned
+
+
+def _manifest(facts: RunFacts, redactor: Redactor, now: float) -> dict[str, Any]:
+    return {
+        "schema": directory.SCHEMA,
+        "experiment": facts.experiment,
+        "status": "running",
+        "started_unix": now,
+        "ended_unix": None,
+        "plimsoll": _version(),
+        "python": platform.python_version(),
+        "machine": machine_facts(),
+        "script": _script_facts(facts.script),
+        "options": redactor.data(facts.options),
+        "study": None if facts.study is None else redactor.data(facts.study),
+        "seed": facts.seed,
+        "level_unit": facts.level_unit,
+        "clock": {"t0_unix": now if facts.t0_unix is None else facts.t0_unix},
+    }
+
+
+def _script_facts(script: Path | None) -> dict[str, str] | None:
+    if script is None:
+        return None
+    try:
+        return {"path": str(script), "sha256": hashlib.sha256(script.read_bytes()).hexdigest()}
+    except OSError as error:
+        raise RunDirectoryError(f"cannot read the script {script}: {error.strerror}", "Check its path.") from error
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("plimsoll-line")
+    except PackageNotFoundError:
+        return "unknown"

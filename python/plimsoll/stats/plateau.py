@@ -1,0 +1,45 @@
+"""Capacity as seen from overload: while work waits, the target finishes as much as it can.
+
+A step that ends with a growing queue measures the capacity directly: completions ÷ time, with the relative standard
+deviation √(noise ÷ completions), where noise is the variance per completion (1 for exponential service). Estimates
+of several steps are pooled with inverse-variance weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """A capacity estimate in units of level, with its relative standard deviation (> 0)."""
+
+    level: float
+    relative_sd: float
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation in units of level."""
+        return self.level * self.relative_sd
+
+
+def plateau(done: float, seconds: float, rate_per_level_s: float, noise: float, floor: float = 0.0) -> Plateau | None:
+    """Estimate from `done` completions in `seconds` of uninterrupted work; None below 10 completions.
+
+    `rate_per_level_s`: arrivals per second at level 1; `floor`: least relative standard deviation to admit.
+    """
+    if done < 10 or seconds <= 0 or rate_per_level_s <= 0:
+        return None
+    return Plateau(done / seconds / rate_per_level_s, max(floor, math.sqrt(noise / done)))
+
+
+def pool(estimates: Iterable[Plateau]) -> Plateau | None:
+    """Inverse-variance mean of the estimates, in the log of the level; None without any."""
+    parts = list(estimates)
+    if not parts:
+        return None
+    weights = [1 / part.relative_sd**2 for part in parts]
+    mean = math.fsum(w * math.log(part.level) for w, part in zip(weights, parts, strict=True)) / math.fsum(weights)
+    return Plateau(math.exp(mean), 1 / math.sqrt(math.fsum(weights)))

@@ -1,0 +1,136 @@
+"""Does unfinished work grow within a step, or does it only wander?
+
+Above capacity a queue grows in proportion to time; below, it wanders. At the border it behaves like a reflected
+Brownian motion (Kingman's heavy traffic; Whitt 2002, ch. 5), so the scale of chance after n arrivals is
+
+    √(n · (c_a² + c_s²))      c_a², c_s²: variance per arrival and per completion; 1 + 1 for M/M/c
+
+Two numbers are judged together, because each is blind to something:
+
+    shortfall z = (λ T − completions) / √(n c_s²)     completions against the *nominal* rate λ, which carries no noise
+    growth z    = (unfinished at the end − at the start) / √(n (c_a² + c_s²))
+
+A target below capacity has no shortfall but the luck of arrivals, and then no growth. Above it both rise as √n:
+5 % overload reaches a shortfall z of 4.7 after 9,000 arrivals. Looking every second would find chance excursions, so
+early looks need more: the border is multiplied by √(n_full / n) (O'Brien and Fleming 1979).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+SHORTFALL_Z = 2.05
+GROWTH_Z = 1.0
+POWER_Z = 1.65
+CALM_Z = 0.8
+NOISE_RANGE = (0.3, 60.0)
+PRIOR_SECONDS = 6.0
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a window of one step says; counts are arrivals, times seconds.
+
+    `expected`: nominal arrivals λT; `done`: completions; `unfinished_start`, `unfinished_end`: work in the system;
+    `shortfall_z`, `growth_z` as above; `calm_z`: mean unfinished work above the start in the second half, on the
+    same scale as growth; `service_noise`, `arrival_noise`: variance per event; `busy_done`, `busy_s`: completions
+    and seconds since the queue was last at its shortest.
+    """
+
+    seconds: float
+    expected: float
+    done: float
+    unfinished_start: float
+    unfinished_end: float
+    shortfall_z: float
+    growth_z: float
+    calm_z: float
+    service_noise: float
+    arrival_noise: float
+    busy_done: float
+    busy_s: float
+
+    @property
+    def growth_share(self) -> float:
+        """Growth of unfinished work ÷ nominal arrivals: about the overload ρ − 1."""
+        return (self.unfinished_end - self.unfinished_start) / self.expected if self.expected else 0.0
+
+
+def growth(planned: ArrayLike, done: ArrayLike, unfinished_start: float, rate_per_s: float) -> Growth:
+    """Judge a window of whole seconds: `planned` and `done` per second, shape (n,), n ≥ 1.
+
+    `unfinished_start`: arrivals planned and not finished when the window opens; `rate_per_s`: nominal arrival rate.
+    """
+    arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
+    if arrivals.shape != finished.shape or arrivals.ndim != 1 or arrivals.size == 0:
+        raise ValueError("planned and done must be series of the same length of at least one second")
+    unfinished = unfinished_start + np.cumsum(arrivals - finished)
+    seconds, expected = float(arrivals.size), rate_per_s * arrivals.size
+    service, arriving = variance_per_event(finished), variance_per_event(arrivals)
+    scale = math.sqrt(max(expected, 1.0) * (arriving + service))
+    whole = np.concatenate(([unfinished_start], unfinished))
+    shortest = int(whole.size - 1 - np.argmin(whole[::-1]))
+    if shortest >= finished.size:
+        shortest = 0
+    return Growth(
+        seconds=seconds,
+        expected=expected,
+        done=float(finished.sum()),
+        unfinished_start=float(unfinished_start),
+        unfinished_end=float(unfinished[-1]),
+        shortfall_z=float((expected - finished.sum()) / math.sqrt(max(expected, 1.0) * service)),
+        growth_z=float((unfinished[-1] - unfinished_start) / scale),
+        calm_z=float((unfinished[unfinished.size // 2 :].mean() - unfinished_start) / scale),
+        service_noise=service,
+        arrival_noise=arriving,
+        busy_done=float(finished[shortest:].sum()),
+        busy_s=float(finished.size - shortest),
+    )
+
+
+def variance_per_event(counts: ArrayLike) -> float:
+    """Long-run variance of a series of counts ÷ its mean, shrunk towards 1 (Poisson) while the series is short.
+
+    Neighbouring seconds depend on each other when a target stalls; the covariances of lags 1 and 2 are added
+    (Newey and West 1987) where they raise the variance.
+    """
+    series = np.asarray(counts, dtype=float)
+    mean = float(series.mean())
+    if series.size < 2 or mean <= 0:
+        return 1.0
+    deviation = series - mean
+    plain = float(deviation @ deviation) / (series.size - 1)
+    long_run = plain
+    for lag, weight in ((1, 2 / 3), (2, 1 / 3)):
+        if series.size > 4 * lag:
+            long_run += 2 * weight * float(deviation[lag:] @ deviation[:-lag]) / (series.size - lag)
+    ratio = (PRIOR_SECONDS + series.size * max(plain, long_run) / mean) / (PRIOR_SECONDS + series.size)
+    return float(min(max(ratio, NOISE_RANGE[0]), NOISE_RANGE[1]))
+
+
+def arrivals_to_decide(overload: float, service_noise: float = 1.0) -> float:
+    """Arrivals after which an overload of share `overload` (> 0) is seen with 95 % power at 2 % false alarms."""
+    if overload <= 0:
+        raise ValueError("an overload to be seen must be above zero")
+    return service_noise * ((SHORTFALL_Z + POWER_Z) / overload) ** 2
+
+
+def smallest_overload(arrivals: float, service_noise: float = 1.0) -> float:
+    """The inverse: the smallest overload that so many arrivals can show."""
+    return (SHORTFALL_Z + POWER_Z) * math.sqrt(service_noise / max(arrivals, 1.0))
+
+
+def is_growing(seen: Growth, full_arrivals: float, least_share: float = 0.0) -> bool:
+    """Whether growth and shortfall both exceed their borders, which are wider before `full_arrivals`."""
+    border = max(1.0, math.sqrt(full_arrivals / max(seen.expected, 1.0)))
+    beyond = seen.shortfall_z >= SHORTFALL_Z * border and seen.growth_z >= GROWTH_Z * border
+    return beyond and seen.growth_share >= least_share
+
+
+def is_calm(seen: Growth, border: float = CALM_Z) -> bool:
+    """Whether unfinished work stayed within what a target below capacity shows."""
+    return seen.growth_z < border and seen.calm_z < border and (seen.shortfall_z < SHORTFALL_Z or seen.growth_z < border / 3)

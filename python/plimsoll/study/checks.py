@@ -1,0 +1,124 @@
+"""Contradictions between the parts of a study: what no single field can tell.
+
+They work on the plain data of the file, of any shape, so that they are reported together with the mistakes of
+single fields, even when those keep the models from being built.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A mistake at `path` (keys and list positions from the root of the file)."""
+
+    path: KeyPath
+    what: str
+    next_step: str
+
+    @property
+    def key(self) -> str:
+        return dotted(self.path)
+
+
+def dotted(path: KeyPath) -> str:
+    """("workload", "operations", 0, "name") → "workload.operations[0].name"."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def contradictions(data: Any) -> list[Contradiction]:
+    """All contradictions of a study given as plain data; values of an unexpected shape are passed over."""
+    if not isinstance(data, dict):
+        return []
+    return [
+        *_workload(_mapping(data.get("workload"))),
+        *_processes(_mapping(data.get("target"))),
+        *_objectives(data),
+        *_experiments(data),
+    ]
+
+
+def nearest(word: Any, known: list[str], otherwise: str) -> str:
+    """ "Did you mean …?" with the nearest of the known words, else the given text."""
+    close = difflib.get_close_matches(str(word), known, n=1)
+    return f"Did you mean {close[0]}?" if close else otherwise
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _entries(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    for position, item in enumerate(value if isinstance(value, list) else []):
+        if isinstance(item, dict):
+            yield position, item
+
+
+def _workload(workload: dict[str, Any]) -> Iterator[Contradiction]:
+    for part in ("operations", "groups"):
+        seen: set[str] = set()
+        for position, item in _entries(workload.get(part)):
+            name = str(item.get("name"))
+            if "name" in item and name in seen:
+                path = ("workload", part, position, "name")
+                yield Contradiction(path, f"{name!r} is there twice", "Give each its own name.")
+            seen.add(name)
+
+
+def _processes(target: dict[str, Any]) -> Iterator[Contradiction]:
+    labels: set[str] = set()
+    for position, item in _entries(target.get("processes")):
+        path: KeyPath = ("target", "processes", position)
+        given = [key for key in ("port", "pid", "name") if item.get(key) is not None]
+        if not given:
+            yield Contradiction(path, "nothing says which process it is", "Add one of port, pid and name.")
+        elif len(given) > 1:
+            yield Contradiction(
+                path, f"{' and '.join(given)} are given together", f"Keep {given[0]} and remove the rest."
+            )
+        label = str(item.get("label"))
+        if "label" in item and label in labels:
+            yield Contradiction((*path, "label"), f"{label!r} is there twice", "Give each process its own label.")
+        labels.add(label)
+
+
+def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:
+    workload = _mapping(data.get("workload"))
+    parts = [*_entries(workload.get("operations")), *_entries(workload.get("groups"))]
+    known = [str(item["name"]) for _, item in parts if item.get("name")]
+    for position, item in _entries(data.get("objectives")):
+        path: KeyPath = ("objectives", position)
+        operation = item.get("operation")
+        if operation and item.get("request"):
+            yield Contradiction(
+                path, "operation and request are given together", "Keep the one the objective is about."
+            )
+        if operation and known and str(operation) not in known:
+            step = nearest(operation, known, f"Use one of {', '.join(known)}.")
+            yield Contradiction((*path, "operation"), f"the workload has no operation {operation!r}", step)
+
+
+def _experiments(data: dict[str, Any]) -> Iterator[Contradiction]:
+    for position, item in _entries(data.get("experiments")):
+        path: KeyPath = ("experiments", position)
+        if len(item) != 1:
+            what = "an entry names exactly one experiment" + (f", this one {len(item)}" if item else "")
+            yield Contradiction(path, what, "Start each experiment with its own dash, as in `- capacity:`.")
+        for name, value in item.items():
+            options = _mapping(value)
+            low, high = options.get("min_users"), options.get("max_users")
+            if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low >= high:
+                what = f"min_users {low:g} is not below max_users {high:g}"
+                yield Contradiction((*path, name, "min_users"), what, "Lower min_users or raise max_users.")
+            if name == "hold" and options.get("users") is None and data.get("expected_users") is None:
+                what = "neither it nor the study says how many users"
+                yield Contradiction((*path, name), what, "Add users here, or expected_users to the study.")

@@ -1,0 +1,109 @@
+"""The options of each experiment, as an entry of the study's list `experiments`.
+
+An entry is `- capacity: {width: 0.05}`, `- capacity:` or plainly `- capacity`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Options(BaseModel):
+    """What the options of all experiments share: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class CapacityOptions(Options):
+    """How much does it carry, and what stops it? `width`: relative gap between good and bad to stop at."""
+
+    width: float = Field(default=0.10, gt=0, lt=1)
+    step_s: float = Field(default=10.0, gt=0)
+    min_users: float | None = Field(default=None, gt=0)
+    max_users: float | None = Field(default=None, gt=0)
+
+
+class HoldOptions(Options):
+    """Is it stable at a fixed load? `users` defaults to the study's expected users."""
+
+    users: float | None = Field(default=None, gt=0)
+    duration_s: float = Field(default=600.0, gt=0)
+    warm_up_s: float = Field(default=30.0, ge=0)
+
+
+class GrowOptions(Options):
+    """How long does loading `items` take, and how does it age?"""
+
+    items: int = Field(gt=0)
+    min_users: float = Field(default=1, gt=0)
+    max_users: float | None = Field(default=None, gt=0)
+
+
+class CompareOptions(Options):
+    """Is B slower than A? Interleaved pairs at each level; `margin`: the relative change that does not matter."""
+
+    a: str = Field(min_length=1, description="URL or study file of A")
+    b: str = Field(min_length=1, description="URL or study file of B")
+    users: list[float] = Field(default_factory=list, description="levels; the expected users when empty")
+    pairs: int = Field(default=10, ge=2)
+    step_s: float = Field(default=30.0, gt=0)
+    margin: float = Field(default=0.05, gt=0, lt=1)
+
+
+class DecomposeOptions(Options):
+    """Where does the time go? The same work through variants, from the whole to the least."""
+
+    variants: dict[str, str] = Field(min_length=2, description="name of the variant: URL")
+    users: float = Field(default=1, gt=0)
+    step_s: float = Field(default=30.0, gt=0)
+
+
+class SweepOptions(Options):
+    """How does it depend on one parameter? It reaches script and commands as an environment variable."""
+
+    parameter: str = Field(min_length=1)
+    values: list[str | float] = Field(min_length=2)
+    users: float = Field(default=1, gt=0)
+    step_s: float = Field(default=30.0, gt=0)
+
+
+class DrainOptions(Options):
+    """Does the asynchronous consumer keep up? `backlog`: command or URL that prints the items waiting."""
+
+    backlog: str = Field(min_length=1)
+    users: float | None = Field(default=None, gt=0)
+    duration_s: float = Field(default=600.0, gt=0)
+
+
+class Experiment(Options):
+    """One entry: exactly one of the fields is set."""
+
+    capacity: CapacityOptions | None = None
+    hold: HoldOptions | None = None
+    grow: GrowOptions | None = None
+    compare: CompareOptions | None = None
+    decompose: DecomposeOptions | None = None
+    sweep: SweepOptions | None = None
+    drain: DrainOptions | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, value: Any) -> Any:
+        """`capacity` and `{capacity: null}` mean `{capacity: {}}`."""
+        if isinstance(value, str):
+            return {value: {}}
+        if isinstance(value, dict) and len(value) == 1:
+            return {name: {} if options is None else options for name, options in value.items()}
+        return value
+
+    @property
+    def name(self) -> str:
+        """Which experiment it is, for example "capacity"."""
+        return next(name for name in type(self).model_fields if getattr(self, name) is not None)
+
+    @property
+    def options(self) -> Options:
+        """The options of that experiment."""
+        return getattr(self, self.name)

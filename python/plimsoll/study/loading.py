@@ -1,0 +1,184 @@
+"""Reading a study file: every mistake at once, each as `file:line: key: what. Next step`."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.study.checks import KeyPath, contradictions, dotted, nearest
+from plimsoll.study.models import Study
+from plimsoll.study.yaml_lines import LinedDocument, read_lined
+
+_KIND_NEEDED = {
+    "int_parsing": "a whole number", "int_type": "a whole number", "int_from_float": "a whole number",
+    "float_parsing": "a number", "float_type": "a number", "finite_number": "a finite number",
+    "string_type": "text", "bool_parsing": "true or false", "bool_type": "true or false",
+    "list_type": "a list (lines that start with a dash)",
+    "dict_type": "a mapping (lines of `key: value`)", "model_type": "a mapping (lines of `key: value`)",
+    "model_attributes_type": "a mapping (lines of `key: value`)",
+}  # fmt: skip
+_BOUNDS = {
+    "greater_than": ("above", "gt"), "greater_than_equal": ("at least", "ge"),
+    "less_than": ("below", "lt"), "less_than_equal": ("at most", "le"),
+}  # fmt: skip
+
+
+def load_study(path: str | Path) -> Study:
+    """Read and validate a study file. Raises InputErrors with every mistake, ordered by line."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        step = "Give the path of a study file, or make one with `plimsoll new`."
+        raise InputErrors([InputError(f"cannot read it: {error.strerror}", step, file=str(path))]) from error
+    except UnicodeDecodeError as error:
+        raise InputErrors([InputError("this is not UTF-8 text", "Save the file as UTF-8.", file=str(path))]) from error
+    return parse_study(text, file=str(path), directory=file.resolve().parent)
+
+
+def parse_study(text: str, *, file: str = "study.yaml", directory: Path | None = None) -> Study:
+    """Validate the text of a study. With a `directory`, the script must exist below or beside it."""
+    document = read_lined(text, file)
+    mistakes = list(document.mistakes)
+    study = None
+    if document.data is None and not mistakes:
+        mistakes.append(
+            InputError("the file is empty", "Start with `workload:`; `plimsoll new` writes an example.", file=file)
+        )
+    elif document.data is not None:
+        study, found = _validate(document, file)
+        mistakes += found
+        mistakes += _missing_script(document, file, directory)
+    if mistakes:
+        raise InputErrors(sorted(mistakes, key=lambda error: error.place.line or 0))
+    assert study is not None
+    study._directory = directory or Path()
+    return study
+
+
+def _validate(document: LinedDocument, file: str) -> tuple[Study | None, list[InputError]]:
+    mistakes = [
+        InputError(problem.what, problem.next_step, file=file, line=document.line_of(problem.path), key=problem.key)
+        for problem in contradictions(document.data)
+    ]
+    try:
+        return Study.model_validate(document.data), mistakes
+    except ValidationError as error:
+        details = [detail for detail in error.errors() if detail["type"] != "contradiction"]
+        return None, mistakes + [_explain(detail, document, file) for detail in _without_echoes(details)]
+
+
+def _without_echoes(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """A misspelled key also makes the right one missing: one mistake, told once."""
+    misspelled = {
+        (detail["loc"][:-1], near)
+        for detail in details
+        if detail["type"] == "extra_forbidden"
+        for near in difflib.get_close_matches(str(detail["loc"][-1]), _known_keys(detail["loc"][:-1]), n=1)
+    }
+    return [one for one in details if one["type"] != "missing" or (one["loc"][:-1], one["loc"][-1]) not in misspelled]
+
+
+def _missing_script(document: LinedDocument, file: str, directory: Path | None) -> list[InputError]:
+    workload = document.data.get("workload") if isinstance(document.data, dict) else None
+    script = workload.get("script") if isinstance(workload, dict) else None
+    if directory is None or not isinstance(script, str) or not script or (directory / script).is_file():
+        return []
+    path = ("workload", "script")
+    beside = sorted(item.name for item in directory.glob("*.[jt]s"))
+    step = nearest(script, beside, "Give its path relative to the study file.")
+    return [
+        InputError(f"there is no script {script!r}", step, file=file, line=document.line_of(path), key=dotted(path))
+    ]
+
+
+def _explain(detail: ErrorDetails, document: LinedDocument, file: str) -> InputError:
+    """One pydantic error in our words, with its line and the next step."""
+    path = _path_in_file(detail["loc"], document.data)
+    what, step = _words(detail, path)
+    return InputError(what, step, file=file, line=document.line_of(path), key=dotted(path) or None)
+
+
+def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
+    kind, given, context = detail["type"], detail.get("input"), detail.get("ctx", {})
+    if kind == "missing":
+        return "this key is needed and missing", f"Add `{path[-1]}: …` here."
+    if kind == "extra_forbidden":
+        known = _known_keys(detail["loc"][:-1])
+        if path[0] == "experiments" and len(path) == 3 and "capacity" in known:
+            return "there is no such experiment", nearest(path[-1], known, f"Use one of {', '.join(known)}.")
+        return "unknown key", nearest(path[-1], known, f"Known here: {', '.join(known)}.")
+    if kind in _KIND_NEEDED:
+        return f"must be {_KIND_NEEDED[kind]}, is {_shown(given)}", f"Write {_KIND_NEEDED[kind]} here."
+    if kind in _BOUNDS:
+        words, name = _BOUNDS[kind]
+        return f"must be {words} {context[name]:g}, is {_shown(given)}", "Change the number."
+    if kind == "literal_error":
+        known = (
+            ["open", "closed"]
+            if path == ("workload", "model")
+            else str(context["expected"]).replace("'", "").split(" or ")
+        )
+        return f"must be {' or '.join(known)}, is {_shown(given)}", nearest(given, known, f"Write {known[0]}.")
+    if kind in ("too_short", "string_too_short"):
+        return "must not be empty", "Give at least one value." if kind == "string_too_short" else "Add an entry."
+    if kind == "string_pattern_mismatch" and path == ("target", "url"):
+        return f"must be a URL, is {_shown(given)}", "Start it with http:// or https://."
+    if "next_step" in context:
+        return str(context["what"]), str(context["next_step"])
+    return str(detail["msg"]), "Correct the value; the JSON Schema of the study file says what fits."
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, (dict, list)):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return repr(value)
+
+
+def _path_in_file(location: tuple[str | int, ...], data: Any) -> KeyPath:
+    """pydantic's location without the parts that are not in the file (tags of unions); the last part stays."""
+    path: list[str | int] = []
+    for position, part in enumerate(location):
+        inside = isinstance(data, dict) and part in data
+        inside = inside or (isinstance(data, list) and isinstance(part, int) and part < len(data))
+        if inside:
+            data = data[part]
+            path.append(part)
+        elif position == len(location) - 1 and isinstance(data, dict):
+            path.append(part)
+    return tuple(path)
+
+
+def _known_keys(location: tuple[str | int, ...]) -> list[str]:
+    """The keys that the model at that location of the study knows."""
+    candidates: list[type[BaseModel]] = [Study]
+    for part in location:
+        tagged = [model for model in candidates if _is_tagged(model, part)]
+        if tagged:
+            candidates = tagged
+            continue
+        if isinstance(part, int):
+            continue
+        fields = [model.model_fields[part] for model in candidates if part in model.model_fields]
+        candidates = [model for field in fields for model in _models_within(field.annotation)] or candidates
+    return list(dict.fromkeys(key for model in candidates for key in model.model_fields))
+
+
+def _is_tagged(model: type[BaseModel], tag: str | int) -> bool:
+    field = model.model_fields.get("model")
+    return field is not None and typing.get_args(field.annotation) == (tag,)
+
+
+def _models_within(annotation: Any) -> list[type[BaseModel]]:
+    """All models in an annotation, through lists, unions and Annotated."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in typing.get_args(annotation) for model in _models_within(inner)]

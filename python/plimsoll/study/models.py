@@ -1,0 +1,197 @@
+"""The study file as typed models: target, workload, objectives, probes, experiments.
+
+Every model refuses unknown keys. What one field alone can tell is checked here; what needs two fields is in
+`checks.py`, which runs for models made in Python too. Times are in seconds, rates per user and hour.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from plimsoll.errors import InputError
+from plimsoll.study.checks import contradictions
+from plimsoll.study.experiments import Experiment
+from plimsoll.study.objectives import Limit, parse_objective
+
+Name = Annotated[str, Field(min_length=1)]
+
+
+class StudyModel(BaseModel):
+    """What all parts share: unknown keys are mistakes, values do not change once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class TimeLimits(StudyModel):
+    """How long each command of the target may take, in seconds."""
+
+    start_s: float = Field(
+        default=30.0, gt=0, description="until the start command must still be running or have ended well"
+    )
+    ready_s: float = Field(default=60.0, gt=0, description="until the target must answer as ready")
+    reset_s: float = Field(default=300.0, gt=0, description="for the reset command")
+    stop_s: float = Field(default=30.0, gt=0, description="for the stop command, and again before processes are killed")
+
+
+class ProcessSelector(StudyModel):
+    """A process of the target (with its children), found by exactly one of port, pid and name."""
+
+    label: Name = Field(description="what reports call it")
+    port: int | None = Field(default=None, ge=1, le=65535, description="the TCP port it listens on")
+    pid: int | None = Field(default=None, ge=1)
+    name: str | None = Field(default=None, min_length=1, description="its name, or a word of its command line")
+
+
+class Target(StudyModel):
+    """The system under test and the commands that control it; without `start` it is taken to run already."""
+
+    url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$", description="where it answers")
+    start: str | None = Field(default=None, min_length=1, description="shell command that starts it")
+    ready: str | None = Field(
+        None, min_length=1, description="URL, path below `url`, or command that succeeds when ready"
+    )
+    reset: str | None = Field(default=None, min_length=1, description="shell command that restores its data")
+    stop: str | None = Field(default=None, min_length=1, description="shell command that stops it")
+    environment: dict[str, str] = Field(default_factory=dict, description="for these commands; never written to a run")
+    processes: list[ProcessSelector] = Field(default_factory=list)
+    time_limits: TimeLimits = Field(default_factory=lambda: TimeLimits())
+
+    @field_validator("environment", mode="before")
+    @classmethod
+    def _plain_values_are_text(cls, value: Any) -> Any:
+        """YAML reads `PORT: 8080` as a number; an environment holds text."""
+        if not isinstance(value, dict):
+            return value
+        return {str(name): str(item) if isinstance(item, (int, float, bool)) else item for name, item in value.items()}
+
+
+class Operation(StudyModel):
+    """A thing a user does: an exported function of the script, and how often one user does it."""
+
+    name: Name
+    exec: Name | None = Field(default=None, description="exported function of the script; the name when left out")
+    per_user_hour: float = Field(gt=0, description="operations per user and hour")
+
+
+class OpenWorkload(StudyModel):
+    """Users arrive whatever the target does: users × operations per user and hour = arrival rate."""
+
+    script: Name
+    model: Literal["open"] = "open"
+    arrivals: Literal["poisson", "even"] = Field(
+        default="poisson", description="even arrivals (k6's) flatter the target"
+    )
+    operations: list[Operation] = Field(min_length=1)
+
+
+class Group(StudyModel):
+    """A group of users of a closed workload: its share of all users and the pause between operations."""
+
+    name: Name
+    exec: Name | None = Field(default=None, description="exported function of the script; the name when left out")
+    weight: float = Field(default=1.0, gt=0, description="relative share of the users")
+    think_time_s: float = Field(default=0.0, ge=0, description="seconds between two operations of one user")
+
+
+class ClosedWorkload(StudyModel):
+    """A fixed number of users, each waiting for its answer before it goes on."""
+
+    script: Name
+    model: Literal["closed"] = "closed"
+    groups: list[Group] = Field(min_length=1)
+
+
+def _workload_kind(value: Any) -> str:
+    """Open or closed: as the key `model` says, else by whether `groups` are given."""
+    if isinstance(value, dict):
+        if value.get("model") in ("open", "closed"):
+            return value["model"]
+        return "closed" if "groups" in value and "operations" not in value else "open"
+    return getattr(value, "model", "open")
+
+
+Workload = Annotated[
+    Annotated[OpenWorkload, Tag("open")] | Annotated[ClosedWorkload, Tag("closed")], Discriminator(_workload_kind)
+]
+
+
+class Objective(StudyModel):
+    """A service-level objective on one operation, on one request, or (neither named) on every request."""
+
+    operation: str | None = Field(default=None, min_length=1)
+    request: str | None = Field(
+        default=None, min_length=1, description="the `name` tag of the request, as in POST /issues"
+    )
+    objective: str = Field(description="as in p90<=1000ms or error_rate<=1%")
+
+    @field_validator("objective")
+    @classmethod
+    def _is_readable(cls, text: str) -> str:
+        try:
+            parse_objective(text)
+        except InputError as error:
+            raise PydanticCustomError(
+                "objective", "{what}", {"what": error.what, "next_step": error.next_step}
+            ) from error
+        return text
+
+    @property
+    def limit(self) -> Limit:
+        """The objective, parsed: statistic, limit and unit."""
+        return parse_objective(self.objective)
+
+    def __str__(self) -> str:
+        return f"{self.limit} on {self.operation or self.request or 'every request'}"
+
+
+class Probes(StudyModel):
+    """Which facts of the server side are collected each second."""
+
+    host: bool = True
+    processes: bool = True
+    network: bool = True
+
+
+class Study(StudyModel):
+    """The whole file. `expected_users` is the load that headroom is counted from."""
+
+    name: str | None = Field(default=None, min_length=1)
+    target: Target = Field(default_factory=lambda: Target())
+    workload: Workload
+    expected_users: float | None = Field(default=None, gt=0)
+    objectives: list[Objective] = Field(default_factory=list)
+    probes: Probes = Field(default_factory=lambda: Probes())
+    experiments: list[Experiment] = Field(default_factory=list)
+    seed: int | None = Field(
+        None, ge=0, description="for arrivals and orders drawn at random; chosen and recorded if left out"
+    )
+
+    _directory: Path = PrivateAttr(default_factory=Path)
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Study:
+        found = contradictions(self.model_dump(exclude_none=True))
+        if found:
+            what = "; ".join(f"{problem.key}: {problem.what}. {problem.next_step}" for problem in found)
+            raise PydanticCustomError("contradiction", "{what}", {"what": what, "next_step": ""})
+        return self
+
+    @property
+    def directory(self) -> Path:
+        """Where the study file lies; relative paths in it start there."""
+        return self._directory
+
+    @property
+    def script_path(self) -> Path:
+        """The script, resolved against the study file's folder."""
+        return self._directory / self.workload.script
+
+    @property
+    def operation_names(self) -> tuple[str, ...]:
+        """Names of the operations (open) or groups (closed), in the order of the file."""
+        parts = self.workload.operations if isinstance(self.workload, OpenWorkload) else self.workload.groups
+        return tuple(part.name for part in parts)

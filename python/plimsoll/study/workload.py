@@ -1,0 +1,111 @@
+"""Workload arithmetic: users → arrival rates (open) or users per group (closed), and k6 scenarios.
+
+Open:    λ_i = users × per_user_hour_i / 3600        arrivals of operation i per second
+Closed:  X   = users / (R + Z)                        interactive response time law (Lazowska et al. 1984, §3.4)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.study.models import ClosedWorkload, OpenWorkload
+
+SECONDS_PER_HOUR = 3600.0
+THINK_TIME_VARIABLE = "PLIMSOLL_THINK_TIME_S"
+
+
+def arrivals_per_s(workload: OpenWorkload, users: float) -> dict[str, float]:
+    """Arrivals per second of each operation at that many users (a float ≥ 0)."""
+    _refuse_negative(users)
+    return {item.name: users * item.per_user_hour / SECONDS_PER_HOUR for item in workload.operations}
+
+
+def total_arrivals_per_s(workload: OpenWorkload, users: float) -> float:
+    """Arrivals per second of all operations together."""
+    return math.fsum(arrivals_per_s(workload, users).values())
+
+
+def users_for_rate(workload: OpenWorkload, rate_per_s: float) -> float:
+    """The inverse of `total_arrivals_per_s`: how many users make that rate."""
+    _refuse_negative(rate_per_s)
+    return rate_per_s / total_arrivals_per_s(workload, 1.0)
+
+
+def shares(workload: OpenWorkload | ClosedWorkload) -> dict[str, float]:
+    """Share of each operation in all arrivals (open), of each group in all users (closed); they add up to 1."""
+    if isinstance(workload, OpenWorkload):
+        parts = {item.name: item.per_user_hour for item in workload.operations}
+    else:
+        parts = {item.name: item.weight for item in workload.groups}
+    whole = math.fsum(parts.values())
+    return {name: part / whole for name, part in parts.items()}
+
+
+def users_per_group(workload: ClosedWorkload, users: int) -> dict[str, int]:
+    """Whole users for each group, adding up to `users` (largest remainder; ties go to the earlier group)."""
+    _refuse_negative(users)
+    exact = {name: users * share for name, share in shares(workload).items()}
+    whole = {name: math.floor(value) for name, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for name in by_remainder[: users - sum(whole.values())]:
+        whole[name] += 1
+    return whole
+
+
+def closed_throughput_per_s(users: float, response_time_s: float, think_time_s: float) -> float:
+    """X = N / (R + Z), in operations per second; infinite if both times are zero."""
+    cycle_s = response_time_s + think_time_s
+    return users / cycle_s if cycle_s > 0 else math.inf
+
+
+def scenarios_for(
+    workload: OpenWorkload | ClosedWorkload,
+    *,
+    duration_s: float = 86_400.0,
+    pre_allocated_vus: int = 50,
+    max_vus: int = 20_000,
+) -> dict[str, Any]:
+    """k6 options `{"scenarios": {…}}` at ONE user, rates and VUs as floats; the engine multiplies by the level.
+
+    `duration_s` only has to outlast the run. A closed group's think time is a scenario's environment variable
+    PLIMSOLL_THINK_TIME_S (seconds), since k6 knows no option for it: the script sleeps that long.
+    """
+    if isinstance(workload, OpenWorkload):
+        scenarios = {
+            item.name: {
+                "executor": "constant-arrival-rate",
+                "exec": item.exec or item.name,
+                "rate": item.per_user_hour / SECONDS_PER_HOUR,
+                "timeUnit": "1s",
+                "duration": f"{duration_s:.0f}s",
+                "preAllocatedVUs": pre_allocated_vus,
+                "maxVUs": max_vus,
+            }
+            for item in workload.operations
+        }
+    else:
+        share_of = shares(workload)
+        scenarios = {
+            item.name: {
+                "executor": "constant-vus",
+                "exec": item.exec or item.name,
+                "vus": share_of[item.name],
+                "duration": f"{duration_s:.0f}s",
+                "env": {THINK_TIME_VARIABLE: f"{item.think_time_s:g}"},
+            }
+            for item in workload.groups
+        }
+    return {"scenarios": scenarios}
+
+
+def rate_of_scenarios(options: Mapping[str, Any]) -> float:
+    """Arrivals per second at one user that such options declare; the round trip of `scenarios_for`."""
+    return math.fsum(float(scenario.get("rate", 0.0)) for scenario in options["scenarios"].values())
+
+
+def _refuse_negative(value: float) -> None:
+    if not value >= 0:
+        raise InputError(f"a load of {value} is below zero or no number", "Give a number of users of zero or more.")
