@@ -21,7 +21,8 @@ impl Timer {
         }
         // SAFETY: `raw` was just opened and belongs to nobody else.
         let owned = unsafe { OwnedFd::from_raw_fd(raw) };
-        Ok(Self { fd: AsyncFd::register(owned)? })
+        // SAFETY: an `OwnedFd` stays open for as long as the `AsyncFd` holds it.
+        Ok(Self { fd: unsafe { AsyncFd::register(owned)? } })
     }
 
     /// Waits for a duration; cancel-safe.

@@ -48,6 +48,8 @@ def run_capacity(
     search = _OpenSearch(holder, settings, result)
     try:
         source.start()
+        about = {"experiment": "capacity", "unit": source.unit, "open": source.open, "width_goal": settings.width}
+        holder.event("experiment_started", source.now(), **about)
         if source.open:
             search.run()
         else:
@@ -100,7 +102,11 @@ class _OpenSearch:
         for count in range(MOST_PROBES):
             first = count == 0
             record = self.holder.hold(
-                level, "probe", ramp.limit_s(self.holder.warm_up_s), lambda seen, first=first: ramp.decide(seen, self._context(seen, quick=True), first), self._conclude_probe
+                level,
+                "probe",
+                ramp.limit_s(self.holder.warm_up_s),
+                lambda seen, first=first: ramp.decide(seen, self._context(seen, quick=True), first),
+                self._conclude_probe,
             )
             seen = record.measurement
             if self._unusable(record):
@@ -118,7 +124,6 @@ class _OpenSearch:
 
     def _hold(self, level: float) -> bool:
         """Hold one level until it is judged or its share of the time is spent; False if the target is gone."""
-
 
         def decide(seen: Measurement) -> Judgement | None:
             found = judge(seen, self._context(seen))
@@ -213,7 +218,9 @@ class _OpenSearch:
         if self.base is not None or not sum(seen.planned):
             return False
         if not sum(seen.done):
-            self._fail(f"No iteration finished within {len(seen.seconds)} s at the lowest level ({record.level:g}): the target hangs.")
+            self._fail(
+                f"No iteration finished within {len(seen.seconds)} s at the lowest level ({record.level:g}): the target hangs."
+            )
             return True
         if seen.requests and seen.error_share > 0.5:
             self._fail(f"{seen.error_share:.0%} of the requests failed at the lowest level ({record.level:g}).")
@@ -228,7 +235,9 @@ class _OpenSearch:
             return True
         waited_s = self.holder.source.now() + RECHECK_LIMIT_S
         while True:
-            check = self.holder.hold(self._lowest_level(), "probe", 10.0, self._answers, lambda _: Judgement("undecided"))
+            check = self.holder.hold(
+                self._lowest_level(), "probe", 10.0, self._answers, lambda _: Judgement("undecided")
+            )
             if check.judgement.verdict == "good":
                 return True
             if self.holder.source.now() >= waited_s:
@@ -256,5 +265,9 @@ class _OpenSearch:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {settings.width:.0%}."
         if bounds.bad is None and settings.max_level is not None:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
-        spent = "the load time was spent" if self._budget_left_s() < settings.step_s else "further steps would not have decided"
+        spent = (
+            "the load time was spent"
+            if self._budget_left_s() < settings.step_s
+            else "further steps would not have decided"
+        )
         return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}."

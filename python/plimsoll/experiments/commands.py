@@ -17,6 +17,7 @@ import psutil
 from plimsoll.study.secrets import Redactor
 
 _POLL_S = 0.02
+_KILL_TAKES_S = 5.0
 _SHOWN_LINES = 8
 _LONGEST_LINE = 65_536
 _LARGEST_LOG_BYTES = 64 * 2**20
@@ -84,7 +85,9 @@ class Command:
             time.sleep(_POLL_S)
         left += [one for one in self._members() if one not in left and _lives(one)]
         self._signal(left, signal.SIGKILL)
-        psutil.wait_procs([one for one in left if one.pid != self.pid], timeout=5)
+        deadline = time.monotonic() + _KILL_TAKES_S
+        while any(_lives(one) for one in left) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
         self._process.wait()
         self._copying.join(0.5)
         return len(left)

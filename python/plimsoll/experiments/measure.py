@@ -103,11 +103,14 @@ class Measurement:
         return self.times.percentile(quantile) if self.times.count else None
 
     @property
+    def generator_cores(self) -> float:
+        """CPU seconds per second that the generator used."""
+        return sum(self.generator_cpu_s) / len(self.generator_cpu_s) if self.generator_cpu_s else 0.0
+
+    @property
     def generator_share(self) -> float:
         """CPU the generator used ÷ CPU its threads could use."""
-        if not self.generator_cpu_s:
-            return 0.0
-        return sum(self.generator_cpu_s) / len(self.generator_cpu_s) / max(1, self.threads)
+        return self.generator_cores / max(1, self.threads)
 
     @property
     def typical_lag_p99_ms(self) -> float:

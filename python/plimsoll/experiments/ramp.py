@@ -38,7 +38,11 @@ class Ramp:
         if settings.arrivals_per_level_s and self.unit != "vus":
             level = START_RATE_PER_S / settings.arrivals_per_level_s
         if settings.expected_level is not None:
-            level = min(level, settings.expected_level / 4) if settings.arrivals_per_level_s else settings.expected_level / 4
+            level = (
+                min(level, settings.expected_level / 4)
+                if settings.arrivals_per_level_s
+                else settings.expected_level / 4
+            )
         if settings.max_level is not None:
             level = min(level, settings.max_level / 4)
         return rounded(level, self.unit == "vus")

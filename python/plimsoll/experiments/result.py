@@ -97,6 +97,7 @@ class StepRecord:
             "drain_s": self.drain_s if self.drain_s is None or math.isfinite(self.drain_s) else None,
             "drained": self.drain_s is None or math.isfinite(self.drain_s),
             "generator_share": seen.generator_share,
+            "generator_cores": seen.generator_cores,
             "lag_p99_ms": seen.typical_lag_p99_ms,
         }
 

@@ -155,10 +155,16 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
     if goal.least_level is not None:
         level = max(level, goal.least_level)
     level = rounded(level, goal.whole)
-    if level <= 0 or (bounds.bad is not None and level >= bounds.bad) or (bounds.good is not None and level <= bounds.good):
+    if (
+        level <= 0
+        or (bounds.bad is not None and level >= bounds.bad)
+        or (bounds.good is not None and level <= bounds.good)
+    ):
         return None
     near = 0.0 if goal.whole else 0.1 * half_width * level
-    if any(abs(trial.level - level) <= near for trial in trials if trial.verdict != "undecided" or trial.level == level):
+    if any(
+        abs(trial.level - level) <= near for trial in trials if trial.verdict != "undecided" or trial.level == level
+    ):
         return None
     return Proposal(level, wanted.aim)
 

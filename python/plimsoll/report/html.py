@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plimsoll.errors import RunDirectoryError
-from plimsoll.report.run_evidence import RunEvidence, read_run
+
+if TYPE_CHECKING:
+    from plimsoll.report.run_evidence import RunEvidence
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -18,6 +21,8 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     The file is written aside and then renamed, so a reader never sees half of it. RunDirectoryError if the run cannot
     be read or the file cannot be written.
     """
+    from plimsoll.report.run_evidence import read_run
+
     run_dir = Path(run_dir)
     out = Path(out) if out is not None else run_dir / "report.html"
     text = render(read_run(run_dir))

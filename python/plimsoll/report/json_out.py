@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from plimsoll.report.run_evidence import read_findings
-
 
 def findings_json(run_dir: Path) -> str:
     """A JSON list, empty for a run that ended before it could answer; RunDirectoryError if `run_dir` is no run."""
+    from plimsoll.report.run_evidence import read_findings
+
     return json.dumps(read_findings(Path(run_dir)), indent=2, ensure_ascii=False)

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from plimsoll.report.steps import Step, first_number
-from plimsoll.report.theme import LEGEND
+from plimsoll.report.theme import LEGEND, LINE_LEGEND, dashes
 from plimsoll.report.wording import is_number, number, verdict
 
 HEIGHT_PX = 260
@@ -22,8 +22,6 @@ LOG_FROM_RATIO = 20
 CROSS = "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
 SHAPES = {"good": "circle", "bad": CROSS, "undecided": "diamond", "probe": "triangle-up", "unknown": "square"}
 LABEL_LINE_PX = 15
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-DASHES_OF_PLAN = ([6, 3], [1, 0])
 
 
 @dataclass(frozen=True)
@@ -99,15 +97,16 @@ def _curves(
     x = altair.X("level:Q", title=f"Load level, {unit}", scale=altair.Scale(domain=[0, right], nice=False))
     y = altair.Y("value:Q", title=title, scale=scale, axis=ticks)
     series = altair.Scale(domain=list(names))
-    colour = altair.Color("series:N", title=None, scale=series, legend=LEGEND)
-    dashes = DASHES_OF_PLAN if names[0] == "planned" else DASHES
-    patterns = altair.Scale(domain=list(names), range=[dashes[place % len(dashes)] for place in range(len(names))])
-    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=LEGEND)
+    colour = altair.Color("series:N", title=None, scale=series, legend=LINE_LEGEND)
+    patterns = altair.Scale(domain=list(names), range=dashes(names))
+    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=LINE_LEGEND)
     lines = altair.Chart(altair.Data(values=_medians(rows))).mark_line(strokeWidth=2)
     lines = lines.encode(x=x, y=y, color=colour, strokeDash=dash)
     verdicts = [name for name in SHAPES if any(row["key"] == name for row in rows)]
     shapes = altair.Scale(domain=[verdict(name) for name in verdicts], range=[SHAPES[name] for name in verdicts])
-    shape = altair.Shape("verdict:N", title="Step judged as", scale=shapes, legend={**LEGEND, "columns": 5})
+    shape = altair.Shape(
+        "verdict:N", title="Step judged as", scale=shapes, legend={**LEGEND, "columns": 5, "titleOrient": "left"}
+    )
     dots = altair.Chart(altair.Data(values=rows)).mark_point(size=65, filled=True, opacity=0.9)
     dots = dots.encode(x=x, y=y, color=colour, shape=shape, tooltip=_tooltip(unit, title, legend))
     chart = altair.layer(*_mark_layers(marks, unit, right), lines, dots)
@@ -115,7 +114,7 @@ def _curves(
 
 
 def decades(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """A logarithmic axis for the rows' values (above 0): its lower and upper end, and ticks at 1, 2 and 5 of each decade."""
+    """A logarithmic axis for the rows' values (above 0): lower and upper end, and ticks at 1, 2, 5 of a decade."""
     values = [row["value"] for row in rows]
     first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     ticks = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]

@@ -70,17 +70,14 @@ def build(run: RunEvidence) -> Page:
     unit = wording.level_unit(run.manifest)
     main = main_finding(run)
     views = [finding_view.view(finding, unit) for finding in run.findings]
-    status = run.state
-    study, script = _mapping(run.manifest, "study"), _mapping(run.manifest, "script")
-    subject = script.get("path") or run.name
-    target = _mapping(study, "target").get("url")
+    started = wording.moment(run.manifest.get("started_unix"))
     objectives = [line for item in views for line in item.objectives]
     tallies, whole = _tally_tables(run, main, unit, objectives)
     return Page(
-        title=f"{str(run.manifest.get('experiment') or 'run').capitalize()}: {subject}{f' on {target}' if target else ''}",
-        subtitle=f"{wording.moment(run.manifest.get('started_unix'))} · {wording.duration(run.duration_s)} · {run.name}",
-        status=status,
-        status_words=STATUS_WORDS.get(status, status),
+        title=_title(run),
+        subtitle=f"{started} · {wording.duration(run.duration_s)} · {run.name}",
+        status=run.state,
+        status_words=STATUS_WORDS.get(run.state, run.state),
         unit=unit,
         findings=views,
         measured=measured(run, unit),
@@ -100,6 +97,13 @@ def build(run: RunEvidence) -> Page:
         events=_event_rows(run),
         facts=_method_facts(run),
     )
+
+
+def _title(run: RunEvidence) -> str:
+    experiment = str(run.manifest.get("experiment") or "run").capitalize()
+    subject = _mapping(run.manifest, "script").get("path") or run.name
+    target = _mapping(_mapping(run.manifest, "study"), "target").get("url")
+    return f"{experiment}: {subject}{f' on {target}' if target else ''}"
 
 
 def main_finding(run: RunEvidence) -> Mapping[str, Any]:

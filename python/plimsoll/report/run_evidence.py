@@ -1,4 +1,4 @@
-"""Everything the report shows of a run, read once from its run directory, in memory that does not grow with its length."""
+"""All that the report shows of a run, read from its run directory in memory that does not grow with its length."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def workload_rows(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("Target", plain(target.get("url") if isinstance(target, Mapping) else None)),
         ("Script", plain(script.get("path") or (workload.get("script") if isinstance(workload, Mapping) else None))),
-        ("Script's SHA-256", plain(script.get("sha256"))),
+        ("Script's SHA-256", plain(script.get("sha256"))[:16]),
         ("Model", plain(workload.get("model") if isinstance(workload, Mapping) else None)),
         ("Expected users", wording.number(study.get("expected_users"))),
         ("Seed", plain(manifest.get("seed"))),

@@ -6,10 +6,13 @@ colours are Okabe and Ito's, which stay apart for the colour-blind; shape or das
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 LEGEND = {"orient": "bottom", "columns": 3}
+LINE_LEGEND = {**LEGEND, "symbolType": "stroke", "symbolSize": 300}
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 SERIES_LIGHT = ["#0072b2", "#b0408a", "#8a6d00", "#4aa3df", "#5b5b5b", "#009e73", "#d55e00", "#7a4fb5"]
 SERIES_DARK = ["#56b4e9", "#e88cc4", "#e6c84f", "#a9d6f5", "#b8b8b8", "#2ec4a0", "#f0883e", "#b79be8"]
 LIGHT = {
@@ -30,6 +33,12 @@ DARK = {
     "expected": "#c3adff",
     "band": "#8a6420",
 }
+
+
+def dashes(names: Sequence[str]) -> list[list[int]]:
+    """A dash for each line of a chart, so that lines differ without colour; a plan is broken, a fact is solid."""
+    shift = 1 if names and names[0] == "planned" else 0
+    return [list(DASHES[(place + shift) % (2 if shift else len(DASHES))]) for place in range(len(names))]
 
 
 def vega_config(dark: bool) -> dict[str, Any]:
@@ -62,6 +71,8 @@ def vega_config(dark: bool) -> dict[str, Any]:
             "symbolStrokeWidth": 2,
             "labelLimit": 320,
             "titleFontWeight": "normal",
+            "columnPadding": 18,
+            "titlePadding": 10,
         },
         "title": {"color": colour["text"], "subtitleColor": colour["faint"], "fontSize": 14, "subtitleFontSize": 12},
         "range": {"category": SERIES_DARK if dark else SERIES_LIGHT},

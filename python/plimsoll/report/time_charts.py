@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.theme import LEGEND
+from plimsoll.report.theme import LINE_LEGEND, dashes
 from plimsoll.report.timeline import Bin, Timeline
 
 HEIGHT_PX = 170
@@ -188,15 +188,15 @@ def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any
     if not any(row["value"] is not None for row in rows):
         return None
     names = list(dict.fromkeys(row["series"] for row in rows))
-    scale = altair.Scale(domain=names)
+    scale, patterns = altair.Scale(domain=names), altair.Scale(domain=names, range=dashes(names))
     time_scale = altair.Scale(domain=[0, max(1, duration_s) / divisor], nice=False)
     several = len(names) > 1
     chart = altair.Chart(altair.Data(values=rows)).mark_line(strokeWidth=1.6, interpolate="step-after")
     chart = chart.encode(
         x=altair.X("t:Q", title=f"Time since the start, {unit}", scale=time_scale),
         y=altair.Y("value:Q", title=axis, scale=altair.Scale(zero=True)),
-        color=altair.Color("series:N", title=None, scale=scale, legend=LEGEND if several else None),
-        strokeDash=altair.StrokeDash("series:N", title=None, scale=scale, legend=LEGEND)
+        color=altair.Color("series:N", title=None, scale=scale, legend=LINE_LEGEND if several else None),
+        strokeDash=altair.StrokeDash("series:N", title=None, scale=patterns, legend=LINE_LEGEND)
         if several
         else altair.Undefined,
         tooltip=[

@@ -1,8 +1,8 @@
 """Pure statistics: arrays in, dataclasses out; no clock, no files, nothing of the rest of Plimsoll.
 
-    saturation.py   does unfinished work grow within a step faster than chance allows
-    plateau.py      capacity as the throughput of steps in which the target was always busy
-    trend.py        slope of a series with an interval
-    wilson.py       interval of a share
-    quantile.py     when a quantile has enough samples, and its interval by ranks
+saturation.py   does unfinished work grow within a step faster than chance allows
+plateau.py      capacity as the throughput of steps in which the target was always busy
+trend.py        slope of a series with an interval
+wilson.py       interval of a share
+quantile.py     when a quantile has enough samples, and its interval by ranks
 """

@@ -133,4 +133,8 @@ def is_growing(seen: Growth, full_arrivals: float, least_share: float = 0.0) -> 
 
 def is_calm(seen: Growth, border: float = CALM_Z) -> bool:
     """Whether unfinished work stayed within what a target below capacity shows."""
-    return seen.growth_z < border and seen.calm_z < border and (seen.shortfall_z < SHORTFALL_Z or seen.growth_z < border / 3)
+    return (
+        seen.growth_z < border
+        and seen.calm_z < border
+        and (seen.shortfall_z < SHORTFALL_Z or seen.growth_z < border / 3)
+    )

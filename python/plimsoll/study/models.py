@@ -52,7 +52,7 @@ class Target(StudyModel):
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$", description="where it answers")
     start: str | None = Field(default=None, min_length=1, description="shell command that starts it")
     ready: str | None = Field(
-        None, min_length=1, description="URL, path below `url`, or command that succeeds when ready"
+        default=None, min_length=1, description="URL, path below `url`, or command that succeeds when ready"
     )
     reset: str | None = Field(default=None, min_length=1, description="shell command that restores its data")
     stop: str | None = Field(default=None, min_length=1, description="shell command that stops it")
@@ -167,7 +167,7 @@ class Study(StudyModel):
     probes: Probes = Field(default_factory=lambda: Probes())
     experiments: list[Experiment] = Field(default_factory=list)
     seed: int | None = Field(
-        None, ge=0, description="for arrivals and orders drawn at random; chosen and recorded if left out"
+        default=None, ge=0, description="for arrivals and orders drawn at random; chosen and recorded if left out"
     )
 
     _directory: Path = PrivateAttr(default_factory=Path)

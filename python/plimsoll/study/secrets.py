@@ -21,7 +21,7 @@ _TELLING_KEY = re.compile(rf"(?:^|[_\-. ])(?:{_WORDS})(?:$|[_\-. ])", re.IGNOREC
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/@'\"]+@")
 _NAMED_IN_TEXT = re.compile(
-    rf"(?P<name>(?:\b|[_\-])(?:{_WORDS}|PGPASSWORD)\b['\"]?\s*[=:]\s*)(?P<kind>(?:Bearer|Basic|Token)\s+)?"
+    rf"(?P<name>(?:(?:\b|[_\-])(?:{_WORDS}|PGPASSWORD)\b['\"]?\s*[=:]\s*|--(?:[\w]+-)*(?:{_WORDS})\s+))(?P<kind>(?:Bearer|Basic|Token)\s+)?"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s&;,'\"}]+)",
     re.IGNORECASE,
 )

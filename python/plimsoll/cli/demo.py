@@ -1,0 +1,67 @@
+"""`plimsoll demo`: the lab's issue tracker, the capacity experiment and its report, in about two minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
+    issues: Annotated[int, typer.Option(min=100, help="issues in the tracker")] = 20_000,
+    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
+) -> None:
+    """Start an issue tracker on this machine and find how many users it carries."""
+    import os
+    import shlex
+    import socket
+    import sys
+    import tempfile
+
+    import plimsoll.lab.tracker
+    from plimsoll.cli.capacity import show
+    from plimsoll.cli.progress import ProgressLine
+    from plimsoll.engine import available_cpus
+    from plimsoll.study import ProcessSelector, load_study
+    from plimsoll.verbs import Choices, capacity
+
+    study = load_study(Path(plimsoll.lab.tracker.__file__).parent / "load" / "study.yaml")
+    cpus = available_cpus()
+    apart = len(cpus) > 1
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="plimsoll-demo-") as folder:
+        command = [sys.executable, "-m", "plimsoll.lab", "tracker", "--port", str(port), "--issues", str(issues), "--data", folder]
+        command += ["--cpu", str(cpus[0])] if apart else []
+        target = study.target.model_copy(
+            update={
+                "url": f"http://127.0.0.1:{port}",
+                "start": shlex.join(command),
+                "ready": f"http://127.0.0.1:{port}/healthz",
+                "processes": [ProcessSelector(label="tracker", port=port)],
+            }
+        )
+        demo_study = study.model_copy(update={"target": target})
+        demo_study._directory = study.directory
+        choices = Choices(
+            runs=runs,
+            env={"USERS_JSON": str(Path(folder) / "users.json"), "ISSUES": str(issues)},
+            cpus=(cpus[1],) if apart else (),
+            kept_apart=f"tracker on CPU {cpus[0]}, generator and probes on CPU {cpus[1]}" if apart else None,
+        )
+        if not quiet:
+            print(f"An issue tracker with {issues:,} issues on {target.url}; how many users does it carry?", file=sys.stderr)
+        if apart:
+            os.sched_setaffinity(0, {cpus[1]})
+        progress = ProgressLine(quiet=quiet)
+        try:
+            answer = capacity(demo_study, choices, progress)
+        finally:
+            progress.done()
+            if apart:
+                os.sched_setaffinity(0, set(cpus))
+    show(answer, as_json)

@@ -1,0 +1,166 @@
+"""`plimsoll run script.js`: a k6 script as it is, with k6's flags, summary and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from plimsoll.engine import EngineRun
+    from plimsoll.runs.writer import RunWriter
+
+EXIT_THRESHOLDS = 99
+EXIT_SCRIPT = 107
+EXIT_ABORTED = 108
+EXIT_INTERRUPTED = 105
+
+
+def run(
+    script: Annotated[Path, typer.Argument(help="a k6 script")],
+    vus: Annotated[int | None, typer.Option("-u", "--vus", min=1, help="number of VUs")] = None,
+    duration: Annotated[str | None, typer.Option("-d", "--duration", help="for how long, as in 30s")] = None,
+    iterations: Annotated[int | None, typer.Option("-i", "--iterations", min=1, help="iterations in all")] = None,
+    stage: Annotated[list[str] | None, typer.Option("-s", "--stage", help="duration:target, as in 30s:10")] = None,
+    env: Annotated[list[str] | None, typer.Option("-e", "--env", help="NAME=value for __ENV")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="name=value on every sample")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="threads of the engine")] = 1,
+    late_arrivals: Annotated[str | None, typer.Option(help="wait or drop: arrivals that find no VU")] = None,
+    arrival_process: Annotated[str, typer.Option(help="even (k6's) or poisson")] = "even",
+    seed: Annotated[int, typer.Option(help="for random arrivals")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="an undecided threshold fails the run")] = False,
+    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
+    summary_export: Annotated[Path | None, typer.Option(help="write the summary's data as JSON here")] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
+) -> None:
+    """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds failed, 105 interrupted, 107 script error."""
+    from plimsoll.engine import EngineConfig, EngineRun
+    from plimsoll.errors import InputError
+    from plimsoll.runs.writer import RunFacts, RunWriter
+
+    options = _options(vus, duration, iterations, stage or [], _pairs(tag or [], "--tag"))
+    config = EngineConfig(
+        script=script,
+        env={**os.environ, **_pairs(env or [], "--env")},
+        options=options,
+        threads=threads,
+        late_arrivals=late_arrivals,
+        arrival_process=arrival_process,
+        seed=seed,
+    )
+    try:
+        engine = EngineRun(config)
+    except InputError as error:
+        print(f"plimsoll: {error}", file=sys.stderr)
+        raise typer.Exit(EXIT_SCRIPT) from None
+    _say_policy(engine, quiet)
+    facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
+    with RunWriter.create(runs, facts) as writer:
+        interrupted = _follow(engine, writer, quiet)
+        try:
+            ended = engine.result()
+        except InputError as error:
+            print(f"plimsoll: {error}", file=sys.stderr)
+            raise typer.Exit(EXIT_SCRIPT) from None
+        writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+        if interrupted:
+            writer.finish("interrupted")
+    _print_results(ended, summary_export)
+    print(f"\n     run directory: {writer.path}", file=sys.stderr)
+    raise typer.Exit(_exit_code(ended, interrupted, strict))
+
+
+def _pairs(texts: list[str], flag: str) -> dict[str, str]:
+    from plimsoll.errors import InputError
+
+    wrong = [text for text in texts if "=" not in text]
+    if wrong:
+        raise InputError(f"{flag} {wrong[0]}: no '=' in it", f"Write {flag} NAME=value.")
+    return dict(text.split("=", 1) for text in texts)
+
+
+def _options(
+    vus: int | None, duration: str | None, iterations: int | None, stages: list[str], tags: dict[str, str]
+) -> dict[str, Any]:
+    from plimsoll.errors import InputError
+
+    options: dict[str, Any] = {}
+    given = {"vus": vus, "duration": duration, "iterations": iterations, "tags": tags or None}
+    options.update({key: value for key, value in given.items() if value is not None})
+    if stages:
+        rows = []
+        for text in stages:
+            length, _, target = text.rpartition(":")
+            if not length or not target.isdigit():
+                raise InputError(f"--stage {text}: not duration:target", "Write for example --stage 30s:10.")
+            rows.append({"duration": length, "target": int(target)})
+        options["stages"] = rows
+    return options
+
+
+def _say_policy(engine: EngineRun, quiet: bool) -> None:
+    if quiet:
+        return
+    cap, reason = engine.vu_cap
+    late = {
+        "wait": "arrivals that find no VU wait, are sent late and are measured from their plan",
+        "drop": "arrivals that find no VU are dropped at once, as k6 does",
+    }[engine.late_arrivals]
+    print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
+
+
+def _follow(engine: EngineRun, writer: RunWriter, quiet: bool) -> bool:
+    """Write every second until the end; Ctrl-C stops gracefully, a second one at once. True if interrupted."""
+    interrupted = False
+    while True:
+        try:
+            for snapshot in engine.snapshots():
+                if snapshot.second == 0:
+                    writer.set_t0(snapshot.t_unix)
+                writer.append_snapshot(snapshot)
+                if not quiet and (sys.stderr.isatty() or snapshot.second % 5 == 4):
+                    text = f"{snapshot.second + 1:5.0f} s  {snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
+                    print(text, end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+            return interrupted
+        except KeyboardInterrupt:
+            engine.stop(at_once=interrupted)
+            if not interrupted:
+                print("\nstopping: running iterations may end; Ctrl-C again stops at once", file=sys.stderr)
+                writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
+            interrupted = True
+
+
+def _print_results(ended: dict[str, Any], summary_export: Path | None) -> None:
+    import json
+
+    from plimsoll.report.k6_summary import summary_text
+    from plimsoll.runs.directory import write_json
+
+    handled = ended["handled"]
+    if handled is None:
+        print(summary_text(ended["summary"]))
+    else:
+        for name, text in handled.items():
+            text = text if isinstance(text, str) else json.dumps(text)
+            if name in ("stdout", "stderr"):
+                print(text, file=getattr(sys, name))
+            else:
+                Path(name).write_text(text, encoding="utf-8")
+    if summary_export is not None:
+        write_json(summary_export, ended["summary"])
+
+
+def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:
+    verdicts = [
+        row["verdict"]
+        for metric in ended["summary"].get("metrics", {}).values()
+        for row in metric.get("thresholds", {}).values()
+    ]
+    if "failed" in verdicts or (strict and "undecided" in verdicts):
+        return EXIT_THRESHOLDS
+    if ended["aborted"]:
+        return EXIT_ABORTED
+    return EXIT_INTERRUPTED if interrupted else 0

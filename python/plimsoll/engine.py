@@ -1,0 +1,205 @@
+"""The load engine as Python sees it: the only module that imports the native one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plimsoll import _engine
+from plimsoll.errors import EngineError, InputError
+from plimsoll.runs.snapshot import Snapshot
+
+POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
+    declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
+    `cpus` are the processors to pin the threads to, none by default."""
+
+    script: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    level: float = 1.0
+    arrival_process: str = "even"
+    late_arrivals: str | None = None
+    seed: int = 1
+    cpus: tuple[int, ...] = ()
+
+    def to_json(self) -> str:
+        """The form that the native module reads."""
+        return json.dumps(
+            {
+                "script": str(self.script),
+                "env": list(self.env.items()),
+                "options": dict(self.options),
+                "threads": self.threads,
+                "level": self.level,
+                "arrival_process": self.arrival_process,
+                "late_arrivals": self.late_arrivals,
+                "seed": self.seed,
+                "cpus": list(self.cpus),
+            }
+        )
+
+
+def inspect(config: EngineConfig) -> dict[str, Any]:
+    """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
+    try:
+        return json.loads(_engine.inspect(config.to_json()))
+    except ValueError as error:
+        raise script_error(error) from None
+
+
+def script_error(error: Exception) -> InputError:
+    """A mistake in a script or its options as an InputError; the message names file and line already."""
+    return InputError(str(error), "Correct the script or its options and run again.")
+
+
+class EngineRun:
+    """One run of the engine. The load starts in the constructor; `snapshots` yields until it ends."""
+
+    def __init__(self, config: EngineConfig) -> None:
+        try:
+            self._run = _engine.EngineRun(config.to_json())
+        except ValueError as error:
+            raise script_error(error) from None
+        except RuntimeError as error:
+            raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
+        self._ended: dict[str, Any] | None = None
+
+    @property
+    def vu_cap(self) -> tuple[int, str]:
+        """The cap of VUs for scenarios without `maxVUs`, and the limits it came from."""
+        return self._run.vu_cap()
+
+    @property
+    def late_arrivals(self) -> str:
+        """What happens to an arrival beyond the cap: "wait" or "drop"."""
+        return self._run.late_arrivals()
+
+    def elapsed_s(self) -> float | None:
+        """Seconds since the load began; None while the script loads and sets up."""
+        return self._run.elapsed_s()
+
+    def set_level(self, level: float) -> None:
+        """Multiply the declared load by `level` from now on."""
+        self._run.set_level(level)
+
+    def stop(self, at_once: bool = False) -> None:
+        """Stop; running iterations end within their gracefulStop, or are interrupted at once."""
+        self._run.stop(at_once)
+
+    def next_snapshot(self, timeout_s: float = POLL_S) -> Snapshot | None:
+        """The next second, or None after `timeout_s`. Raises StopIteration when the run has ended."""
+        text = self._run.next_snapshot(timeout_s)
+        if text is None:
+            raise StopIteration
+        return Snapshot.from_json(json.loads(text)) if text else None
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        """Every second until the run ends; signals are served while waiting."""
+        while True:
+            try:
+                snapshot = self.next_snapshot()
+            except StopIteration:
+                return
+            if snapshot is not None:
+                yield snapshot
+
+    def result(self) -> dict[str, Any]:
+        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files or None, "aborted": reason or None}.
+
+        Raises InputError if setup, teardown or handleSummary failed, EngineError if the engine did.
+        """
+        if self._ended is None:
+            try:
+                text = self._run.join()
+            except ValueError as error:
+                raise script_error(error) from None
+            except RuntimeError as error:
+                raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
+            self._ended = json.loads(text) if text else {"summary": {}, "handled": None, "aborted": None}
+        return self._ended
+
+
+class EngineSource:
+    """The engine as the LoadSource of an experiment (experiments/load.py)."""
+
+    def __init__(self, config: EngineConfig, *, unit: str, is_open: bool) -> None:
+        self.unit = unit
+        self.open = is_open
+        self._config = config
+        self._run: EngineRun | None = None
+        self._unread: deque[Snapshot] = deque()
+
+    def start(self) -> None:
+        """Load the script, run its setup, begin at the configured level (0 for experiments)."""
+        self._run = EngineRun(self._config)
+        while self._run.elapsed_s() is None:
+            self._take(self._run)
+
+    def set_level(self, level: float) -> None:
+        self._running().set_level(level)
+
+    def snapshots(self, until_s: float) -> Iterator[Snapshot]:
+        run = self._running()
+        last_second = int(until_s) - 1
+        while True:
+            while self._unread:
+                if self._unread[0].second > last_second:
+                    return
+                yield self._unread.popleft()
+            if self.now() >= until_s + 1:
+                return
+            self._take(run)
+
+    def drain(self, limit_s: float) -> float:
+        run = self._running()
+        run.set_level(0.0)
+        began_s = self.now()
+        seen = len(self._unread)
+        while self.now() < began_s + limit_s:
+            self._take(run)
+            for snapshot in list(self._unread)[seen:]:
+                if snapshot.second + 1 > began_s and snapshot.backlog == 0 and snapshot.in_flight == 0:
+                    return max(0.0, snapshot.second + 1 - began_s)
+            seen = len(self._unread)
+        return float("inf")
+
+    def stop(self, graceful: bool = True) -> None:
+        if self._run is None:
+            return
+        self._run.stop(at_once=not graceful)
+        for snapshot in self._run.snapshots():
+            self._unread.append(snapshot)
+        self._run.result()
+
+    def now(self) -> float:
+        return self._running().elapsed_s() or 0.0
+
+    def _running(self) -> EngineRun:
+        if self._run is None:
+            raise EngineError("the load has not been started", "Call start() first.")
+        return self._run
+
+    def _take(self, run: EngineRun) -> None:
+        try:
+            snapshot = run.next_snapshot()
+        except StopIteration:
+            run.result()
+            raise EngineError("the load ended before the experiment did", "Look at the messages of the script above.") from None
+        if snapshot is not None:
+            self._unread.append(snapshot)
+
+
+def available_cpus() -> list[int]:
+    """The processors this process may use."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))

@@ -1,0 +1,221 @@
+"""How much load does it carry? From a capacity run to the finding: bracket, limit, headroom, objectives, health.
+
+It reads what the run directory holds and nothing else, so that a run can be judged again without being made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from plimsoll.findings.capacity_words import answer, level_words, next_steps
+from plimsoll.findings.generator import generator_health
+from plimsoll.findings.limits import limiting_resource
+from plimsoll.findings.objectives import judge_objectives
+from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
+from plimsoll.runs.snapshot import Snapshot
+
+SCHEMA = 1
+QUESTION = "How much load does it carry?"
+EXIT_OBJECTIVE_FAILED, EXIT_INVALID, EXIT_INTERRUPTED = 99, 3, 130
+
+
+class Run(Protocol):
+    """The part of runs.RunReader that findings read."""
+
+    def snapshots(self) -> Iterable[Snapshot]:
+        """Every second, in order."""
+
+    def resources(self) -> Iterable[Mapping[str, Any]]:
+        """Every probe row, in order."""
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """Every event, in order; of one kind if given."""
+
+
+def capacity_findings(
+    result: Any,
+    run: Run | Sequence[Mapping[str, Any]] | None,
+    *,
+    expected_users: float | None = None,
+    objectives: Iterable[Any] = (),
+    users_per_level: float | None = None,
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
+    run_path: str | None = None,
+    notes: Iterable[str] = (),
+) -> list[dict[str, Any]]:
+    """The capacity finding, alone in a list, in DESIGN.md's JSON.
+
+    `result`: a CapacityResult or its JSON; `run`: a RunReader, or resource rows alone (then objectives stay undecided);
+    `expected_users`: for the headroom; `objectives`: of the study; `users_per_level`: users at level 1 where the unit
+    is not users; `kept_apart`: how generator and target were separated on one host, in words.
+    """
+    facts = dict(result.to_json() if hasattr(result, "to_json") else result)
+    per_level = 1.0 if facts["unit"] == "users" else users_per_level
+    steps: list[dict[str, Any]] = facts["steps"]
+    rows, snapshots = _sources(run)
+    means = means_of_steps(rows, steps)
+    for step, seen in zip(steps, means, strict=True):
+        step["cpu"] = cpu_shares(seen, step.get("generator_share"))
+    deciding = _deciding(facts, steps)
+    bad = _bound(steps, facts["bad"], "bad")
+    generator = generator_health(
+        [steps[at] for at in deciding], [means[at] for at in deciding], same_host=same_host, kept_apart=kept_apart
+    )
+    reference = expected_users / per_level if expected_users and per_level else facts["good"]
+    finding: dict[str, Any] = {
+        "schema": SCHEMA,
+        "question": QUESTION,
+        "answer": "",
+        "experiment": "capacity",
+        "status": facts["status"],
+        "valid": generator["healthy"] and facts["status"] != "failed" and _has_bound(facts),
+        "capacity": _capacity(facts, steps, means, per_level),
+        "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
+        "limited_by": limiting_resource(bad, steps, means, facts["unit"]),
+        "headroom": _headroom(facts, per_level, expected_users),
+        "generator": generator,
+        "invalid_because": [*generator["reasons"], *_missing_answer(facts)],
+        "notes": [facts["reason"], generator["words"], *_notes(facts, steps), *notes],
+        "steps": steps,
+        "run": run_path,
+    }
+    finding["answer"] = answer(facts, finding)
+    finding["next"] = next_steps(facts, finding)
+    return [finding]
+
+
+def exit_code(finding: Mapping[str, Any]) -> int:
+    """0 answered and objectives met or undecided; 99 an objective failed; 3 invalid; 130 interrupted."""
+    if finding.get("status") == "interrupted":
+        return EXIT_INTERRUPTED
+    if not finding["valid"]:
+        return EXIT_INVALID
+    failed = any(item["verdict"] == "failed" for item in finding["objectives"])
+    return EXIT_OBJECTIVE_FAILED if failed else 0
+
+
+def result_of_run(run: Run) -> dict[str, Any]:
+    """The JSON of the result as the run recorded it; of a killed run what its finished steps prove."""
+    ended = run.events("capacity_result")
+    if ended:
+        return dict(ended[-1]["result"])
+    steps = [event for event in run.events("step_ended") if "measured_from_s" in event]
+    held = [step for step in steps if step.get("step_kind") == "hold" or step["verdict"] == "bad"]
+    bad = min((step["level"] for step in held if step["verdict"] == "bad"), default=None)
+    good = max((s["level"] for s in held if s["verdict"] == "good" and (bad is None or s["level"] < bad)), default=None)
+    started = [event for event in run.events("experiment_started") if event.get("experiment") == "capacity"]
+    about = started[-1] if started else {}
+    return {
+        "unit": about.get("unit", "users"),
+        "open": about.get("open", True),
+        "status": "interrupted",
+        "reason": "The run ended before its experiment did; only finished steps count.",
+        "good": good,
+        "bad": bad,
+        "width": (bad - good) / bad if good is not None and bad else None,
+        "width_goal": about.get("width_goal", 0.10),
+        "step_s": about.get("step_s"),
+        "max_level": None,
+        "min_level": None,
+        "estimate": None,
+        "estimate_sd": None,
+        "rate_per_level_s": None,
+        "load_s": steps[-1]["end_s"] if steps else 0.0,
+        "steps": steps,
+    }
+
+
+def _sources(run: Any) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]:
+    if run is None:
+        return (), ()
+    if hasattr(run, "resources"):
+        return run.resources(), run.snapshots()
+    return run, ()
+
+
+def _bound(steps: Sequence[dict[str, Any]], level: float | None, verdict: str) -> dict[str, Any] | None:
+    """The longest step at that level with that verdict: it says most about the target there."""
+    found = [step for step in steps if level is not None and step["level"] == level and step["verdict"] == verdict]
+    return max(found, key=lambda step: step["end_s"] - step["measured_from_s"], default=None)
+
+
+def _deciding(facts: Mapping[str, Any], steps: Sequence[dict[str, Any]]) -> list[int]:
+    """Places of the steps that bound the answer; without bounds, of the highest level held."""
+    bounds = [_bound(steps, facts["good"], "good"), _bound(steps, facts["bad"], "bad")]
+    places = [at for at, step in enumerate(steps) if any(step is bound for bound in bounds)]
+    if not places and steps:
+        places = [max(range(len(steps)), key=lambda at: steps[at]["level"])]
+    return places
+
+
+def _has_bound(facts: Mapping[str, Any]) -> bool:
+    return facts["good"] is not None or facts["bad"] is not None
+
+
+def _missing_answer(facts: Mapping[str, Any]) -> list[str]:
+    if facts["status"] == "failed":
+        return [facts["reason"]]
+    return [] if _has_bound(facts) else ["Too little was measured to bound the capacity."]
+
+
+def _capacity(
+    facts: Mapping[str, Any], steps: Sequence[Step], means: Sequence[Means], per_level: float | None
+) -> dict[str, Any]:
+    """Bracket and rates; `interval` stays null until its coverage is calibrated (METHODS A1)."""
+    good = facts["good"]
+    held = [step for step in steps if step["level"] == good and step["verdict"] == "good"]
+    seconds = sum(step["end_s"] - step["measured_from_s"] for step in held)
+
+    def rate(name: str) -> float | None:
+        total = sum(step[name] * (step["end_s"] - step["measured_from_s"]) for step in held)
+        return total / seconds if seconds else None
+
+    return {
+        "users": good * per_level if good is not None and per_level else None,
+        "level": good,
+        "unit": facts["unit"],
+        "model": "open" if facts["open"] else "closed",
+        "rate_per_s": rate("done_per_s"),
+        "requests_per_s": rate("requests_per_s"),
+        "good": good,
+        "bad": facts["bad"],
+        "width": facts["width"],
+        "estimate": facts["estimate"],
+        "estimate_sd": facts["estimate_sd"],
+        "interval": None,
+        "confidence": None,
+    }
+
+
+def _headroom(facts: Mapping[str, Any], per_level: float | None, expected_users: float | None) -> dict[str, Any] | None:
+    if not expected_users:
+        return None
+    users = facts["good"] * per_level if facts["good"] is not None and per_level else None
+    return {"expected_users": expected_users, "ratio": users / expected_users - 1 if users is not None else None}
+
+
+def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
+    """What a reader should know before trusting the number."""
+    notes = []
+    good = facts["good"]
+    lower = [
+        step
+        for step in steps
+        if facts["bad"] is not None and step["verdict"] == "good" and step["level"] > facts["bad"]
+    ]
+    if lower:
+        highest = level_words(max(step["level"] for step in lower), facts["unit"])
+        notes.append(
+            f"{highest} was carried in another step although a lower level was not: the target changed in between."
+        )
+    stuck = [step for step in steps if not step.get("drained", True)]
+    if stuck:
+        notes.append(
+            f"The backlog did not drain after {level_words(stuck[0]['level'], facts['unit'])}: work was lost or stuck."
+        )
+    below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
+    if any(step["dropped"] for step in below):
+        notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")
+    return notes

@@ -1,0 +1,118 @@
+"""The capacity answer in sentences, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Three significant digits, whole digits never rounded away: 20,524; 2.33; 0.0125."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
+
+
+def level_words(level: float, unit: str) -> str:
+    """A level with its unit: "168 users"."""
+    return f"{number(level)} {UNIT_WORDS.get(unit, unit)}"
+
+
+def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
+    if result["status"] == "failed":
+        return f"No capacity was measured. {result['reason']}"
+    parts = [_carries(result, finding["capacity"])]
+    if not finding["valid"]:
+        parts.insert(
+            0, "The numbers below are not a capacity of the target, because the generator may have been the limit."
+        )
+    if result["status"] == "interrupted":
+        parts.insert(0, "Interrupted: this rests on what was measured until then.")
+    limited = finding["limited_by"]
+    if limited["kind"] in ("cpu", "disk", "memory") and result["bad"] is not None:
+        parts.append(
+            f"What stops it: {limited['kind'].upper() if limited['kind'] == 'cpu' else limited['kind']} of {limited['where']}."
+        )
+    elif limited["kind"] == "errors":
+        parts.append("What stops it: requests begin to fail.")
+    elif result["bad"] is not None:
+        parts.append("What stops it: cannot tell.")
+    parts.extend(_headroom_words(finding["headroom"], result["unit"]))
+    return " ".join(parts)
+
+
+def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
+    good, bad, unit = result["good"], result["bad"], result["unit"]
+    if good is None and bad is None:
+        return "It cannot be said how much load it carries: no step was decided."
+    if good is None:
+        return f"It does not carry {level_words(bad, unit)}; no lower level was proven to be carried."
+    rates = [f"{number(capacity[key])} {word}/s" for key, word in _RATES if capacity.get(key)]
+    inside = f" ({', '.join(rates)})" if rates else ""
+    users = ""
+    if unit != "users" and capacity.get("users") is not None:
+        users = f", which is {number(capacity['users'])} users"
+    if not result["open"]:
+        stops = (
+            f"; from {level_words(bad, unit)} on, more bring no more throughput"
+            if bad is not None
+            else ", the most that was tried"
+        )
+        return f"Throughput rises up to {level_words(good, unit)}{users}{inside}{stops}."
+    if bad is None:
+        return f"Carries at least {level_words(good, unit)}{users}{inside}; no saturation was found up to there."
+    return f"Carries {level_words(good, unit)}{users}{inside}; at {level_words(bad, unit)} work piles up."
+
+
+_RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
+
+
+def _headroom_words(headroom: Mapping[str, Any] | None, unit: str) -> list[str]:
+    if not headroom or headroom.get("ratio") is None:
+        return []
+    expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
+    if ratio >= 0:
+        return [f"That is {ratio:.0%} more than the expected {expected} users."]
+    return [f"That is {-ratio:.0%} less than the expected {expected} users: it will not carry them."]
+
+
+def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
+    """What the reader can do now, most useful first."""
+    if result["status"] == "failed":
+        return [
+            "Look at the target's log and at logs/ of the run, then try one request by hand and run the command again."
+        ]
+    steps = list(finding["generator"]["remedies"])
+    good, bad, goal = result["good"], result["bad"], result["width_goal"]
+    if result["status"] == "interrupted":
+        steps.append("Run it again to the end for a bracket of the full width.")
+    elif good is None:
+        steps.append(
+            "Run it again with a smaller --min-users, or longer steps (--step-s), to find a level that it carries."
+        )
+    elif bad is None:
+        steps.append("Raise --max-users (or --max-rate) to find where it stops.")
+    elif (bad - good) / bad > goal + 1e-9:
+        steps.append(
+            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step-s) narrow it."
+        )
+    kind = finding["limited_by"]["kind"]
+    if kind == "unknown" and bad is not None:
+        steps.append(
+            "Probe the target's processes and its database (probes in the study), or profile it at the capacity, to see what it waits for."
+        )
+    elif kind in ("cpu", "disk", "memory"):
+        steps.append(
+            f"Prove the limit by an intervention: give the target more {kind if kind != 'cpu' else 'CPU'} and run it again."
+        )
+    steps += [
+        f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}"
+        for item in finding["objectives"]
+        if item.get("needs")
+    ]
+    return steps
+
+
+def _subject(item: Mapping[str, Any]) -> str:
+    return str(item.get("operation") or item.get("request") or "All requests")

@@ -1,0 +1,111 @@
+"""Was it the target, or the generator? Health of the load generator in the steps that decide the answer.
+
+A run is invalid as a capacity if, in a step that bounds it,
+  * the host's CPU was over 90 % busy while the generator took over 10 % of the host, or
+  * the generator's lag p99 was above both 1 ms and a tenth of the median response time, or
+  * the generator used over 90 % of what its threads can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from plimsoll.findings.resources import Means, Step, target_cores
+
+HOST_BUSY = 0.90
+GENERATOR_TAKES = 0.10
+LEAST_LAG_MS = 1.0
+LAG_OF_MEDIAN = 0.10
+THREADS_BUSY = 0.90
+
+
+def generator_health(
+    steps: Sequence[Step], means: Sequence[Means], *, same_host: bool | None = None, kept_apart: str | None = None
+) -> dict[str, Any]:
+    """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host).
+
+    `same_host`: whether target and generator share a host (None: yes if a process of the target was probed here);
+    `kept_apart`: how, in words ("pinned to different cores"). Keys: healthy, cpu (share of its threads), host_share,
+    lag_p99_ms, same_host, target_cores, generator_cores, reasons, remedies, words.
+    """
+    reasons: list[str] = []
+    remedies: list[str] = []
+    for step, seen in zip(steps, means, strict=True):
+        for reason, remedy in _problems(step, seen):
+            if reason not in reasons:
+                reasons.append(reason)
+            if remedy not in remedies:
+                remedies.append(remedy)
+    worst_lag = max((float(step.get("lag_p99_ms") or 0.0) for step in steps), default=0.0)
+    target = [cores for seen in means if (cores := target_cores(seen)) is not None]
+    shared = same_host if same_host is not None else bool(target)
+    health = {
+        "healthy": not reasons,
+        "cpu": _rounded(max((float(step.get("generator_share") or 0.0) for step in steps), default=0.0)),
+        "host_share": _rounded(
+            max(
+                (share for s, m in zip(steps, means, strict=True) if (share := _host_share(s, m)) is not None),
+                default=None,
+            )
+        ),
+        "generator_cores": _rounded(max((float(step.get("generator_cores") or 0.0) for step in steps), default=0.0)),
+        "target_cores": _rounded(max(target, default=None)),
+        "lag_p99_ms": _rounded(worst_lag),
+        "same_host": shared,
+        "kept_apart": kept_apart,
+        "reasons": reasons,
+        "remedies": remedies,
+    }
+    return health | {"words": _same_host_words(health)}
+
+
+def _problems(step: Step, seen: Means) -> list[tuple[str, str]]:
+    found = []
+    at = f"at level {step['level']:,.6g}"
+    busy, share = seen.get("host", {}).get("cpu_share"), _host_share(step, seen)
+    if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
+        found.append(
+            (
+                f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed for cores.",
+                "Run the generator on another host, or give it its own cores with --isolate.",
+            )
+        )
+    lag, median = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
+    if lag > LEAST_LAG_MS and (median is None or lag > LAG_OF_MEDIAN * median):
+        against = f", more than a tenth of the median response time ({median:.2f} ms)" if median is not None else ""
+        found.append(
+            (
+                f"The generator itself was late {at}: lag p99 {lag:.1f} ms{against}.",
+                "Free the generator's host of other work, or give the generator its own cores with --isolate.",
+            )
+        )
+    threads = float(step.get("generator_share") or 0.0)
+    if threads > THREADS_BUSY:
+        found.append(
+            (
+                f"The generator's threads were {threads:.0%} busy {at}: it could not have sent more.",
+                "Give the generator more threads or a faster host, or make the script cheaper.",
+            )
+        )
+    return found
+
+
+def _host_share(step: Step, seen: Means) -> float | None:
+    cores = seen.get("host", {}).get("cores")
+    used = step.get("generator_cores")
+    return float(used) / cores if cores and used is not None else None
+
+
+def _same_host_words(health: dict[str, Any]) -> str:
+    if not health["same_host"]:
+        return "Generator and target ran on different hosts, as far as can be seen."
+    text = "Generator and target ran on the same host"
+    if health["target_cores"] is not None:
+        text += f": the target used {health['target_cores']:.2f} cores, the generator {health['generator_cores']:.2f}"
+    text += "; they shared memory, caches, kernel and the loopback network"
+    return f"{text}; {health['kept_apart']}." if health["kept_apart"] else f"{text}, and were not kept apart."
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

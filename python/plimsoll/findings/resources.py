@@ -1,0 +1,61 @@
+"""Mean values of every probe over the seconds of a step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Means = dict[str, dict[str, float]]
+Row = Mapping[str, Any]
+Step = Mapping[str, Any]
+
+
+def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
+    """For each step {source: {value name: mean}} over [measured_from_s, end_s); rows are read once."""
+    sums: list[dict[str, dict[str, list[float]]]] = [
+        defaultdict(lambda: defaultdict(lambda: [0.0, 0.0])) for _ in steps
+    ]
+    windows = [(float(step["measured_from_s"]), float(step["end_s"])) for step in steps]
+    for row in rows:
+        second, values = row.get("second"), row.get("values")
+        if not isinstance(second, int | float) or not isinstance(values, Mapping):
+            continue
+        for place, (start_s, end_s) in enumerate(windows):
+            if start_s <= second < end_s:
+                _add(sums[place][str(row.get("source"))], values)
+    return [
+        {source: {name: total / count for name, (total, count) in values.items()} for source, values in step.items()}
+        for step in sums
+    ]
+
+
+def _add(sums: dict[str, list[float]], values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if isinstance(value, int | float):
+            sums[name][0] += value
+            sums[name][1] += 1
+
+
+def processes(means: Means) -> dict[str, dict[str, float]]:
+    """The target's processes: {label: values}."""
+    return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("process:")}
+
+
+def target_cores(means: Means) -> float | None:
+    """CPU cores that the target's processes used; None without a process probe."""
+    used = [values["cpu_cores_used"] for values in processes(means).values() if "cpu_cores_used" in values]
+    return sum(used) if used else None
+
+
+def cpu_shares(means: Means, generator_share: float | None) -> dict[str, float]:
+    """Utilisation per source for the charts: host as a share of all cores, processes in cores, generator of its threads."""
+    shares: dict[str, float] = {}
+    if "cpu_share" in means.get("host", {}):
+        shares["host"] = means["host"]["cpu_share"]
+    for label, values in processes(means).items():
+        if "cpu_cores_used" in values:
+            shares[label] = values["cpu_cores_used"]
+    if generator_share is not None:
+        shares["generator"] = generator_share
+    return shares

@@ -1,0 +1,87 @@
+"""The end-of-test summary on a terminal, laid out as k6's users know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+WIDTH = 34
+MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
+TREND_STATISTICS = ("avg", "min", "med", "max", "p(90)", "p(95)")
+
+
+def summary_text(data: Mapping[str, Any]) -> str:
+    """k6's summary of `data` (metrics and root_group as handleSummary gets them).
+
+    A threshold that saw no sample is marked `?`: undecided, neither passed nor failed.
+    """
+    lines = [*_group_lines(data.get("root_group", {}), 5), ""]
+    metrics = data.get("metrics", {})
+    for name in sorted(metrics):
+        metric = metrics[name]
+        verdicts = [row["verdict"] for row in metric.get("thresholds", {}).values()]
+        worst = next(
+            (mark for key in ("failed", "undecided", "passed") if key in verdicts for mark in [MARKS[key]]), " "
+        )
+        base, _, tags = name.partition("{")
+        label = f"  {{ {tags[:-1]} }}" if tags else base
+        dots = "." * max(3, WIDTH - len(label))
+        lines.append(f"   {worst} {label}{dots}: {_values(metric)}")
+    undecided = [
+        name
+        for name in metrics
+        for row in metrics[name].get("thresholds", {}).values()
+        if row["verdict"] == "undecided"
+    ]
+    if undecided:
+        lines += ["", f"     ? undecided, because no sample was seen: {', '.join(undecided)}"]
+    return "\n".join(lines)
+
+
+def _group_lines(group: Mapping[str, Any], indent: int) -> Iterator[str]:
+    space = " " * indent
+    for check in group.get("checks", []):
+        total = check["passes"] + check["fails"]
+        if check["fails"] == 0:
+            yield f"{space}✓ {check['name']}"
+        else:
+            share = 100 * check["passes"] // total
+            yield f"{space}✗ {check['name']}"
+            yield f"{space} ↳  {share}% — ✓ {check['passes']} / ✗ {check['fails']}"
+    for child in group.get("groups", []):
+        yield f"{space}█ {child['name']}"
+        yield from _group_lines(child, indent + 2)
+
+
+def _values(metric: Mapping[str, Any]) -> str:
+    values, is_time = metric["values"], metric["contains"] == "time"
+    match metric["type"]:
+        case "counter":
+            return f"{_number(values['count'])}  {_number(values['rate'])}/s"
+        case "gauge":
+            return f"{_number(values['value'])}  min={_number(values['min'])}  max={_number(values['max'])}"
+        case "rate":
+            return f"{100 * values['rate']:.2f}%  {values['passes']} out of {values['passes'] + values['fails']}"
+        case _ if values.get("count") == 0:
+            return "no samples"
+        case _:
+            shown = duration_text if is_time else _number
+            return " ".join(f"{name}={shown(values[name])}" for name in TREND_STATISTICS)
+
+
+def duration_text(value_ms: float) -> str:
+    """Milliseconds in the unit that reads best: µs, ms, s or m."""
+    if value_ms == 0:
+        return "0s"
+    if abs(value_ms) < 1:
+        return f"{value_ms * 1000:.4g}µs"
+    if abs(value_ms) < 1000:
+        return f"{value_ms:.5g}ms"
+    if abs(value_ms) < 60_000:
+        return f"{value_ms / 1000:.4g}s"
+    minutes, rest_ms = divmod(value_ms, 60_000)
+    return f"{minutes:.0f}m{rest_ms / 1000:.0f}s"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"

@@ -1,0 +1,203 @@
+"""Targets of known capacity behind the LoadSource protocol, in virtual time: hours of load in seconds, seeded.
+
+Open: Poisson arrivals at `rate_per_level_s × level` into a queue of c servers (Kiefer–Wolfowitz recursion, with a heap of the
+times at which servers become free). Closed: c servers, N users with exponential think time. Truth: c × μ.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series, Snapshot
+
+T0_UNIX = 1_790_000_000.0
+
+
+def service_times(kind: str, mean_s: float) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """Draws of service times: "exponential" (scv 1), "constant" (0) or "bursty" (hyper-exponential, scv 4)."""
+    if kind == "constant":
+        return lambda random, count: np.full(count, mean_s)
+    if kind == "bursty":
+        share = 0.5 * (1 + math.sqrt(3 / 5))
+
+        def draw(random: np.random.Generator, count: int) -> np.ndarray:
+            fast = random.random(count) < share
+            return random.exponential(1.0, count) * np.where(fast, mean_s / (2 * share), mean_s / (2 * (1 - share)))
+
+        return draw
+    return lambda random, count: random.exponential(mean_s, count)
+
+
+class OpenQueue:
+    """M/G/c as a LoadSource; capacity is `servers / mean_s` arrivals per second.
+
+    `failing_above_per_s`: arrivals beyond this rate in a second fail at once; `stall_every_s`, `stall_s`: all servers
+    pause at the start of each such period; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or
+    everything fails at once ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would.
+    """
+
+    unit = "users"
+    open = True
+
+    def __init__(
+        self,
+        servers: int,
+        mean_s: float,
+        seed: int,
+        *,
+        rate_per_level_s: float = 1.0,
+        service: str = "exponential",
+        even: bool = False,
+        **trouble: Any,
+    ) -> None:
+        self.random = np.random.default_rng(seed)
+        self.draw = service_times(service, mean_s)
+        self.free = [0.0] * servers
+        self.rate_per_level_s = rate_per_level_s
+        self.even = even
+        self.trouble = trouble
+        self.level = 0.0
+        self.second = 0
+        self.running: list[tuple[float, float, bool]] = []
+        self.unread: deque[Snapshot] = deque()
+        self.stopped = False
+        self.generator = {"cpu_s": 0.1, "lag_p50_ms": 0.05, "lag_p99_ms": 0.2, "lag_max_ms": 0.5, "threads": 1}
+        self.generator |= {"rss_bytes": 1e8, "open_files": 60}
+
+    def start(self) -> None:
+        """Nothing to start in virtual time."""
+
+    def set_level(self, level: float) -> None:
+        """Level from the next second on."""
+        self.level = level
+
+    def now(self) -> float:
+        """Elapsed virtual seconds; always whole."""
+        return float(self.second)
+
+    def snapshots(self, until_s: float) -> Iterator[Snapshot]:
+        """Unread seconds first, then new ones up to `until_s`."""
+        while self.unread or self.second < until_s:
+            if not self.unread:
+                self._advance()
+            yield self.unread.popleft()
+
+    def drain(self, limit_s: float) -> float:
+        """Advance at level 0 until nothing runs."""
+        self.level, began = 0.0, self.second
+        while self.running:
+            if self.second - began >= limit_s:
+                return math.inf
+            self._advance()
+        return float(self.second - began)
+
+    def stop(self, graceful: bool = True) -> None:
+        """Remember it, for the tests."""
+        self.stopped = True
+
+    def _arrivals(self) -> np.ndarray:
+        rate = self.level * self.rate_per_level_s
+        if self.even:
+            first = math.ceil(self.second * rate)
+            return np.arange(first, math.ceil((self.second + 1) * rate)) / max(rate, 1e-12)
+        return self.second + np.sort(self.random.random(self.random.poisson(rate)))
+
+    def _advance(self) -> None:
+        interrupt = self.trouble.get("interrupt_at_s")
+        if interrupt is not None and self.second >= interrupt:
+            self.trouble["interrupt_at_s"] = None
+            raise KeyboardInterrupt
+        arrivals = self._arrivals()
+        self._serve(arrivals)
+        finished = []
+        while self.running and self.running[0][0] < self.second + 1:
+            finished.append(heapq.heappop(self.running))
+        self._emit(arrivals.size, finished)
+        self.second += 1
+
+    def _serve(self, arrivals: np.ndarray) -> None:
+        dies, most = self.trouble.get("dies_at_s", math.inf), self.trouble.get("failing_above_per_s", math.inf)
+        stall_every, stall_s = self.trouble.get("stall_every_s", math.inf), self.trouble.get("stall_s", 0.0)
+        services = self.draw(self.random, arrivals.size)
+        for count, (arrival, service) in enumerate(zip(arrivals.tolist(), services.tolist(), strict=True)):
+            if arrival >= dies and self.trouble.get("dead_mode") == "hang":
+                heapq.heappush(self.running, (math.inf, arrival, True))
+                continue
+            if arrival >= dies or count >= most:
+                heapq.heappush(self.running, (arrival + 1e-3, arrival, True))
+                continue
+            begin = max(arrival, self.free[0])
+            if stall_s and begin % stall_every < stall_s:
+                begin += stall_s - begin % stall_every
+            heapq.heapreplace(self.free, begin + service)
+            heapq.heappush(self.running, (begin + service, arrival, False))
+
+    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
+        times = Histogram.from_values([1000 * (end - arrival) for end, arrival, _ in finished])
+        failed = sum(1 for _, _, bad in finished if bad)
+        tags = {"scenario": "work", "name": "GET /work", "method": "GET"}
+        series = (
+            Series.of_trend("http_req_response_time", tags, times),
+            Series.of_trend("iteration_duration", tags, times),
+            Series("http_reqs", "counter", tags, value=float(len(finished))),
+            Series("http_req_failed", "rate", tags, passes=failed, total=len(finished)),
+        )
+        in_flight = len(self.running)
+        self.unread.append(
+            Snapshot(
+                second=self.second,
+                t_unix=T0_UNIX + self.second,
+                level=self.level,
+                vus=in_flight,
+                vus_max=100_000,
+                planned=int(planned),
+                started=int(planned),
+                done=len(finished),
+                in_flight=in_flight,
+                series=series,
+                generator=dict(self.generator),
+            )
+        )
+
+
+class ClosedQueue(OpenQueue):
+    """Users who think for an exponential time and then wait for one of c servers; level = users."""
+
+    unit = "vus"
+    open = False
+
+    def __init__(self, servers: int, mean_s: float, think_s: float, seed: int, **trouble: Any) -> None:
+        super().__init__(servers, mean_s, seed, **trouble)
+        self.think_s = think_s
+        self.thinking: list[float] = []
+
+    def _advance(self) -> None:
+        self._follow_level()
+        finished, end = [], self.second + 1
+        while True:
+            next_arrival = self.thinking[0] if self.thinking else math.inf
+            next_done = self.running[0][0] if self.running else math.inf
+            if min(next_arrival, next_done) >= end:
+                break
+            if next_arrival <= next_done:
+                self._serve(np.array([heapq.heappop(self.thinking)]))
+            else:
+                finished.append(heapq.heappop(self.running))
+                if len(self.running) + len(self.thinking) < self.level:
+                    pause = self.random.exponential(self.think_s) if self.think_s else 0.0
+                    heapq.heappush(self.thinking, finished[-1][0] + pause)
+        self._emit(len(finished), finished)
+        self.second += 1
+
+    def _follow_level(self) -> None:
+        while len(self.thinking) + len(self.running) < self.level:
+            pause = self.random.exponential(self.think_s) if self.think_s else 0.0
+            heapq.heappush(self.thinking, self.second + pause)
+        while self.thinking and len(self.thinking) + len(self.running) > self.level:
+            self.thinking.pop()

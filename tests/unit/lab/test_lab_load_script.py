@@ -1,0 +1,27 @@
+"""The load script and study that come with the tracker agree with each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from plimsoll.lab.tracker import seed
+
+LOAD = Path(seed.__file__).parent / "load"
+
+
+def test_the_study_names_operations_and_requests_of_the_script() -> None:
+    study = yaml.safe_load((LOAD / "study.yaml").read_text())
+    script = (LOAD / study["workload"]["script"]).read_text()
+    exported = set(re.findall(r"export function (\w+)", script))
+    named = set(re.findall(r"'((?:GET|POST) [^']+)'", script))
+    assert {operation["exec"] for operation in study["workload"]["operations"]} < exported
+    assert {objective["request"] for objective in study["objectives"]} == named
+
+
+def test_a_user_does_what_the_report_says_an_hour() -> None:
+    study = yaml.safe_load((LOAD / "study.yaml").read_text())
+    rates = {each["name"]: each["per_user_hour"] for each in study["workload"]["operations"]}
+    assert rates == {"create_issue": 1, "update_issue": 9, "view_issue": 30, "search_issues": 10}

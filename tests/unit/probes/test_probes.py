@@ -1,0 +1,166 @@
+"""Probes of host, network and processes. Processes are real and small; nothing asserts how long anything takes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from plimsoll.probes import HostProbe, NetworkProbe, Probe, ProbeUnavailable, ProcessProbe, probes_for
+from plimsoll.probes.finding_processes import find_roots, pids_listening_on
+from plimsoll.probes.probe import Rates
+from plimsoll.probes.process import Facts, _rates
+from plimsoll.study import Probes, ProcessSelector
+
+PARENT_AND_CHILD = """
+import os, signal, socket, sys
+listening = socket.socket(); listening.bind(("127.0.0.1", 0)); listening.listen()
+child = os.fork()
+if child == 0:
+    signal.pause()
+print(listening.getsockname()[1], child, flush=True)
+signal.pause()
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[subprocess.Popen[str], int, int]]:
+    """A process that listens, with a forked worker on the same socket: (process, port, id of the worker)."""
+    with subprocess.Popen([sys.executable, "-c", PARENT_AND_CHILD], stdout=subprocess.PIPE, text=True) as process:
+        port, child = map(int, process.stdout.readline().split())
+        yield process, port, child
+        for pid in (child, process.pid):
+            if psutil.pid_exists(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+class Ticks:
+    """A clock that goes on by one second a call."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_rates_are_differences_over_time_and_a_falling_counter_gives_none():
+    rates = Rates(Ticks())
+    assert rates.update({"a": 10}) == ({}, 0.0)
+    assert rates.update({"a": 15, "b": 3}) == ({"a": 5.0}, 1.0)
+    assert rates.update({"a": 2, "b": 4}) == ({"b": 1.0}, 1.0)
+
+
+def test_the_host_tells_shares_between_zero_and_one_and_units_in_its_names():
+    probe = HostProbe()
+    assert "cpu_share" not in probe.sample()
+    deadline = time.monotonic() + 30
+    while "cpu_share" not in (values := probe.sample()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert all(0 <= value <= 1 for name, value in values.items() if name.endswith("_share"))
+    assert 0 <= values["cpu_cores_used"] <= values["cores"]
+    assert values["memory_used_bytes"] > 0
+    units = ("_share", "_bytes", "_per_s", "_used", "cores", "load_1m")
+    assert all(name.endswith(units) for name in values)
+
+
+def test_the_network_counts_loopback_apart():
+    probe = NetworkProbe()
+    assert probe.sample() == {}
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_connection(listening.getsockname()) as one,
+        listening.accept()[0] as other,
+    ):
+        one.sendall(b"x" * 50_000)
+        other.recv(1_000)
+    values = probe.sample()
+    assert values["loopback_bytes_per_s"] > 0
+    assert set(values) >= {"network_sent_bytes_per_s", "network_received_bytes_per_s"}
+
+
+@pytest.mark.parametrize("how", ["port", "pid", "name"])
+def test_a_process_is_found_by_port_pid_or_name_with_its_children(server, how):
+    process, port, child = server
+    name = psutil.Process(process.pid).name()
+    selector = ProcessSelector(label="app", **{how: {"port": port, "pid": process.pid, "name": name}[how]})
+    roots = find_roots(selector)
+    assert process.pid in [root.pid for root in roots]
+    assert child not in [root.pid for root in roots]
+    if how != "name":  # other processes may share the name
+        probe = ProcessProbe(selector)
+        values = probe.sample()
+        assert probe.source == "process:app"
+        assert (values["processes"], values["threads"]) == (2, 2)
+        assert values["rss_bytes"] > 0
+        assert values["open_files"] >= 2
+        assert {"cpu_cores_used", "context_switches_per_s"} <= set(probe.sample())
+
+
+def test_workers_that_share_a_listening_socket_are_all_found(server):
+    process, port, child = server
+    assert pids_listening_on(port) == {process.pid, child}
+
+
+def test_a_vanished_process_is_unavailable_and_found_again_when_restarted(server):
+    process, port, child = server
+    found = {"pid": process.pid}
+    selector = ProcessSelector(label="app", port=port)
+    probe = ProcessProbe(selector, find=lambda _: find_roots(ProcessSelector(label="app", pid=found["pid"])))
+    probe.sample()
+    os.kill(child, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    with pytest.raises(ProbeUnavailable, match="no process has the id"):
+        probe.sample()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        found["pid"] = other.pid
+        values = probe.sample()
+        assert "cpu_cores_used" not in values
+        assert probe.take_notes() == [f"app was restarted: process {process.pid} is now {other.pid}"]
+        assert probe.take_notes() == []
+        assert probe.sample()["cpu_cores_used"] >= 0
+        other.kill()
+
+
+def facts(cpu_s: float, reaped_cpu_s: float = 0.0) -> Facts:
+    return Facts(cpu_s, reaped_cpu_s, 1, 1, 1, 0, 0, 0, ((1, cpu_s),))
+
+
+def test_cpu_of_children_that_ended_in_between_is_counted_once():
+    before = {(1, 0.0): facts(10.0, 5.0), (2, 0.0): facts(3.0)}
+    after = {(1, 0.0): facts(10.5, 8.4)}  # process 2 used another 0.4 s, ended, and was credited to its parent
+    assert _rates(before, after, 1.0)["cpu_cores_used"] == pytest.approx(0.9)
+
+
+def test_cpu_of_new_children_counts_from_their_birth_and_never_below_zero():
+    assert _rates({(1, 0.0): facts(1.0)}, {(1, 0.0): facts(1.0), (3, 5.0): facts(0.7)}, 1.0)[
+        "cpu_cores_used"
+    ] == pytest.approx(0.7)
+    ignored = _rates({(1, 0.0): facts(1.0), (2, 0.0): facts(9.0)}, {(1, 0.0): facts(1.2)}, 1.0)
+    assert ignored["cpu_cores_used"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [{"pid": 2**22 + 1}, {"port": 1}, {"name": "no such process anywhere"}],
+)
+def test_what_is_not_there_says_what_to_do(selector):
+    with pytest.raises(ProbeUnavailable, match=r"Correct|Start"):
+        ProcessProbe(ProcessSelector(label="app", **selector)).sample()
+
+
+def test_a_study_gets_the_probes_it_asks_for():
+    processes = [ProcessSelector(label="a", pid=1), ProcessSelector(label="b", pid=2)]
+    chosen = probes_for(Probes(), processes)
+    assert [probe.source for probe in chosen] == ["host", "network", "process:a", "process:b"]
+    assert all(isinstance(probe, Probe) for probe in chosen)
+    assert probes_for(Probes(host=False, network=False, processes=False), processes) == []

@@ -1,0 +1,118 @@
+"""The sampler: every probe each second, and nothing a probe does ends it. Clocks and probes are invented."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from plimsoll.probes import ProbeUnavailable, Sampler
+
+
+class Scripted:
+    """A probe that answers, or raises, what it is given, one after another; then the last for ever."""
+
+    def __init__(self, source: str, *answers: Any) -> None:
+        self.source, self.answers, self.notes = source, list(answers), []
+
+    def sample(self) -> dict[str, float]:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def take_notes(self) -> list[str]:
+        notes, self.notes = self.notes, []
+        return notes
+
+
+class Received:
+    """What the callbacks got."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.events: list[tuple[str, str, str]] = []
+
+    def event(self, kind: str, t_unix: float, source: str, message: str) -> None:
+        self.events.append((kind, source, message))
+
+
+def sampler_of(received: Received, *probes: Scripted, times: list[float]) -> Sampler:
+    clock = iter(times)
+    return Sampler(probes, received.rows.append, received.event, t0_unix=100.0, clock=lambda: next(clock))
+
+
+def test_rows_carry_time_source_values_and_the_second_they_describe():
+    received = Received()
+    sampler = sampler_of(received, Scripted("host", {"x": 1.0}), times=[100.0, 101.001, 102.99, 112.98])
+    for _ in range(4):
+        sampler.sample_once()
+    assert received.rows[0] == {"t_unix": 100.0, "second": 0, "source": "host", "values": {"x": 1.0}}
+    assert [row["second"] for row in received.rows] == [0, 0, 2, 12]
+
+
+def test_a_lost_probe_is_told_once_and_told_again_when_it_is_back():
+    received = Received()
+    gone = ProbeUnavailable("app: no process. Start it.")
+    probe = Scripted("process:app", {"x": 1.0}, gone, gone, gone, {"x": 2.0}, {"x": 3.0})
+    sampler = sampler_of(received, probe, Scripted("host", {"y": 1.0}), times=[100.0 + i / 2 for i in range(12)])
+    for _ in range(6):
+        sampler.sample_once()
+    assert received.events == [
+        ("note", "process:app", "app: no process. Start it."),
+        ("note", "process:app", "process:app can be read again"),
+    ]
+    assert len([row for row in received.rows if row["source"] == "host"]) == 6
+    assert [row["values"]["x"] for row in received.rows if row["source"] == "process:app"] == [1.0, 2.0, 3.0]
+
+
+def test_an_unforeseen_error_of_a_probe_is_an_event_and_sampling_goes_on():
+    received = Received()
+    sampler = sampler_of(received, Scripted("host", ZeroDivisionError("oh")), times=[100.0, 101.0])
+    sampler.sample_once()
+    sampler.sample_once()
+    assert received.events == [("error", "host", "host failed: ZeroDivisionError: oh. Report this as a bug.")]
+
+
+def test_notes_of_a_probe_become_events():
+    received = Received()
+    probe = Scripted("process:app", {"x": 1.0})
+    probe.notes = ["app was restarted"]
+    sampler_of(received, probe, times=[100.0]).sample_once()
+    assert received.events == [("note", "process:app", "app was restarted")]
+
+
+def test_the_thread_samples_until_it_is_stopped():
+    received, enough = Received(), threading.Event()
+
+    def on_row(row: dict[str, Any]) -> None:
+        received.rows.append(row)
+        if len(received.rows) >= 5:
+            enough.set()
+
+    with Sampler([Scripted("host", {"x": 1.0})], on_row, received.event, t0_unix=0.0, interval_s=0.01):
+        assert enough.wait(60)
+    count = len(received.rows)
+    assert threading.active_count() == 1 or all(t.name != "plimsoll-sampler" for t in threading.enumerate())
+    assert len(received.rows) == count
+
+
+def test_an_error_of_the_callback_ends_sampling_and_is_raised_by_stop():
+    failed = threading.Event()
+
+    def on_row(row: dict[str, Any]) -> None:
+        failed.set()
+        raise OSError("disk full")
+
+    sampler = Sampler([Scripted("host", {"x": 1.0})], on_row, Received().event, t0_unix=0.0, interval_s=0.01)
+    sampler.start()
+    assert failed.wait(60)
+    with pytest.raises(OSError, match="disk full"):
+        sampler.stop()
+    sampler.stop()
+
+
+def test_an_interval_of_zero_is_refused():
+    with pytest.raises(ValueError, match="above 0"):
+        Sampler([], print, print, t0_unix=0.0, interval_s=0)

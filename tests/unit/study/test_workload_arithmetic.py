@@ -1,0 +1,83 @@
+"""Users to arrival rates and back."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from plimsoll.errors import InputError
+from plimsoll.study import (
+    ClosedWorkload,
+    Group,
+    OpenWorkload,
+    Operation,
+    arrivals_per_s,
+    scenarios_for,
+    shares,
+    total_arrivals_per_s,
+    users_for_rate,
+    users_per_group,
+)
+from plimsoll.study.workload import THINK_TIME_VARIABLE, closed_throughput_per_s, rate_of_scenarios
+
+OPEN = OpenWorkload(
+    script="s.js",
+    operations=[
+        Operation(name="create", exec="createIssue", per_user_hour=1),
+        Operation(name="view", per_user_hour=49),
+    ],
+)
+
+
+def closed(*weights: float) -> ClosedWorkload:
+    return ClosedWorkload(
+        script="s.js", groups=[Group(name=f"g{i}", weight=weight, think_time_s=30) for i, weight in enumerate(weights)]
+    )
+
+
+def test_users_times_operations_per_user_and_hour_is_the_arrival_rate():
+    assert arrivals_per_s(OPEN, 3600) == {"create": 1.0, "view": 49.0}
+    assert total_arrivals_per_s(OPEN, 168) == pytest.approx(168 * 50 / 3600)
+
+
+@pytest.mark.parametrize("users", [0, 0.001, 1, 168, 3e6])
+def test_users_for_rate_is_the_inverse(users):
+    assert users_for_rate(OPEN, total_arrivals_per_s(OPEN, users)) == pytest.approx(users)
+
+
+def test_scenarios_hold_the_rates_of_one_user_as_floats():
+    options = scenarios_for(OPEN)
+    assert options["scenarios"]["create"]["executor"] == "constant-arrival-rate"
+    assert options["scenarios"]["create"]["exec"] == "createIssue"
+    assert options["scenarios"]["view"]["exec"] == "view"
+    assert options["scenarios"]["view"]["rate"] == pytest.approx(49 / 3600)
+    assert rate_of_scenarios(options) == pytest.approx(total_arrivals_per_s(OPEN, 1))
+
+
+def test_scenarios_of_a_closed_workload_share_one_user_and_carry_the_think_time():
+    scenarios = scenarios_for(closed(70, 30))["scenarios"]
+    assert [one["vus"] for one in scenarios.values()] == pytest.approx([0.7, 0.3])
+    assert scenarios["g0"]["executor"] == "constant-vus"
+    assert scenarios["g0"]["env"] == {THINK_TIME_VARIABLE: "30"}
+
+
+@pytest.mark.parametrize("weights", [(1,), (70, 30), (1, 1, 1), (5, 3, 3, 1, 0.5)])
+@pytest.mark.parametrize("users", [0, 1, 2, 7, 100, 1001])
+def test_whole_users_per_group_add_up_and_stay_within_one_of_their_share(weights, users):
+    workload = closed(*weights)
+    split = users_per_group(workload, users)
+    assert sum(split.values()) == users
+    assert math.fsum(shares(workload).values()) == pytest.approx(1)
+    assert all(abs(split[name] - users * share) < 1 for name, share in shares(workload).items())
+
+
+def test_the_interactive_response_time_law_gives_the_closed_throughput():
+    assert closed_throughput_per_s(100, 2.0, 8.0) == 10.0
+    assert closed_throughput_per_s(1, 0.0, 0.0) == math.inf
+
+
+@pytest.mark.parametrize("users", [-1, float("nan")])
+def test_a_load_below_zero_is_refused(users):
+    with pytest.raises(InputError, match="zero or more"):
+        arrivals_per_s(OPEN, users)
