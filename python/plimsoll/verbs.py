@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -125,7 +127,8 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
         seed=seed,
         cpus=_engine_cpus(choices),
     )
-    inspect(config)  # a mistake in the script shows before the target is started
+    if study.target.start is None:  # else starting may make files that the script opens
+        inspect(config)
     settings = CapacitySettings(
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
@@ -208,7 +211,8 @@ def _measure(
         kept_apart = choices.kept_apart or (_isolate(processes, plan.config.cpus, note) if choices.isolate else None)
         source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open)
         sample = _sample_with(plan, processes, note)
-        result = run_capacity(source, plan.settings, writer, sample, on_progress)
+        with _on_cpus(plan.config.cpus):
+            result = run_capacity(source, plan.settings, writer, sample, on_progress)
     notes = [] if plan.target.reset or plan.target.start else [_AGEING]
     findings = capacity_findings(
         result,
@@ -224,6 +228,20 @@ def _measure(
     writer.write_findings(findings)
     writer.finish(result.status)
     return Answer(findings, writer.path, write_html(writer.path), result.status)
+
+
+@contextmanager
+def _on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
+    """Probes and bookkeeping run beside the engine, not on the target's processors."""
+    if not cpus or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 _AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."

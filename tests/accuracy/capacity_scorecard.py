@@ -83,10 +83,12 @@ def line(case: Case, found: Sequence[Outcome]) -> str:
     widths = np.array([(o.bad - o.good) / o.bad if o.good and o.bad else 1.0 for o in found])
     narrow = widths <= case.width + 1e-9
     load = np.array([o.load_s for o in found])
+    both = np.mean(narrow & held)
+    above, below = np.mean([(o.good or 0) > 1 for o in found]), np.mean([(o.bad or 9) < 1 for o in found])
     return (
-        f"{case.name:34s} held {np.mean(held):6.1%}  narrow {np.mean(narrow):6.1%}  both {np.mean(narrow & held):6.1%}  "
-        f"width {np.median(widths):5.1%}  load {np.median(load):4.0f} s (p95 {np.quantile(load, 0.95):4.0f}, max {load.max():4.0f})  "
-        f"good>1 {np.mean([(o.good or 0) > 1 for o in found]):5.1%}  bad<1 {np.mean([(o.bad or 9) < 1 for o in found]):5.1%}"
+        f"{case.name:34s} held {np.mean(held):6.1%}  narrow {np.mean(narrow):6.1%}  both {both:6.1%}  "
+        f"width {np.median(widths):5.1%}  load {np.median(load):4.0f} s (p95 {np.quantile(load, 0.95):4.0f}, "
+        f"max {load.max():4.0f})  good>1 {above:5.1%}  bad<1 {below:5.1%}"
     )
 
 

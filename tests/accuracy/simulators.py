@@ -1,7 +1,7 @@
 """Targets of known capacity behind the LoadSource protocol, in virtual time: hours of load in seconds, seeded.
 
-Open: Poisson arrivals at `rate_per_level_s × level` into a queue of c servers (Kiefer–Wolfowitz recursion, with a heap of the
-times at which servers become free). Closed: c servers, N users with exponential think time. Truth: c × μ.
+Open: Poisson arrivals at `rate_per_level_s × level` into a queue of c servers (Kiefer–Wolfowitz recursion, a heap of
+the times at which servers become free). Closed: c servers, N users with exponential think time. Truth: c × μ.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ use crate::limits;
 /// What one thread measured in one second.
 pub struct ThreadSecond {
     pub second: u32,
+    /// How long the thread has run, to end the last second where it ended.
+    pub elapsed_s: f64,
     pub counts: Counts,
     pub deltas: Vec<Delta>,
     pub lag: Histogram,
@@ -54,6 +56,7 @@ struct Second {
     counts: Counts,
     series: SeriesMap,
     lag: Histogram,
+    elapsed_s: f64,
 }
 
 impl Collector<'_> {
@@ -75,6 +78,7 @@ impl Collector<'_> {
                     }
                     let second = open.entry(part.second).or_default();
                     second.parts += 1;
+                    second.elapsed_s = second.elapsed_s.max(part.elapsed_s);
                     second.counts.add(&part.counts);
                     second.lag.merge(&part.lag);
                     for delta in &part.deltas {
@@ -95,7 +99,7 @@ impl Collector<'_> {
     }
 
     fn publish(&self, number: u32, second: &Second, totals: &mut Totals, cpu_s: &mut f64) {
-        totals.seconds = f64::from(number + 1);
+        totals.seconds = second.elapsed_s.min(f64::from(number + 1));
         let vus = second.counts.vus;
         totals.vus_min_max = Some(totals.vus_min_max.map_or((vus, vus), |(low, high)| (low.min(vus), high.max(vus))));
         totals.vus_max = totals.vus_max.max(second.counts.vus_max);

@@ -6,6 +6,10 @@ use plimsoll_engine::{Config, EngineError, Run};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+/// glibc grows a thread's heap page by page with a system call each, which made a new VU cost milliseconds.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn error(error: EngineError) -> PyErr {
     match error {
         EngineError::Script(_) | EngineError::Options(_) | EngineError::Setup(_) => PyValueError::new_err(error.to_string()),

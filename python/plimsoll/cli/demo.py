@@ -15,9 +15,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
     """Start an issue tracker on this machine and find how many users it carries."""
-    import os
     import shlex
-    import socket
     import sys
     import tempfile
 
@@ -31,9 +29,7 @@ def demo(
     study = load_study(Path(plimsoll.lab.tracker.__file__).parent / "load" / "study.yaml")
     cpus = available_cpus()
     apart = len(cpus) > 1
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _free_port()
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-") as folder:
         command = [sys.executable, "-m", "plimsoll.lab", "tracker", "--port", str(port), "--issues", str(issues), "--data", folder]
         command += ["--cpu", str(cpus[0])] if apart else []
@@ -55,13 +51,26 @@ def demo(
         )
         if not quiet:
             print(f"An issue tracker with {issues:,} issues on {target.url}; how many users does it carry?", file=sys.stderr)
-        if apart:
-            os.sched_setaffinity(0, {cpus[1]})
         progress = ProgressLine(quiet=quiet)
         try:
             answer = capacity(demo_study, choices, progress)
         finally:
             progress.done()
-            if apart:
-                os.sched_setaffinity(0, set(cpus))
     show(answer, as_json)
+
+
+def _free_port() -> int:
+    """A port below the range that clients' sockets are given, so that no connection takes it in between."""
+    import random
+    import socket
+
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as trial:
+            try:
+                trial.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    from plimsoll.errors import TargetError
+
+    raise TargetError("no free port between 20000 and 32000 on 127.0.0.1", "Stop some servers and run the demo again.")

@@ -27,6 +27,7 @@ from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
 LONGEST_SHARE = 1.6
 WIDEST_HALF = 0.3
 RECHECK_LIMIT_S = 15.0
+LOW_LOAD = 0.7
 QUICK_PLATEAU_SD = 0.02
 
 
@@ -46,8 +47,10 @@ def run_capacity(
     holder.warm_up_s = settings.warm_up_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
+    started = False
     try:
         source.start()
+        started = True
         about = {"experiment": "capacity", "unit": source.unit, "open": source.open, "width_goal": settings.width}
         holder.event("experiment_started", source.now(), **about)
         if source.open:
@@ -56,12 +59,12 @@ def run_capacity(
             search_closed(holder, settings, result)
     except KeyboardInterrupt:
         result.status, result.reason = "interrupted", "Interrupted; the answer rests on what was measured until then."
-        holder.event("interrupted", source.now())
+        holder.event("interrupted", source.now() if started else 0.0)
     finally:
-        result.load_s = source.now()
+        result.load_s = source.now() if started else 0.0
         source.stop(graceful=True)
     result.rate_per_level_s = search.rate_per_level_s()
-    holder.event("capacity_result", source.now(), result=result.to_json())
+    holder.event("capacity_result", result.load_s, result=result.to_json())
     return result
 
 
@@ -74,7 +77,7 @@ class _OpenSearch:
         self.result = result
         self.goal = settings.goal(result.unit)
         self.trials: list[Trial] = []
-        self.base: Measurement | None = None
+        self._has_answered = False
         self.noise = 1.0
 
     def run(self) -> None:
@@ -114,8 +117,7 @@ class _OpenSearch:
             self._note(record, quick=True)
             if record.judgement.verdict == "bad":
                 return self._recover(record)
-            if self.base is None and seen.times.count:
-                self.base = seen
+            self._has_answered = self._has_answered or seen.times.count > 0
             self.holder.warm_up_s = warm_up_from(seen, self.settings.warm_up_s)
             level = ramp.next_level(record.level, sum(seen.planned))
             if level is None or self._budget_left_s() < self.settings.step_s:
@@ -151,7 +153,7 @@ class _OpenSearch:
         return moved.expected >= LONGEST_SHARE * arrivals_to_decide(self._half_width(), max(1.0, moved.service_noise))
 
     def _bad_is_enough(self, found: Judgement) -> bool:
-        """A bad step goes on until its plateau is known to a quarter (a third) of the half width, but not into deep overload."""
+        """A bad step goes on until its plateau is known to a quarter (later a third) of the half width."""
         if found.plateau is None or found.growth is None or found.growth.growth_share > 0.3:
             return True
         fine, coarse = self._half_width() / 4, self._half_width() / 3
@@ -175,8 +177,13 @@ class _OpenSearch:
 
     def _context(self, seen: Measurement, quick: bool = False) -> Context:
         rate = self.rate_per_level_s() or 0.0
-        base = (self.base.failed, self.base.requests) if self.base is not None else (0, 0)
-        return Context(rate, self._half_width(), self.settings.step_s, self._estimate(), base, quick=quick)
+        return Context(rate, self._half_width(), self.settings.step_s, self._estimate(), self._base_errors(seen.level), quick=quick)
+
+    def _base_errors(self, level: float) -> tuple[int, int]:
+        """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
+        calm = [step for step in self.holder.records if step.judgement.verdict == "good"]
+        below = [step.measurement for step in calm if step.level <= LOW_LOAD * level]
+        return sum(seen.failed for seen in below), sum(seen.requests for seen in below)
 
     def _estimate(self) -> Plateau | None:
         return capacity_estimate(self.trials, self.goal.half_width)
@@ -199,27 +206,26 @@ class _OpenSearch:
         return self.settings.load_budget_s - self.holder.source.now()
 
     def _note(self, record: StepRecord, quick: bool = False) -> None:
-        """Keep what the step proved. A calm probe proves nothing, it only allows the next one."""
+        """Keep what the step proved. Probes of the ramp only hint."""
         found = record.judgement
         top = found.plateau
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
         if found.growth is not None and not quick:
             self.noise = max(1.0, found.growth.service_noise)
-        verdict = "undecided" if quick and found.verdict == "good" else found.verdict
-        if not quick or verdict == "bad":
-            self.trials.append(Trial(record.level, verdict, top))
+        proven = not quick or found.given_up
+        self.trials.append(Trial(record.level, found.verdict, top, proven))
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
         self.result.estimate = self._estimate()
 
     def _unusable(self, record: StepRecord) -> bool:
         """Whether the very first probe shows a target that answers nothing or only errors."""
         seen = record.measurement
-        if self.base is not None or not sum(seen.planned):
+        if self._has_answered or not sum(seen.planned):
             return False
         if not sum(seen.done):
             self._fail(
-                f"No iteration finished within {len(seen.seconds)} s at the lowest level ({record.level:g}): the target hangs."
+                f"No iteration finished within {len(seen.seconds)} s at level {record.level:g}: the target hangs."
             )
             return True
         if seen.requests and seen.error_share > 0.5:
@@ -231,7 +237,8 @@ class _OpenSearch:
         """Drain, and after errors see whether the target still answers at low load; False if it does not."""
         drained_s = self.holder.drain(self.settings.drain_limit_s)
         seen = record.measurement
-        if not record.judgement.given_up or self.base is None or (sum(seen.done) and seen.error_share <= 0.5):
+        answering = bool(sum(seen.done)) and seen.error_share <= 0.5 and math.isfinite(drained_s)
+        if answering or not self._has_answered:
             return True
         waited_s = self.holder.source.now() + RECHECK_LIMIT_S
         while True:

@@ -1,4 +1,4 @@
-"""The search over a closed workload: double the users until throughput is flat, then bisect for where it stops rising."""
+"""The search over a closed workload: double the users until throughput is flat, then bisect."""
 
 from __future__ import annotations
 

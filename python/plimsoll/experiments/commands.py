@@ -31,7 +31,7 @@ class Command:
     ) -> None:
         self._redactor = redactor
         log.parent.mkdir(parents=True, exist_ok=True)
-        output = log.open("ab")  # noqa: SIM115 (the copying thread closes it)
+        output = log.open("ab")
         try:
             self._process = subprocess.Popen(
                 text,

@@ -3,7 +3,7 @@
 Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py), or the share
       of failed requests rises above that of low load, or the step had to be given up.
 Good: unfinished work stayed calm for long enough, and either an overloaded step has shown a capacity clearly above
-      this level, or this step alone is long enough to have shown an overload.
+      this level, or the queue of this step stood so still that no overload can be behind it.
 Else undecided. Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target
 that keeps up is not saturated.
 """
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.stats.plateau import Plateau, plateau
-from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing
+from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing, is_still
 from plimsoll.stats.wilson import wilson_interval
 
 SEPARATION_Z = 2.0
-STRICT_CALM_Z = 0.35
+FEWEST_ARRIVALS = 100
 GIVE_UP_ERROR_SHARE = 0.5
 GIVE_UP_MEDIAN_MS = 10_000.0
 GIVE_UP_BACKLOG_S = 30.0
@@ -85,15 +85,16 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
 
 
 def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: Context) -> Judgement:
-    long_enough = moved.seconds >= context.least_seconds and moved.expected >= context.least_share * full
-    if long_enough and is_calm(moved):
+    held = moved.seconds >= context.least_seconds
+    if held and moved.expected >= context.least_share * full and is_calm(moved):
         if context.plateau is not None:
             doubt = math.hypot(context.plateau.sd, 0.25 * context.half_width * seen.level)
             if context.plateau.level - seen.level >= SEPARATION_Z * doubt:
                 return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
-        if moved.expected >= 1.3 * full and is_calm(moved, STRICT_CALM_Z):
-            return Judgement("good", (_calm_words(moved),), False, moved)
-    words = f"Unfinished work changed by {moved.unfinished_end - moved.unfinished_start:+.0f} of {moved.expected:.0f} arrivals, "
+    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved):
+        return Judgement("good", (_calm_words(moved),), False, moved)
+    gain = moved.unfinished_end - moved.unfinished_start
+    words = f"Unfinished work changed by {gain:+.0f} of {moved.expected:.0f} arrivals, "
     return Judgement("undecided", (words + "which chance alone may explain or not.",), False, moved)
 
 
@@ -111,10 +112,10 @@ def give_up_reason(seen: Measurement) -> str | None:
 
 
 def backlog_s(seen: Measurement) -> float:
-    """Seconds the target would need for the unfinished work that this step added."""
+    """Seconds the target would need for the unfinished work that this step added, at the best rate it has shown."""
     if not seen.seconds:
         return 0.0
-    done_per_s = max(sum(seen.done), 1.0) / len(seen.seconds)
+    done_per_s = max(seen.done_per_s, seen.best_done_per_s, 1 / len(seen.seconds))
     return max(0.0, seen.unfinished_end - seen.unfinished_start) / done_per_s
 
 
@@ -131,9 +132,9 @@ def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
 def _growth_words(moved: Growth, seen: Measurement) -> str:
     gain = moved.unfinished_end - moved.unfinished_start
     return (
-        f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second; unfinished work "
-        f"grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work and beyond chance "
-        f"(z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
+        f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second; "
+        f"unfinished work grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work and "
+        f"beyond chance (z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
     )
 
 
@@ -150,4 +151,5 @@ def _calm_words(moved: Growth) -> str:
 
 
 def _plateau_words(top: Plateau) -> str:
-    return f"Overloaded steps finished as much as level {top.level:.4g} (± {2 * top.relative_sd:.1%}) asks for, which is above."
+    doubt = 2 * top.relative_sd
+    return f"Overloaded steps finished as much as level {top.level:.4g} (± {doubt:.1%}) asks for, which is above."

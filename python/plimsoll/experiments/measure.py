@@ -21,11 +21,13 @@ class Measurement:
     """The measured seconds of one step at `level`, after its warm-up.
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
-    `dropped`, `late`; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    `dropped`, `late`; `best_done_per_s`: of
+    earlier steps; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
     """
 
     level: float
     unfinished_start: float = 0.0
+    best_done_per_s: float = 0.0
     seconds: list[int] = field(default_factory=list)
     planned: list[int] = field(default_factory=list)
     done: list[int] = field(default_factory=list)

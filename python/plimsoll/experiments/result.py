@@ -1,4 +1,4 @@
-"""What the capacity experiment asks for and what it hands back: plain data that also reads back from a run directory."""
+"""What the capacity experiment asks for and what it hands back: plain data that a run directory holds too."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Where to look next: a pure search for the bracket (highest level proven good, lowest proven bad).
 
-The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant upper bound is the lowest level proven bad, the
-relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
+The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant upper bound is the lowest level proven bad,
+the relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
 overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just above and one just
 below that estimate, instead of halving. A step that proves nothing becomes no bound.
 
@@ -27,11 +27,16 @@ DEEP_OVERLOAD_DOUBT = 0.10
 
 @dataclass(frozen=True)
 class Trial:
-    """One judged step. `plateau`: capacity seen while the target was always busy, for bad steps."""
+    """One judged step. `plateau`: capacity seen while the target was always busy, for bad steps.
+
+    `proven`: False for the ramp's short probes, which hint at where to look and bound nothing (a pause of the target
+    looks like saturation for a second or two).
+    """
 
     level: float
     verdict: Verdict
     plateau: Plateau | None = None
+    proven: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,8 +79,9 @@ class Proposal:
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
     """Relevant bounds of the trials so far; a good level above the lowest bad one does not count."""
-    bad = min((trial.level for trial in trials if trial.verdict == "bad"), default=None)
-    below = [trial.level for trial in trials if trial.verdict == "good" and (bad is None or trial.level < bad)]
+    bad = min((trial.level for trial in trials if trial.proven and trial.verdict == "bad"), default=None)
+    good = [trial.level for trial in trials if trial.proven and trial.verdict == "good"]
+    below = [level for level in good if bad is None or level < bad]
     return Bracket(max(below, default=None), bad)
 
 
@@ -109,7 +115,7 @@ def propose(trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal 
     if bounds.width <= goal.width or _at_most(bounds.good, goal):
         return None
     estimate = capacity_estimate(trials, half_width)
-    wanted = _without_estimate(bounds) if estimate is None else _around(estimate.level, trials, goal, half_width)
+    wanted = _without_estimate(trials, goal) if estimate is None else _around(estimate.level, trials, goal, half_width)
     return _within(wanted, trials, goal, half_width) if wanted is not None else None
 
 
@@ -117,19 +123,30 @@ def _at_most(good: float | None, goal: Goal) -> bool:
     return goal.most_level is not None and good is not None and good >= goal.most_level * (1 - 1e-9)
 
 
-def _without_estimate(bounds: Bracket) -> Proposal | None:
-    if bounds.bad is None:
-        return Proposal(2 * bounds.good, "bad") if bounds.good else None
-    if bounds.good is None:
-        return Proposal(bounds.bad / 2, "good")
-    return Proposal(math.sqrt(bounds.good * bounds.bad), "good")
+def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
+    """Double, halve or bisect; probes stand in for the bounds that are still missing."""
+    bounds = bracket_of(trials)
+    hints = [trial.level for trial in trials if not trial.proven and trial.verdict == "bad"]
+    bad = bounds.bad or min((level for level in hints if level > (bounds.good or 0.0)), default=None)
+    calm = [trial.level for trial in trials if not trial.proven and trial.verdict == "good"]
+    good = bounds.good or max((level for level in calm if bad is None or level < bad), default=None)
+    tried = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
+    if bad is None:
+        if tried and bounds.good is None:
+            return Proposal(tried[0] * (1 - goal.width), "good")
+        return Proposal(bounds.good * 2 if bounds.good else good, "bad") if good else None
+    if good is None:
+        return Proposal(bad / 2, "good")
+    if bounds.bad is None and bounds.good is not None and bad / good <= 1 + goal.width:
+        return Proposal(bad, "bad")
+    return Proposal(math.sqrt(good * bad), "good")
 
 
 def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal:
     """A bad bound close above the centre first, then a good one as low as the width allows."""
     bounds = bracket_of(trials)
     width = max(goal.width, 2 * half_width / (1 + half_width) * 1.02)
-    open_levels = sorted(trial.level for trial in trials if trial.verdict == "undecided")
+    open_levels = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
     above = centre * (1 + half_width)
     for level in open_levels:
         if level >= centre and above < level * (1 + 0.4 * half_width):
@@ -162,9 +179,8 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
     ):
         return None
     near = 0.0 if goal.whole else 0.1 * half_width * level
-    if any(
-        abs(trial.level - level) <= near for trial in trials if trial.verdict != "undecided" or trial.level == level
-    ):
+    judged = [trial for trial in trials if trial.proven]
+    if any(abs(one.level - level) <= near for one in judged if one.verdict != "undecided" or one.level == level):
         return None
     return Proposal(level, wanted.aim)
 

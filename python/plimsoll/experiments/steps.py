@@ -71,7 +71,8 @@ class StepHolder:
         self.event("step_started", start_s, level=level, step_kind=kind)
         self.source.set_level(level)
         measured_from = math.ceil(start_s - SETTLED_SHARE) + math.ceil(self.warm_up_s)
-        seen = Measurement(level)
+        best_per_s = max((record.measurement.done_per_s for record in self.records), default=0.0)
+        seen = Measurement(level, best_done_per_s=best_per_s)
         judgement: Judgement | None = None
         try:
             for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
@@ -96,8 +97,9 @@ class StepHolder:
         while True:
             before = self._unfinished
             took_s = self.source.drain(limit_s)
-            for snapshot in self.source.snapshots(self.source.now()):
-                self._record(snapshot, "drain")
+            seconds = list(self.source.snapshots(self.source.now()))
+            for snapshot in seconds:
+                self._record(snapshot, "drain", probe=snapshot is seconds[-1])
             rounds += 1
             total_s += took_s if math.isfinite(took_s) else limit_s
             if math.isfinite(took_s) or self._unfinished >= DRAINING_SHARE * before or rounds >= MOST_DRAINS:
@@ -123,14 +125,15 @@ class StepHolder:
         self.event("step_ended", end_s, **record.to_json())
         return record
 
-    def _record(self, snapshot: Snapshot, phase: str) -> None:
+    def _record(self, snapshot: Snapshot, phase: str, probe: bool = True) -> None:
+        """Write one second and ask the probes, whose rates span the time since they were last asked."""
         self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
         if self.writer is not None:
             if not self._began:
                 self._began = True
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
-            if self._sample is not None:
+            if self._sample is not None and probe:
                 for row in self._sample(snapshot.second, snapshot.t_unix):
                     self.writer.append_resource(row)
         if self._report is not None:

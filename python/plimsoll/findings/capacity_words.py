@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
+KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory"}
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -30,10 +31,8 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
     limited = finding["limited_by"]
-    if limited["kind"] in ("cpu", "disk", "memory") and result["bad"] is not None:
-        parts.append(
-            f"What stops it: {limited['kind'].upper() if limited['kind'] == 'cpu' else limited['kind']} of {limited['where']}."
-        )
+    if limited["kind"] in KIND_WORDS and result["bad"] is not None:
+        parts.append(f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}.")
     elif limited["kind"] == "errors":
         parts.append("What stops it: requests begin to fail.")
     elif result["bad"] is not None:
@@ -45,7 +44,8 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
 def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
     good, bad, unit = result["good"], result["bad"], result["unit"]
     if good is None and bad is None:
-        return "It cannot be said how much load it carries: no step was decided."
+        hint = f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
+        return f"It cannot be said how much load it carries: no step was decided.{hint}"
     if good is None:
         return f"It does not carry {level_words(bad, unit)}; no lower level was proven to be carried."
     rates = [f"{number(capacity[key])} {word}/s" for key, word in _RATES if capacity.get(key)]
@@ -100,12 +100,11 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
     kind = finding["limited_by"]["kind"]
     if kind == "unknown" and bad is not None:
         steps.append(
-            "Probe the target's processes and its database (probes in the study), or profile it at the capacity, to see what it waits for."
+            "To see what it waits for, probe the target's processes and its database (probes in the study), "
+            "or profile it at the capacity."
         )
-    elif kind in ("cpu", "disk", "memory"):
-        steps.append(
-            f"Prove the limit by an intervention: give the target more {kind if kind != 'cpu' else 'CPU'} and run it again."
-        )
+    elif kind in KIND_WORDS:
+        steps.append(f"Prove the limit by an intervention: give the target more {KIND_WORDS[kind]} and run it again.")
     steps += [
         f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}"
         for item in finding["objectives"]

@@ -67,7 +67,7 @@ def _problems(step: Step, seen: Means) -> list[tuple[str, str]]:
     if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
         found.append(
             (
-                f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed for cores.",
+                f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed.",
                 "Run the generator on another host, or give it its own cores with --isolate.",
             )
         )

@@ -1,7 +1,7 @@
 """What stops it? The limiting resource, with evidence, or "cannot tell".
 
-Correlation proves nothing, since everything rises with load (METHODS (e)). A resource is named only if, in the step in which
-the target no longer kept up, it was near its own ceiling and clearly busier than at low load. A thread, a process
+Correlation proves nothing, since everything rises with load (METHODS (e)). A resource is named only if, in the step in
+which the target no longer kept up, it was near its own ceiling and clearly busier than at low load. A thread, a process
 and a host each have their own ceiling: a program with one busy thread stops at one core of eight.
 """
 
@@ -76,7 +76,8 @@ def _candidates(here: Means, low: Means, words: str, before: str) -> list[Limit]
     found.append(_share_limit("cpu", "host, all cores", "cpu_share", host, host_low, (words, before)))
     found.append(_share_limit("disk", "host, the busiest disk", "disk_busy_share", host, host_low, (words, before)))
     if host.get("memory_share", 0.0) >= MEMORY_CEILING and host.get("swap_used_bytes", 0.0) >= SWAP_BYTES:
-        text = f"Memory was {host['memory_share']:.0%} full {words} and {host['swap_used_bytes'] / 2**20:.0f} MiB were swapped out."
+        swapped = host["swap_used_bytes"] / 2**20
+        text = f"Memory was {host['memory_share']:.0%} full {words} and {swapped:.0f} MiB were swapped out."
         found.append(Limit("memory", "host", host["memory_share"], None, text))
     return [limit for limit in found if limit is not None]
 
@@ -126,7 +127,8 @@ def _stopped_by_errors(step: Step) -> bool:
 
 
 def _errors(bad: Step) -> dict[str, Any]:
-    text = f"{bad['error_share']:.0%} of the requests failed at level {bad['level']:,.6g}; look at the target's log of that time."
+    share, level = bad["error_share"], bad["level"]
+    text = f"{share:.0%} of the requests failed at level {level:,.6g}; see the target's log of that time."
     return {"kind": "errors", "where": "answers of the target", "utilisation": None, "evidence": text}
 
 
@@ -145,4 +147,4 @@ def _seen_words(here: Means, words: str) -> str:
         if "cpu_cores_used" in values:
             seen.append(f"process {label} {values['cpu_cores_used']:.2f} cores")
     listed = "; ".join(seen) or "nothing of the target"
-    return f"Cannot tell: {words} no resource was near its ceiling ({listed}). Work waited for something that is not probed."
+    return f"Cannot tell: {words} no resource was near its ceiling ({listed}). Work waited for something not probed."

@@ -1,6 +1,6 @@
 """Objectives, judged per level and apart from saturation: met, failed, or undecided for want of samples.
 
-A percentile q is judged from 20 / (1 − q) samples over all steps at a level (200 for p90), fewer are *undecided* and never met.
+A percentile q is judged from 20 / (1 − q) samples over all steps at a level (200 for p90); fewer are *undecided*.
 An error rate is judged by its Wilson interval. A target may miss its objectives for one idle user and yet carry many.
 """
 
@@ -62,7 +62,7 @@ def judge_objectives(
     reference: float | None,
     unit: str = "users",
 ) -> list[dict[str, Any]]:
-    """One entry per objective; `reference`: the level whose verdict is *the* verdict (expected load, else the capacity).
+    """One entry per objective; `reference`: the level that decides (expected load, else the capacity).
 
     Each entry: operation or request, objective, verdict ("met", "failed", "undecided"), met_up_to (also as
     met_up_to_users if that is the unit), failed_from, needs (what would settle an undecided one), verdicts per level.

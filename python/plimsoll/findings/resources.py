@@ -49,7 +49,7 @@ def target_cores(means: Means) -> float | None:
 
 
 def cpu_shares(means: Means, generator_share: float | None) -> dict[str, float]:
-    """Utilisation per source for the charts: host as a share of all cores, processes in cores, generator of its threads."""
+    """Utilisation per source for the charts: host of all cores, processes in cores, generator of its threads."""
     shares: dict[str, float] = {}
     if "cpu_share" in means.get("host", {}):
         shares["host"] = means["host"]["cpu_share"]

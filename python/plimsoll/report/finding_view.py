@@ -11,18 +11,30 @@ from plimsoll.report import wording
 from plimsoll.report.wording import is_number
 
 HANDLED = {
-    *("schema", "question", "answer", "experiment", "valid", "capacity", "objectives", "limited_by", "headroom"),
+    *(
+        "schema",
+        "question",
+        "answer",
+        "experiment",
+        "status",
+        "valid",
+        "capacity",
+        "objectives",
+        "limited_by",
+        "headroom",
+    ),
     *("generator", "next", "run", "steps", "reasons", "invalid", "invalid_because", "notes", "warnings", "data_volume"),
 }
 
 
 @dataclass(frozen=True)
 class ObjectiveLine:
-    """One objective and how far it was met; `verdict` is that of the highest level that was judged."""
+    """One objective, how far it was met in words, and its verdict where it matters: at the expected load."""
 
     operation: str
     objective: str
     met_up_to: str
+    verdict: str = "unknown"
     verdicts: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -65,7 +77,7 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     """The finding in words; levels carry `unit`."""
-    limited = _mapping(finding.get("limited_by"))
+    limited = section(finding, "limited_by")
     evidence = limited.get("evidence")
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
@@ -74,19 +86,28 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         experiment=str(finding.get("experiment") or ""),
         facts=[*_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
         evidence=" ".join(_texts(evidence)) or None,
-        objectives=[_objective_line(entry, unit) for entry in finding.get("objectives") or () if _mapping(entry)],
-        caveats=[
-            text for key in ("invalid_because", "reasons", "notes", "warnings") for text in _texts(finding.get(key))
+        objectives=[
+            _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
         ],
+        caveats=_caveats(finding),
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
     )
 
 
+def _caveats(finding: Mapping[str, Any]) -> list[str]:
+    """Why it is invalid, then what to know before trusting it; each once, and not the generator's own words again."""
+    keys = ("invalid_because", "reasons", "notes", "warnings")
+    said = dict.fromkeys(text for key in keys for text in _texts(finding.get(key)))
+    return [text for text in said if text != section(finding, "generator").get("words")]
+
+
 def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
-    capacity, headroom = _mapping(finding.get("capacity")), _mapping(finding.get("headroom"))
+    capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
     if is_number(capacity.get("good")):
         yield "Carried up to", wording.level(capacity["good"], unit)
+        if unit != "users" and is_number(capacity.get("users")):
+            yield "In users", wording.level(capacity["users"], "users")
     if is_number(capacity.get("bad")):
         yield "Not carried from", wording.level(capacity["bad"], unit)
     elif is_number(capacity.get("good")):
@@ -100,7 +121,7 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         confidence = wording.percent(capacity.get("confidence"))
         yield f"Interval ({confidence})", f"{wording.number(interval[0])} to {wording.level(interval[1], unit)}"
     if is_number(headroom.get("expected_users")):
-        yield "Expected load", wording.level(headroom["expected_users"], unit)
+        yield "Expected load", wording.level(headroom["expected_users"], "users")
     if is_number(headroom.get("ratio")):
         yield "Headroom", wording.headroom(headroom["ratio"])
 
@@ -109,10 +130,13 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if not limited:
         return
     kind = str(limited.get("kind") or "")
-    unknown = kind in ("", "unknown", "none", "cannot_tell", "cannot tell")
+    if kind == "none":
+        yield "Limited by", "nothing at the levels tried"
+        return
+    unknown = kind in ("", "unknown", "cannot_tell", "cannot tell")
     where = str(limited.get("where") or "")
     kind_words = "cannot tell" if unknown else kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
-    yield "Limited by", f"{kind_words}, {where}" if where and not unknown else where if where else kind_words
+    yield "Limited by", kind_words if unknown or not where else f"{kind_words}, {where}"
     if is_number(limited.get("utilisation")):
         yield "Its utilisation", wording.percent(limited["utilisation"])
 
@@ -126,11 +150,16 @@ def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
-    subject = entry.get("operation") or entry.get("request") or "every operation"
-    met = entry.get("met_up_to_users", entry.get("met_up_to"))
+    subject = entry.get("operation") or entry.get("request") or "all requests"
+    met, at = entry.get("met_up_to_users", entry.get("met_up_to")), entry.get("at_level")
     verdicts = [dict(item) for item in entry.get("verdicts") or () if isinstance(item, Mapping)]
-    words = f"met up to {wording.level(met, unit)}" if is_number(met) else _unmet_words(verdicts)
-    return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdicts)
+    known = ((met, "met up to"), (entry.get("failed_from"), "failed from"))
+    words = ", ".join(f"{text} {wording.level(level, unit)}" for level, text in known if is_number(level))
+    words = words or _unmet_words(verdicts)
+    verdict = str(entry.get("verdict") or "unknown")
+    if is_number(at) and verdict != "unknown":
+        words = f"{wording.verdict(verdict)} at {wording.level(at, unit)}; {words}"
+    return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
 
 
 def _unmet_words(verdicts: Iterable[Mapping[str, Any]]) -> str:
@@ -146,22 +175,36 @@ def objective_verdict(objective: ObjectiveLine, level: float | None) -> str:
     return found[-1] if found else "unknown"
 
 
+def levels_per_user(finding: Mapping[str, Any]) -> float | None:
+    """Levels that one user is: 1 where the level is users; None where the finding does not tell."""
+    capacity = section(finding, "capacity")
+    if capacity.get("unit", "users") == "users":
+        return 1.0
+    users, level = capacity.get("users"), capacity.get("level")
+    return level / users if is_number(users) and is_number(level) and users else None
+
+
 def _gauge(finding: Mapping[str, Any]) -> Gauge | None:
-    capacity, headroom = _mapping(finding.get("capacity")), _mapping(finding.get("headroom"))
-    good, bad, expected = capacity.get("good"), capacity.get("bad"), headroom.get("expected_users")
+    capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
+    good, bad = capacity.get("good"), capacity.get("bad")
+    expected, per_user = headroom.get("expected_users"), levels_per_user(finding)
     if not (is_number(good) and is_number(bad) and 0 <= good < bad):
         return None
-    whole = 1.15 * max(bad, expected if is_number(expected) else 0)
-    position = 100 * expected / whole if is_number(expected) else None
-    return Gauge(round(100 * good / whole, 2), round(100 * bad / whole, 2), position and round(position, 2))
+    mark = expected * per_user if is_number(expected) and per_user else None
+    whole = 1.15 * max(bad, mark or 0)
+    place = None if mark is None else round(100 * mark / whole, 2)
+    return Gauge(round(100 * good / whole, 2), round(100 * bad / whole, 2), place)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def section(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The part `key` of a finding, a manifest or a study; empty where it is missing, null or no mapping."""
+    found = document.get(key)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _texts(value: Any) -> list[str]:
     """A text, a list of texts or nothing, as a list of texts."""
     if value is None or isinstance(value, bool):
         return []
-    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
+    texts = value if isinstance(value, list | tuple) else [value]
+    return [str(text) for text in texts if text not in (None, "")]

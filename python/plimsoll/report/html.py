@@ -49,6 +49,7 @@ def render(run: RunEvidence) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     content = page.build(run)
     return environment.get_template("report.html.j2").render(
         page=content,
@@ -62,14 +63,15 @@ def render(run: RunEvidence) -> str:
 
 
 def _replace(out: Path, text: str) -> None:
-    descriptor, aside = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    descriptor, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    aside = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(aside, 0o666 & ~umask)
-        os.replace(aside, out)
+        aside.chmod(0o666 & ~umask)
+        aside.replace(out)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
+from plimsoll.report.finding_view import levels_per_user, section
 from plimsoll.report.steps import Step, first_number
 from plimsoll.report.theme import LEGEND, LINE_LEGEND, dashes
 from plimsoll.report.wording import is_number, number, verdict
@@ -20,7 +21,14 @@ from plimsoll.report.wording import is_number, number, verdict
 HEIGHT_PX = 260
 LOG_FROM_RATIO = 20
 CROSS = "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
-SHAPES = {"good": "circle", "bad": CROSS, "undecided": "diamond", "probe": "triangle-up", "unknown": "square"}
+SHAPES = {
+    "good": "circle",
+    "bad": CROSS,
+    "undecided": "diamond",
+    "probe": "triangle-up",
+    "expected": "square",
+    "unknown": "square",
+}
 LABEL_LINE_PX = 15
 
 
@@ -36,9 +44,12 @@ class Marks:
 
 def marks_of(finding: Mapping[str, Any], manifest: Mapping[str, Any], steps: Sequence[Step]) -> Marks:
     """Bracket, knee and expected load from a capacity finding; what it lacks from the study and the steps' verdicts."""
-    capacity, headroom = finding.get("capacity") or {}, finding.get("headroom") or {}
-    study = manifest.get("study") or {}
-    expected = first_number(headroom.get("expected_users"), study.get("expected_users"))
+    capacity, headroom, study = section(finding, "capacity"), section(finding, "headroom"), section(manifest, "study")
+    users, per_user = (
+        first_number(headroom.get("expected_users"), study.get("expected_users")),
+        levels_per_user(finding),
+    )
+    expected = users * per_user if users is not None and per_user else None
     if capacity:
         good, bad = first_number(capacity.get("good")), first_number(capacity.get("bad"))
     else:
@@ -171,9 +182,10 @@ def _mark_layers(marks: Marks, unit: str, right: float) -> list[Any]:
         ("expected", marks.expected if (marks.expected or 0) <= right else None, "expected"),
         ("faint", marks.knee, "knee about"),
     ]
-    for place, (style, level, words) in enumerate(mark for mark in named if mark[1] is not None):
+    shown = [(style, level, words) for style, level, words in named if level is not None]
+    for place, (style, level, words) in enumerate(shown):
         base = altair.Chart(altair.Data(values=[{"level": level, "label": f"{words} {number(level)} {unit}"}]))
-        align = "right" if level > right / 2 else "left"
+        align: Literal["left", "right"] = "right" if level > right / 2 else "left"
         text = base.mark_text(style=style, align=align, fontSize=12, clip=False)
         height = altair.value(-8 - LABEL_LINE_PX * place)
         layers += [

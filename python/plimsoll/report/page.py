@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any
 
 from plimsoll.report import finding_view, level_charts, tables, time_charts, wording
-from plimsoll.report.finding_view import FindingView, ObjectiveLine
+from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.time_charts import Chart
@@ -48,9 +49,11 @@ class Page:
     steps: list[dict[str, Any]]
     tallies: list[TallyTable]
     whole_run: list[TallyTable]
+    request_metric: str | None
     objectives: list[tuple[ObjectiveLine, list[dict[str, Any]]]]
     over_time: list[Chart]
     resources: list[Chart]
+    generator_words: str
     generator_rows: list[tuple[str, str]]
     generator_charts: list[Chart]
     workload: list[tuple[str, str]]
@@ -86,9 +89,11 @@ def build(run: RunEvidence) -> Page:
         steps=tables.step_rows(run.steps),
         tallies=tallies,
         whole_run=whole,
+        request_metric=run.request_metric,
         objectives=[(line, tables.objective_rows(line)) for line in objectives],
         over_time=time_charts.load_charts(run, unit),
         resources=time_charts.resource_charts(run),
+        generator_words=str(section(main, "generator").get("words") or ""),
         generator_rows=tables.generator_rows(run, main),
         generator_charts=time_charts.generator_charts(run),
         workload=tables.workload_rows(run.manifest),
@@ -101,8 +106,8 @@ def build(run: RunEvidence) -> Page:
 
 def _title(run: RunEvidence) -> str:
     experiment = str(run.manifest.get("experiment") or "run").capitalize()
-    subject = _mapping(run.manifest, "script").get("path") or run.name
-    target = _mapping(_mapping(run.manifest, "study"), "target").get("url")
+    subject = section(run.manifest, "script").get("path") or run.name
+    target = section(section(run.manifest, "study"), "target").get("url")
     return f"{experiment}: {subject}{f' on {target}' if target else ''}"
 
 
@@ -214,20 +219,26 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
-    skipped = {"level", "step_started", "step_ended", "capacity_result"}
+    skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result"}
     rows = []
     for event in run.events:
         kind = str(event.get("kind"))
         if kind not in skipped:
             rest = {key: value for key, value in event.items() if key not in ("t_unix", "second", "kind")}
-            rows.append((wording.number(event.get("second"), 6), kind.replace("_", " "), tables.plain(rest)))
+            rows.append(
+                (
+                    wording.number(event.get("second"), 6),
+                    kind.replace("_", " "),
+                    shorten(tables.plain(rest), 300, placeholder=" …"),
+                )
+            )
     return rows[: tables.MOST_ROWS]
 
 
 def _method_facts(run: RunEvidence) -> dict[str, Any]:
     """Facts on which the words on method depend."""
-    workload = _mapping(_mapping(run.manifest, "study"), "workload")
-    options = _mapping(run.manifest, "options")
+    workload = section(section(run.manifest, "study"), "workload")
+    options = section(run.manifest, "options")
     return {
         "open": str(workload.get("model") or ("open" if run.operation_metric == OPEN_METRIC else "closed")) == "open",
         "even": options.get("arrival_process") == "even",
@@ -238,8 +249,3 @@ def _method_facts(run: RunEvidence) -> dict[str, Any]:
 
 
 OPEN_METRIC = "iteration_response_time"
-
-
-def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, Mapping) else {}

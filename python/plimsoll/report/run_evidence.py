@@ -101,7 +101,7 @@ def _add_series(run: RunEvidence, steps: list[Step], moment: Bin, series: Series
     """Add one series to the whole run, the steps in force and the moment."""
     operation = str(series.tags.get("scenario") or "default")
     request = str(series.tags.get("name") or series.tags.get("url") or "")
-    places = [run, *steps]
+    places: list[RunEvidence | Step] = [run, *steps]
     if series.metric == run.operation_metric:
         for place in places:
             place.operations.setdefault(operation, Tally()).times.add_series(series)
@@ -131,5 +131,26 @@ def _fill_cpu(step: Step, resources: Resources) -> None:
 
 
 def read_findings(run_dir: Path) -> list[dict[str, Any]]:
-    """The findings of a run, empty where it has none; RunDirectoryError if `run_dir` is no run directory."""
-    return [dict(finding) for finding in RunReader(run_dir).findings() if isinstance(finding, Mapping)]
+    """The findings of a run; of a capacity run that was killed before it had any, what its finished steps prove.
+
+    Empty where nothing can be said; RunDirectoryError if `run_dir` is no run directory.
+    """
+    reader = RunReader(run_dir)
+    written = [dict(finding) for finding in reader.findings() if isinstance(finding, Mapping)]
+    return written or _partial_findings(reader)
+
+
+def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
+    proven = any("measured_from_s" in event for event in reader.events("step_ended"))
+    if reader.manifest.get("experiment") != "capacity" or not proven:
+        return []
+    from plimsoll.findings.capacity import capacity_findings, result_of_run
+
+    study = reader.manifest.get("study") or {}
+    return capacity_findings(
+        result_of_run(reader),
+        reader,
+        expected_users=study.get("expected_users"),
+        objectives=study.get("objectives") or (),
+        run_path=str(reader.path),
+    )

@@ -90,6 +90,8 @@ def _from_entry(entry: Any) -> Step | None:
     start_s, end_s = float(entry["start_s"]), float(entry["end_s"])
     step = Step(float(entry["level"]), start_s, end_s, first_number(entry.get("measured_from_s"), start_s))
     step.verdict = str(entry.get("verdict") or "unknown")
+    if entry.get("step_kind") == "expected" and step.verdict == "undecided":
+        step.verdict = "expected"  # held for the objectives; as a capacity it had nothing to decide
     step.reasons = [str(reason) for reason in entry.get("reasons") or ()]
     for name in ("planned_per_s", "done_per_s", "p50_ms", "p90_ms", "p99_ms", "errors", "backlog_end"):
         setattr(step, name, first_number(entry.get(name)))
@@ -108,7 +110,7 @@ def steps_from_events(events: Iterable[Mapping[str, Any]], end_s: float) -> list
         if not is_number(second) or kind not in ("step_started", "step_ended"):
             continue
         if opened is not None:
-            steps.append(_from_entry(opened | {"end_s": second} | (event if kind == "step_ended" else {})))
+            steps.append(_from_entry(opened | {"end_s": second} | (dict(event) if kind == "step_ended" else {})))
         opened = {"level": event.get("level"), "start_s": second} if kind == "step_started" else None
     if opened is not None and end_s > opened["start_s"]:
         steps.append(_from_entry(opened | {"end_s": end_s}))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.report import wording
-from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
+from plimsoll.report.finding_view import ObjectiveLine, objective_verdict, section
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
@@ -15,6 +15,15 @@ from plimsoll.report.wording import is_number
 # Below this many samples above a quantile its estimate is marked (METHODS (a): 20/(1 − q)).
 SAMPLES_BEYOND = 20
 MOST_ROWS = 200
+GENERATOR_LABELS = {
+    "cpu": "CPU, share of its threads",
+    "host_share": "CPU, share of the host",
+    "generator_cores": "CPU cores used by the generator",
+    "target_cores": "CPU cores used by the target",
+    "lag_p99_ms": "Loop lag p99 where it matters",
+    "same_host": "On one host with the target",
+    "kept_apart": "Kept apart from the target",
+}
 MACHINE_LABELS = {
     "cores": "CPU cores",
     "cpu_model": "CPU",
@@ -105,7 +114,7 @@ def objective_rows(objective: ObjectiveLine) -> list[dict[str, Any]]:
     return [
         {
             "level": wording.number(item.get("level")),
-            "value": wording.number(item.get("value_ms", item.get("value"))),
+            "value": _objective_value(item, objective.objective),
             "samples": wording.number(item.get("samples")),
             "key": str(item.get("verdict") or "unknown"),
             "verdict": wording.verdict(item.get("verdict")),
@@ -114,14 +123,19 @@ def objective_rows(objective: ObjectiveLine) -> list[dict[str, Any]]:
     ]
 
 
+def _objective_value(item: Mapping[str, Any], objective: str) -> str:
+    if "rate" in objective:
+        return wording.percent(item.get("value"))
+    value = item.get("value_ms", item.get("value"))
+    return f"{wording.number(value)} ms" if is_number(value) else wording.NOTHING
+
+
 def machine_rows(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Machines and versions: what the manifest says of them, and when the run was."""
     rows: list[tuple[str, str]] = []
-    machine = manifest.get("machine")
-    if isinstance(machine, Mapping):
-        for key, value in machine.items():
-            label = MACHINE_LABELS.get(str(key), str(key).replace("_", " ").capitalize())
-            rows.append((label, wording.size(value) if str(key).endswith("_bytes") else plain(value)))
+    for key, value in section(manifest, "machine").items():
+        label = MACHINE_LABELS.get(str(key), str(key).replace("_", " ").capitalize())
+        rows.append((label, wording.size(value) if str(key).endswith("_bytes") else plain(value)))
     for key, label in (("plimsoll", "Plimsoll"), ("python", "Python")):
         if manifest.get(key):
             rows.append((label, plain(manifest[key])))
@@ -132,42 +146,41 @@ def machine_rows(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def workload_rows(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Script, model, seed and options of the run."""
-    study = manifest.get("study") if isinstance(manifest.get("study"), Mapping) else {}
-    workload, target = study.get("workload") or {}, study.get("target") or {}
-    script = manifest.get("script") if isinstance(manifest.get("script"), Mapping) else {}
+    study, script = section(manifest, "study"), section(manifest, "script")
+    workload, target = section(study, "workload"), section(study, "target")
     rows = [
-        ("Target", plain(target.get("url") if isinstance(target, Mapping) else None)),
-        ("Script", plain(script.get("path") or (workload.get("script") if isinstance(workload, Mapping) else None))),
+        ("Target", plain(target.get("url"))),
+        ("Script", plain(script.get("path") or workload.get("script"))),
         ("Script's SHA-256", plain(script.get("sha256"))[:16]),
-        ("Model", plain(workload.get("model") if isinstance(workload, Mapping) else None)),
+        ("Model", plain(workload.get("model"))),
         ("Expected users", wording.number(study.get("expected_users"))),
         ("Seed", plain(manifest.get("seed"))),
     ]
-    options = manifest.get("options")
-    if isinstance(options, Mapping):
-        rows += [(f"Option {str(key).replace('_', ' ')}", plain(value)) for key, value in options.items()]
+    options = section(manifest, "options").items()
+    rows += [(f"Option {str(key).replace('_', ' ')}", plain(value)) for key, value in options]
     return [(label, value) for label, value in rows if value != wording.NOTHING]
 
 
 def mix_rows(manifest: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of what users do: operations per user and hour (open) or groups with think time (closed)."""
-    workload = (manifest.get("study") or {}).get("workload") or {}
-    if workload.get("operations"):
-        header, keys = ["Operation", "Per user and hour"], ("name", "per_user_hour")
-    elif workload.get("groups"):
-        header, keys = ["User group", "Weight", "Think time, s"], ("name", "weight", "think_time_s")
-    else:
+    workload = section(section(manifest, "study"), "workload")
+    header, keys = ["Operation", "Per user and hour"], ["name", "per_user_hour"]
+    entries = workload.get("operations")
+    if not entries:
+        header, keys = ["User group", "Weight", "Think time, s"], ["name", "weight", "think_time_s"]
+        entries = workload.get("groups")
+    if not entries:
         return [], []
-    entries = workload.get("operations") or workload.get("groups")
     return header, [[plain(entry.get(key)) for key in keys] for entry in entries if isinstance(entry, Mapping)]
 
 
 def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The generator's own health: the finding's judgement, then what the run shows."""
-    judged = finding.get("generator") if isinstance(finding.get("generator"), Mapping) else {}
     rows: list[tuple[str, str]] = []
-    for key, value in judged.items():
-        label = {"cpu": "CPU, share of what it may use", "lag_p99_ms": "Loop lag p99"}.get(str(key))
+    for key, value in section(finding, "generator").items():
+        if key in ("reasons", "remedies", "words"):
+            continue
+        label = GENERATOR_LABELS.get(str(key))
         words = wording.percent(value) if key == "cpu" or str(key).endswith("_share") else plain(value)
         unit = " ms" if str(key).endswith("_ms") else ""
         rows.append((label or str(key).removesuffix("_ms").replace("_", " ").capitalize(), words + unit))
@@ -183,13 +196,13 @@ def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[s
 
 def plain(value: Any) -> str:
     """Any JSON value as short text."""
-    if value is None or value == "":
+    if value is None or value in ("", [], {}, ()):
         return wording.NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if is_number(value):
         return str(value) if isinstance(value, int) and abs(value) < 10_000 else wording.number(value, 6)
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and value:
         return ", ".join(f"{key}: {plain(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(plain(item) for item in value)

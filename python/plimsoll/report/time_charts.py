@@ -187,7 +187,7 @@ def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any
     rows = [{"t": second / divisor, "series": name, "value": value} for second, name, value in points]
     if not any(row["value"] is not None for row in rows):
         return None
-    names = list(dict.fromkeys(row["series"] for row in rows))
+    names = list(dict.fromkeys(name for _, name, _ in points))
     scale, patterns = altair.Scale(domain=names), altair.Scale(domain=names, range=dashes(names))
     time_scale = altair.Scale(domain=[0, max(1, duration_s) / divisor], nice=False)
     several = len(names) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 NOTHING = "–"
 VERDICT_WORDS = {
@@ -13,6 +13,7 @@ VERDICT_WORDS = {
     "bad": "not carried",
     "undecided": "undecided",
     "probe": "range finding",
+    "expected": "held for objectives",
     "met": "met",
     "failed": "failed",
     "unknown": "not judged",
@@ -21,7 +22,7 @@ VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗"}
 LEVEL_UNITS = {"users": "users", "multiple": "× declared load", "vus": "VUs"}
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """True for a finite int or float; bool is not a number here."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 

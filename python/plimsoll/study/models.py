@@ -66,7 +66,13 @@ class Target(StudyModel):
         """YAML reads `PORT: 8080` as a number; an environment holds text."""
         if not isinstance(value, dict):
             return value
-        return {str(name): str(item) if isinstance(item, (int, float, bool)) else item for name, item in value.items()}
+        return {str(name): _as_text(item) for name, item in value.items()}
+
+
+def _as_text(item: Any) -> Any:
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    return str(item) if isinstance(item, (int, float)) else item
 
 
 class Operation(StudyModel):

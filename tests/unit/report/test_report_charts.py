@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-
 from plimsoll.report import charts, level_charts, theme
 from plimsoll.report.level_charts import Marks, marks_of
 from plimsoll.report.steps import Step
@@ -23,7 +22,9 @@ def steps() -> list[Step]:
 
 def titles(specification: dict[str, Any]) -> set[str]:
     encodings = [layer.get("encoding", {}) for layer in specification["layer"]]
-    return {axis["title"] for encoding in encodings for axis in encoding.values() if axis.get("title")}
+    return {
+        encoding[axis]["title"] for encoding in encodings for axis in ("x", "y") if "title" in encoding.get(axis, {})
+    }
 
 
 def test_axes_say_what_they_show_and_in_which_unit() -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import synthetic_run
-
 from plimsoll.errors import RunDirectoryError
-from plimsoll.report.run_evidence import read_run
+from plimsoll.report.run_evidence import read_findings, read_run
 from plimsoll.report.steps import steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import MOST_BINS, Bin, Resources, Timeline
@@ -111,3 +111,24 @@ def test_numbers_that_a_finding_lacks_come_from_the_seconds_of_the_step(tmp_path
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match="not a run directory"):
         read_run(tmp_path)
+
+
+def test_what_a_killed_capacity_run_proved_is_its_finding(tmp_path: Path) -> None:
+    run_dir = synthetic_run.write_run(tmp_path / "run", status="running", findings=False)
+    events = run_dir / "events.jsonl"
+    ended = {"kind": "step_ended", "step_kind": "hold", "dropped": 0, "requests_per_s": 81.0, "measured_from_s": 41}
+    steps = [
+        {**ended, "second": 50, "level": 6000, "start_s": 40, "end_s": 50, "verdict": "good", "done_per_s": 80.9},
+        {**ended, "second": 74, "level": 8000, "start_s": 64, "end_s": 74, "verdict": "bad", "done_per_s": 100.0},
+    ]
+    steps[1]["measured_from_s"] = 65
+    events.write_text("".join(json.dumps(step) + "\n" for step in steps), encoding="utf-8")
+    (finding,) = read_findings(run_dir)
+    assert (finding["capacity"]["good"], finding["capacity"]["bad"]) == (6000, 8000)
+    assert finding["status"] == "interrupted"
+
+
+def test_a_step_held_for_the_objectives_is_not_called_undecided() -> None:
+    entry = {"level": 1, "start_s": 0, "end_s": 5, "step_kind": "expected", "verdict": "undecided"}
+    (step,) = steps_from_findings([{"steps": [entry]}])
+    assert step.verdict == "expected"

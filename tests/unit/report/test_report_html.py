@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import synthetic_run
-
 from plimsoll.errors import RunDirectoryError
 from plimsoll.report.html import write_html
 
@@ -37,6 +36,7 @@ class Elements(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._silent = False
+        self.text += " "
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
@@ -149,7 +149,7 @@ def test_the_report_is_written_where_asked_and_leaves_nothing_beside_it(tmp_path
     out = tmp_path / "out" / "answer.html"
     out.parent.mkdir()
     assert write_html(run_dir, out) == out
-    assert os.listdir(out.parent) == ["answer.html"]
+    assert list(out.parent.iterdir()) == [out]
 
 
 def test_a_folder_that_does_not_exist_is_refused_with_the_next_step(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import synthetic_run
-
 from plimsoll.report.json_out import findings_json
 from plimsoll.report.text import WIDTH, answer_lines
 
@@ -71,3 +70,9 @@ def test_the_json_is_what_the_run_directory_holds(tmp_path: Path) -> None:
 def test_a_run_without_an_answer_is_an_empty_list_for_machines(tmp_path: Path) -> None:
     run_dir = synthetic_run.write_run(tmp_path / "run", findings=False)
     assert findings_json(run_dir) == "[]"
+
+
+def test_an_objective_says_what_it_is_where_it_matters() -> None:
+    entry = {"objective": "p90<=1s", "verdict": "undecided", "at_level": 3000, "failed_from": 6000, "met_up_to": None}
+    text = answer_lines([{"answer": "Yes.", "objectives": [entry]}])
+    assert "all requests p90 ≤ 1 s: undecided at 3,000 users; failed from 6,000 users" in text

@@ -1,0 +1,118 @@
+"""The capacity search against queues whose capacity is known, in virtual time and seeded.
+
+The whole table, with more cases and runs: `python tests/accuracy/capacity_scorecard.py --runs 200`.
+"""
+
+from __future__ import annotations
+
+import pytest
+from capacity_scorecard import CASES, search_once
+from simulators import ClosedQueue, OpenQueue
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.load import LoadSource
+from plimsoll.experiments.result import CapacitySettings, Progress
+
+RUNS = 20
+
+
+@pytest.mark.parametrize("name", ["M/M/1 300/s, 30 s steps", "M/M/4 300/s, 30 s steps", "M/M/1 300/s, 10 s steps (demo)"])
+def test_the_true_capacity_lies_in_a_narrow_bracket(name: str):
+    case = next(case for case in CASES if case.name == name)
+    found = [search_once(case, 1000 + seed) for seed in range(RUNS)]
+    right = [
+        outcome
+        for outcome in found
+        if outcome.good and outcome.bad and outcome.good <= 1 <= outcome.bad and 1 - outcome.good / outcome.bad <= 0.1
+    ]
+    assert len(right) >= 0.9 * RUNS
+
+
+def test_the_demo_settings_stay_within_their_load_time():
+    case = next(case for case in CASES if case.name == "M/M/1 300/s, 10 s steps (demo)")
+    loads = sorted(search_once(case, 2000 + seed).load_s for seed in range(RUNS))
+    assert loads[-2] <= 150
+
+
+def test_evenly_spaced_arrivals_are_searched_as_well():
+    source = OpenQueue(1, 1 / 300, 5, even=True)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    assert result.bracket.good <= 300 <= result.bracket.bad
+
+
+def test_pauses_of_the_target_are_not_taken_for_saturation():
+    source = OpenQueue(1, 1 / 300, 5, stall_every_s=10, stall_s=1.0)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, budget_s=600))
+    assert result.bracket.good <= 270 <= result.bracket.bad
+    assert result.bracket.good >= 225
+
+
+def test_a_target_that_fails_requests_beyond_a_rate_is_bad_there():
+    source = OpenQueue(8, 1 / 300, 5, failing_above_per_s=200)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    assert 130 <= result.bracket.good < result.bracket.bad <= 230
+    assert any("requests failed" in reason for step in result.steps for reason in step.judgement.reasons)
+
+
+def test_no_saturation_up_to_the_greatest_level_leaves_bad_open():
+    source = OpenQueue(1, 1 / 300, 5)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, max_level=100))
+    assert result.bracket.good == 100 and result.bracket.bad is None
+    assert "greatest level" in result.reason
+
+
+def test_a_start_far_above_the_capacity_finds_its_way_down():
+    source = OpenQueue(1, 1 / 50, 5)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, start_level=400, budget_s=600))
+    assert result.bracket.good <= 50 <= result.bracket.bad
+
+
+def test_a_hanging_target_ends_the_search_with_a_reason():
+    source = OpenQueue(1, 1 / 300, 5, dies_at_s=0, dead_mode="hang")
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    assert result.status == "failed" and "hangs" in result.reason and source.stopped
+
+
+def test_a_target_that_only_fails_ends_the_search_with_a_reason():
+    source = OpenQueue(1, 1 / 300, 5, dies_at_s=0)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    assert result.status == "failed" and "100% of the requests failed" in result.reason
+
+
+@pytest.mark.parametrize("mode", ["hang", "errors"])
+def test_a_target_that_dies_in_the_middle_is_told_from_a_saturated_one(mode: str):
+    source = OpenQueue(1, 1 / 300, 5, dies_at_s=40, dead_mode=mode)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    assert result.status == "failed" and "no longer answers" in result.reason
+
+
+def test_control_c_keeps_what_was_measured():
+    source = OpenQueue(1, 1 / 300, 5, interrupt_at_s=60)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    assert result.status == "interrupted" and source.stopped
+    assert result.bracket.bad is not None and len(result.steps) >= 6
+    assert result.steps[-1].judgement.reasons == ("Interrupted.",)
+
+
+def test_the_same_seed_gives_the_same_answer_and_progress_comes_each_second():
+    def search() -> tuple:
+        lines: list[Progress] = []
+        result = run_capacity(OpenQueue(4, 4 / 300, 7), CapacitySettings(arrivals_per_level_s=1.0), on_progress=lines.append)
+        return result.bracket, result.load_s, len(lines)
+
+    first = search()
+    assert first == search()
+    assert first[2] == first[1]
+
+
+def test_a_closed_workload_finds_where_throughput_stops_rising():
+    source = ClosedQueue(1, 0.01, think_s=0.5, seed=3)
+    assert isinstance(source, LoadSource)
+    result = run_capacity(source, CapacitySettings(budget_s=400))
+    # Machine repair model, S = 10 ms, Z = 0.5 s: 95 % of the plateau of 100/s is reached at 54 users.
+    assert 45 <= result.bracket.good < result.bracket.bad <= 65
+
+
+def test_a_closed_workload_without_a_plateau_up_to_the_greatest_level_says_so():
+    result = run_capacity(ClosedQueue(1, 0.01, think_s=0.5, seed=3), CapacitySettings(max_level=16))
+    assert result.bracket.good == 16 and result.bracket.bad is None

@@ -1,0 +1,68 @@
+"""Where the search looks next: tables of trials, no clock and no load."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from plimsoll.experiments.search import Goal, Trial, bracket_of, capacity_estimate, propose, rounded
+from plimsoll.stats.plateau import Plateau
+
+GOAL = Goal(0.10)
+H = GOAL.half_width
+
+
+def test_bounds_resolve_inversions_conservatively():
+    trials = [Trial(80, "good"), Trial(100, "bad"), Trial(120, "good"), Trial(90, "undecided")]
+    assert bracket_of(trials).good == 80 and bracket_of(trials).bad == 100
+    assert bracket_of([]).width == math.inf
+
+
+def test_after_an_overloaded_probe_it_aims_just_above_the_plateau_then_just_below():
+    probe = Trial(200, "bad", Plateau(100, 0.02))
+    first = propose([probe], GOAL, H)
+    assert first.aim == "bad" and first.level == pytest.approx(100 * (1 + H), rel=0.01)
+    bad = Trial(first.level, "bad", Plateau(100, 0.01))
+    second = propose([probe, bad], GOAL, H)
+    assert second.aim == "good" and second.level == pytest.approx(100 * (1 - H), rel=0.015)
+    assert propose([probe, bad, Trial(second.level, "good")], GOAL, H) is None
+
+
+def test_a_bad_bound_too_far_above_the_plateau_is_tightened():
+    found = propose([Trial(115, "bad", Plateau(100, 0.01))], GOAL, H)
+    assert found.aim == "bad" and found.level < 108
+
+
+def test_a_level_that_proved_nothing_is_not_asked_again():
+    trials = [Trial(200, "bad", Plateau(100, 0.02)), Trial(rounded(100 * (1 + H), False), "undecided")]
+    found = propose(trials, GOAL, H)
+    assert found.level > trials[1].level
+
+
+def test_the_estimate_never_leaves_the_bracket():
+    low = capacity_estimate([Trial(120, "bad", Plateau(90, 0.01)), Trial(100, "good")], H)
+    high = capacity_estimate([Trial(100, "bad", Plateau(130, 0.01))], H)
+    assert low.level > 100 and high.level < 100
+
+
+def test_deep_overload_counts_less_than_a_step_near_the_capacity():
+    trials = [Trial(400, "bad", Plateau(80, 0.01)), Trial(105, "bad", Plateau(100, 0.01))]
+    assert capacity_estimate(trials, H).level == pytest.approx(100, rel=0.01)
+
+
+def test_without_a_plateau_it_doubles_or_halves():
+    assert propose([Trial(10, "good")], GOAL, H).level == 20
+    assert propose([Trial(10, "bad")], GOAL, H).level == 5
+    assert propose([Trial(10, "good"), Trial(40, "bad")], GOAL, H).level == 20
+
+
+def test_the_greatest_level_allowed_ends_the_search_when_it_is_good():
+    goal = Goal(0.1, most_level=50)
+    assert propose([Trial(40, "good")], goal, H).level == 50
+    assert propose([Trial(50, "good")], goal, H) is None
+
+
+def test_whole_levels_stay_whole_and_at_least_one():
+    assert rounded(12.4, True) == 12 and rounded(0.2, True) == 1
+    assert rounded(0.012346, False) == pytest.approx(0.01235) and rounded(20523.7, False) == 20524

@@ -1,0 +1,56 @@
+"""Intervals, plateaus and trends against published or hand-computed numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from plimsoll.stats.plateau import Plateau, plateau, pool
+from plimsoll.stats.quantile import rank_bounds, samples_needed
+from plimsoll.stats.trend import theil_sen
+from plimsoll.stats.wilson import wilson_interval
+
+
+def test_wilson_matches_the_published_interval_for_81_of_263():
+    interval = wilson_interval(81, 263)  # Newcombe 1998, table I: 0.2553 to 0.3662
+    assert interval.low == pytest.approx(0.2553, abs=1e-4)
+    assert interval.high == pytest.approx(0.3662, abs=1e-4)
+
+
+def test_wilson_without_trials_knows_nothing_and_refuses_the_impossible():
+    assert (wilson_interval(0, 0).low, wilson_interval(0, 0).high) == (0.0, 1.0)
+    with pytest.raises(ValueError, match="impossible"):
+        wilson_interval(3, 2)
+
+
+@pytest.mark.parametrize(("quantile", "needed"), [(0.5, 40), (0.9, 200), (0.95, 400), (0.99, 2000), (0.999, 20_000)])
+def test_a_quantile_needs_twenty_samples_beyond_it(quantile: float, needed: int):
+    assert samples_needed(quantile) == needed
+
+
+def test_rank_bounds_close_in_on_the_quantile():
+    low, high = rank_bounds(10_000, 0.9)
+    assert low == pytest.approx(0.9 - 1.96 * 0.003, abs=1e-4) and high == pytest.approx(0.9 + 1.96 * 0.003, abs=1e-4)
+    assert rank_bounds(0, 0.9) == (0.0, 1.0)
+
+
+def test_a_plateau_is_completions_per_second_in_units_of_level():
+    seen = plateau(done=3000, seconds=10, rate_per_level_s=0.5, noise=1.0)
+    assert seen == Plateau(600.0, math.sqrt(1 / 3000))
+    assert plateau(9, 1, 1, 1) is None
+
+
+def test_pooled_plateaus_lie_between_and_are_surer_than_each():
+    both = pool([Plateau(100, 0.02), Plateau(110, 0.01)])
+    assert 107 < both.level < 109 and both.relative_sd < 0.01
+    assert pool([]) is None
+
+
+def test_theil_sen_ignores_a_spike_and_sees_a_slope():
+    values = 3 + 0.5 * np.arange(30)
+    values[7] = 500
+    seen = theil_sen(values)
+    assert seen.slope == pytest.approx(0.5) and seen.rising
+    assert not theil_sen([1, 2]).rising

@@ -1,0 +1,78 @@
+"""Growth beyond chance: hand-made series with known answers, and the error rates that are promised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plimsoll.stats.saturation import (
+    arrivals_to_decide,
+    growth,
+    is_calm,
+    is_growing,
+    smallest_overload,
+    variance_per_event,
+)
+
+
+def single_server(load: float, seconds: int, random: np.random.Generator, capacity_per_s: float = 300.0):
+    """Planned and done per second of an M/M/1 queue that starts empty (Lindley's recursion as a running maximum)."""
+    arrivals = np.sort(random.uniform(0, seconds, random.poisson(load * capacity_per_s * seconds)))
+    work = np.cumsum(services := random.exponential(1 / capacity_per_s, arrivals.size))
+    ends = work + np.maximum.accumulate(arrivals - (work - services))
+    edges = np.arange(seconds + 1)
+    return np.histogram(arrivals, edges)[0], np.histogram(ends, edges)[0]
+
+
+def test_a_queue_that_gains_a_tenth_of_the_arrivals_is_growing():
+    seen = growth([110] * 60, [100] * 60, 0, 110)
+    assert seen.growth_share == pytest.approx(600 / 6600)
+    assert is_growing(seen, arrivals_to_decide(0.05))
+    assert not is_calm(seen)
+    assert seen.busy_done / seen.busy_s == pytest.approx(100)
+
+
+def test_a_queue_that_stays_level_is_calm():
+    seen = growth([100] * 60, [100] * 60, 7, 100)
+    assert is_calm(seen) and not is_growing(seen, 1000)
+    assert seen.unfinished_end == 7
+
+
+def test_busy_time_starts_when_the_queue_was_last_at_its_shortest():
+    seen = growth([50] * 10 + [120] * 10, [50] * 10 + [100] * 10, 0, 85)
+    assert seen.busy_s == 10
+    assert seen.busy_done / seen.busy_s == pytest.approx(100)
+
+
+def test_early_looks_need_more_evidence_than_the_full_step():
+    planned, done = [106] * 10, [100] * 10
+    seen = growth(planned, done, 0, 106)
+    assert is_growing(seen, full_arrivals=500)
+    assert not is_growing(seen, full_arrivals=20_000)
+
+
+def test_arrivals_to_decide_and_smallest_overload_are_inverse():
+    for overload in (0.01, 0.05, 0.2):
+        assert smallest_overload(arrivals_to_decide(overload, 2.0), 2.0) == pytest.approx(overload)
+    assert 5000 < arrivals_to_decide(0.05) < 9000
+
+
+def test_seconds_of_different_shapes_are_refused():
+    with pytest.raises(ValueError, match="same length"):
+        growth([1, 2], [1], 0, 1)
+
+
+def test_the_variance_of_poisson_counts_is_about_one_per_event_and_of_even_ones_small():
+    random = np.random.default_rng(3)
+    assert variance_per_event(random.poisson(300, 400)) == pytest.approx(1.0, abs=0.2)
+    assert variance_per_event(np.full(400, 300)) < 0.35
+
+
+@pytest.mark.parametrize(("load", "least", "most"), [(0.95, 0, 0.01), (0.97, 0, 0.02), (1.0, 0, 0.1), (1.05, 0.95, 1)])
+def test_error_rates_after_nine_thousand_arrivals(load: float, least: float, most: float):
+    random = np.random.default_rng(11)
+    found = []
+    for _ in range(200):
+        planned, done = single_server(load, 30, random)
+        found.append(is_growing(growth(planned, done, 0, load * 300), arrivals_to_decide(0.048)))
+    assert least <= np.mean(found) <= most
