@@ -115,7 +115,7 @@ class EngineRun:
                 yield snapshot
 
     def result(self) -> dict[str, Any]:
-        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files or None, "aborted": reason or None}.
+        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files or None, "aborted": reason}.
 
         Raises InputError if setup, teardown or handleSummary failed, EngineError if the engine did.
         """
@@ -195,7 +195,9 @@ class EngineSource:
             snapshot = run.next_snapshot()
         except StopIteration:
             run.result()
-            raise EngineError("the load ended before the experiment did", "Look at the messages of the script above.") from None
+            raise EngineError(
+                "the load ended before the experiment did", "Look at the messages of the script above."
+            ) from None
         if snapshot is not None:
             self._unread.append(snapshot)
 

@@ -1,8 +1,8 @@
 """The verbs as functions: what the command line does, for Python.
 
-    import plimsoll
-    answer = plimsoll.capacity("study.yaml")
-    print(answer.findings[0]["answer"], answer.run_directory)
+import plimsoll
+answer = plimsoll.capacity("study.yaml")
+print(answer.findings[0]["answer"], answer.run_directory)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import psutil
@@ -30,6 +30,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import OpenWorkload, Probes, ProcessSelector, Redactor, Study, Target, load_study, scenarios_for
 
+LevelUnit = Literal["users", "multiple", "vus"]
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
@@ -94,7 +95,7 @@ def capacity(
 @dataclass(frozen=True)
 class _Plan:
     config: EngineConfig
-    unit: str
+    unit: LevelUnit
     is_open: bool
     target: Target
     directory: Path
@@ -146,13 +147,18 @@ def _plan_of_script(script: Path, choices: Choices) -> _Plan:
     config = EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads)
     about = inspect(config)
     options: dict[str, Any] = {}
-    unit = "multiple"
+    unit: LevelUnit = "multiple"
     kinds = {scenario["open"] for scenario in about["scenarios"]}
     if not about["declares_load"]:
-        options, unit, kinds = {"scenarios": {"default": {"executor": "constant-vus", "vus": 1, "duration": "24h"}}}, "vus", {False}
+        options, unit, kinds = (
+            {"scenarios": {"default": {"executor": "constant-vus", "vus": 1, "duration": "24h"}}},
+            "vus",
+            {False},
+        )
     if len(kinds) > 1:
         raise InputError(
-            f"{script}: it mixes scenarios with arrival rates and scenarios with VUs", "Keep one kind, or write a study."
+            f"{script}: it mixes scenarios with arrival rates and scenarios with VUs",
+            "Keep one kind, or write a study.",
         )
     if unit == "multiple":
         options = {"scenarios": _held_scenarios(about["options"])}
@@ -168,7 +174,17 @@ def _plan_of_script(script: Path, choices: Choices) -> _Plan:
         max_level=choices.max_level,
     )
     return _Plan(
-        config, unit, kinds.pop(), Target(), Path(), Probes(processes=False), settings, None, (), choices.users_at_1x, None
+        config,
+        unit,
+        kinds.pop(),
+        Target(),
+        Path(),
+        Probes(processes=False),
+        settings,
+        None,
+        (),
+        choices.users_at_1x,
+        None,
     )
 
 
@@ -290,7 +306,9 @@ def _is_local(url: str | None) -> bool | None:
     return bool(addresses & own)
 
 
-def _isolate(processes: list[ProcessSelector], engine_cpus: tuple[int, ...], note: Callable[[str, str], None]) -> str | None:
+def _isolate(
+    processes: list[ProcessSelector], engine_cpus: tuple[int, ...], note: Callable[[str, str], None]
+) -> str | None:
     """Moves the target's processes off the engine's processors; where that is refused, says the command."""
     from plimsoll.probes.finding_processes import find_roots
 

@@ -13,9 +13,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from simulators import OpenQueue
+
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
-from simulators import OpenQueue
 
 
 @dataclass(frozen=True)

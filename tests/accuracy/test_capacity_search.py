@@ -16,7 +16,9 @@ from plimsoll.experiments.result import CapacitySettings, Progress
 RUNS = 20
 
 
-@pytest.mark.parametrize("name", ["M/M/1 300/s, 30 s steps", "M/M/4 300/s, 30 s steps", "M/M/1 300/s, 10 s steps (demo)"])
+@pytest.mark.parametrize(
+    "name", ["M/M/1 300/s, 30 s steps", "M/M/4 300/s, 30 s steps", "M/M/1 300/s, 10 s steps (demo)"]
+)
 def test_the_true_capacity_lies_in_a_narrow_bracket(name: str):
     case = next(case for case in CASES if case.name == name)
     found = [search_once(case, 1000 + seed) for seed in range(RUNS)]
@@ -97,7 +99,9 @@ def test_control_c_keeps_what_was_measured():
 def test_the_same_seed_gives_the_same_answer_and_progress_comes_each_second():
     def search() -> tuple:
         lines: list[Progress] = []
-        result = run_capacity(OpenQueue(4, 4 / 300, 7), CapacitySettings(arrivals_per_level_s=1.0), on_progress=lines.append)
+        result = run_capacity(
+            OpenQueue(4, 4 / 300, 7), CapacitySettings(arrivals_per_level_s=1.0), on_progress=lines.append
+        )
         return result.bracket, result.load_s, len(lines)
 
     first = search()

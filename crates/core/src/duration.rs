@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-const UNITS: [(&str, f64); 7] =
-    [("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+const UNITS: [(&str, f64); 7] = [("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
 
 /// Parses a Go-style duration such as `1m30s`; a bare number counts milliseconds, as k6 has it.
 pub fn parse(text: &str) -> Result<Duration, String> {

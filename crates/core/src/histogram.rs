@@ -104,11 +104,7 @@ impl Histogram {
     /// The non-empty buckets in ascending order of value.
     pub fn buckets(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
         self.pages.iter().flat_map(|(page, counts)| {
-            counts
-                .iter()
-                .enumerate()
-                .filter(|(_, times)| **times > 0)
-                .map(move |(slot, times)| ((page << PAGE_BITS) + slot as i32, *times))
+            counts.iter().enumerate().filter(|(_, times)| **times > 0).map(move |(slot, times)| ((page << PAGE_BITS) + slot as i32, *times))
         })
     }
 

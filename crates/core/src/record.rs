@@ -269,7 +269,13 @@ mod tests {
             recorder.add(metric, tags, 1.0);
         }
         let deltas = recorder.take();
-        let total: f64 = deltas.iter().map(|delta| match delta.values { Values::Counter { sum, .. } => sum, _ => 0.0 }).sum();
+        let total: f64 = deltas
+            .iter()
+            .map(|delta| match delta.values {
+                Values::Counter { sum, .. } => sum,
+                _ => 0.0,
+            })
+            .sum();
         assert_eq!((deltas.len(), total), (MAX_TAG_SETS + 1, 5000.0));
         assert!(recorder.overflowed());
     }

@@ -185,9 +185,8 @@ mod tests {
 
     #[test]
     fn even_arrivals_of_two_threads_interleave_to_the_stated_rate() {
-        let mut all: Vec<f64> = (0..2)
-            .flat_map(|part| planned(&mut Arrivals::new(Profile::constant(10.0, 2.0), Spacing::Even, 0, part, 2), 2.0))
-            .collect();
+        let mut all: Vec<f64> =
+            (0..2).flat_map(|part| planned(&mut Arrivals::new(Profile::constant(10.0, 2.0), Spacing::Even, 0, part, 2), 2.0)).collect();
         all.sort_by(f64::total_cmp);
         assert_eq!(all.len(), 20);
         assert!(all.iter().enumerate().all(|(index, at)| (at - index as f64 / 10.0).abs() < 1e-9), "{all:?}");

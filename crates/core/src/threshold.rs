@@ -56,9 +56,8 @@ pub fn parse_key(key: &str) -> Result<(String, Vec<(String, String)>), String> {
     let inner = rest.trim_end().strip_suffix('}').ok_or_else(|| format!("threshold '{key}': a '}}' is missing at its end"))?;
     let mut tags = Vec::new();
     for part in split_tags(inner) {
-        let (name, value) = part
-            .split_once(':')
-            .ok_or_else(|| format!("threshold '{key}': '{part}' is not tag:value; write for example {{name:GET /issues}}"))?;
+        let (name, value) =
+            part.split_once(':').ok_or_else(|| format!("threshold '{key}': '{part}' is not tag:value; write for example {{name:GET /issues}}"))?;
         let value = value.trim().trim_matches(|c| c == '"' || c == '\'');
         tags.push((name.trim().trim_matches('"').to_owned(), value.to_owned()));
     }
@@ -102,7 +101,17 @@ impl Threshold {
             *COMPARISONS.iter().find(|(sign, _)| source[at..].starts_with(sign)).ok_or_else(|| mistake("has an unknown comparison"))?;
         let aggregate = parse_aggregate(source[..at].trim()).ok_or_else(|| mistake("has an unknown aggregate"))?;
         let limit: f64 = source[at + sign.len()..].trim().parse().map_err(|_| mistake("has no number at its end"))?;
-        Ok(Self { key: key.to_owned(), metric, tags, source: source.to_owned(), aggregate, comparison, limit, abort_on_fail: false, delay_abort_s: 0.0 })
+        Ok(Self {
+            key: key.to_owned(),
+            metric,
+            tags,
+            source: source.to_owned(),
+            aggregate,
+            comparison,
+            limit,
+            abort_on_fail: false,
+            delay_abort_s: 0.0,
+        })
     }
 
     /// Whether the aggregate exists for a kind of metric; an error that lists those that do.

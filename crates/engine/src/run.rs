@@ -196,7 +196,17 @@ impl Run {
         let phase = Arc::new(phase);
         let (output, snapshots) = channel();
         let began = Arc::new(Mutex::new(None));
-        let plan = Plan { loaded, config, spacing, late_arrivals, vu_cap: vu_cap.vus, level: level_seen, phase: phase.clone(), output, began: began.clone() };
+        let plan = Plan {
+            loaded,
+            config,
+            spacing,
+            late_arrivals,
+            vu_cap: vu_cap.vus,
+            level: level_seen,
+            phase: phase.clone(),
+            output,
+            began: began.clone(),
+        };
         let thread = std::thread::Builder::new()
             .name("plimsoll-run".into())
             .spawn(move || plan.carry_out())
@@ -372,12 +382,7 @@ impl Plan {
         let mut slot = Slot { vu, client: Client::new(Network::new(tls.clone(), true)), iterations: 0 };
         let mut tags = self.loaded.options.tags.clone();
         tags.sort();
-        let job = Job {
-            function: function.to_owned(),
-            iteration: Iteration { tags, ..Iteration::default() },
-            argument_json,
-            wants_result: true,
-        };
+        let job = Job { function: function.to_owned(), iteration: Iteration { tags, ..Iteration::default() }, argument_json, wants_result: true };
         let outcome = runtime.block_on(async {
             let mut phase = self.phase.subscribe();
             let interrupted = async {

@@ -22,7 +22,10 @@ pub fn data(totals: &Totals, thresholds: &[Threshold]) -> Value {
     }
     let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
     metrics.insert("vus".into(), json!({"type": "gauge", "contains": "default", "values": {"value": high, "min": low, "max": high}}));
-    metrics.insert("vus_max".into(), json!({"type": "gauge", "contains": "default", "values": {"value": totals.vus_max, "min": totals.vus_max, "max": totals.vus_max}}));
+    metrics.insert(
+        "vus_max".into(),
+        json!({"type": "gauge", "contains": "default", "values": {"value": totals.vus_max, "min": totals.vus_max, "max": totals.vus_max}}),
+    );
     let expected = [("expected_response".to_owned(), "true".to_owned())];
     if let Some(values) = totals.series.select("http_req_duration", &expected) {
         metrics.insert("http_req_duration{expected_response:true}".into(), metric_json(Kind::Trend, true, &values, totals.seconds));

@@ -168,7 +168,14 @@ impl Worker {
         counts.vus = self.vus_active.get();
         counts.vus_max = self.vus.get();
         let mut recorder = self.recorder.borrow_mut();
-        let part = ThreadSecond { second, elapsed_s: now_s, counts, deltas: recorder.take(), lag: std::mem::take(&mut *self.lag.borrow_mut()), overflowed: recorder.overflowed() };
+        let part = ThreadSecond {
+            second,
+            elapsed_s: now_s,
+            counts,
+            deltas: recorder.take(),
+            lag: std::mem::take(&mut *self.lag.borrow_mut()),
+            overflowed: recorder.overflowed(),
+        };
         // The collector outlives the workers; a send can only fail while the process ends.
         let _ = parts.send(Part::Second(part));
     }

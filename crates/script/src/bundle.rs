@@ -67,9 +67,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Bundle {
     pub fn new(main: &Path, env: Vec<(String, String)>) -> Result<Self, ScriptError> {
-        let main = main.canonicalize().map_err(|error| {
-            ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display()))
-        })?;
+        let main =
+            main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
         let defaults = RequestDefaults {
             max_redirects: 10,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned(),

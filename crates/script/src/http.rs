@@ -157,7 +157,15 @@ fn read_body<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<(Bytes, Option<&'
 }
 
 impl Call {
-    fn read<'js>(ctx: &Ctx<'js>, vu: &VuState, method: String, url: &Value<'js>, body: &Value<'js>, params: &Value<'js>, expected: &Expected) -> Result<Self> {
+    fn read<'js>(
+        ctx: &Ctx<'js>,
+        vu: &VuState,
+        method: String,
+        url: &Value<'js>,
+        body: &Value<'js>,
+        params: &Value<'js>,
+        expected: &Expected,
+    ) -> Result<Self> {
         let called = Instant::now();
         let (address, mut name) = match url.as_object() {
             Some(template) if !url.is_string() => (template.get("url")?, template.get::<_, Option<String>>("name")?),
@@ -214,7 +222,8 @@ impl Call {
                     }
                 }
                 "timeout" => {
-                    self.request.timeout = duration::parse(&text_of(&value)).map_err(|what| Exception::throw_message(ctx, &format!("timeout: {what}")))?;
+                    self.request.timeout =
+                        duration::parse(&text_of(&value)).map_err(|what| Exception::throw_message(ctx, &format!("timeout: {what}")))?;
                 }
                 "redirects" => self.redirects_left = value.as_int().unwrap_or(0).max(0) as u32,
                 "responseType" => {
@@ -231,7 +240,10 @@ impl Call {
                 "throw" => self.throw = value.as_bool().unwrap_or(false),
                 "jar" => {}
                 "auth" | "compression" => {
-                    return Err(Exception::throw_message(ctx, &format!("the request parameter '{key}' is not supported yet; set the header yourself")));
+                    return Err(Exception::throw_message(
+                        ctx,
+                        &format!("the request parameter '{key}' is not supported yet; set the header yourself"),
+                    ));
                 }
                 _ => {}
             }
@@ -249,10 +261,8 @@ impl Call {
         let jar = vu.jar.borrow();
         let url = &self.request.url;
         let stored = jar.get_request_values(url).filter(|(name, _)| !given.iter().any(|(other, _)| other == name));
-        let pairs: Vec<String> = stored
-            .map(|(name, value)| format!("{name}={value}"))
-            .chain(given.iter().map(|(name, value)| format!("{name}={value}")))
-            .collect();
+        let pairs: Vec<String> =
+            stored.map(|(name, value)| format!("{name}={value}")).chain(given.iter().map(|(name, value)| format!("{name}={value}"))).collect();
         if !pairs.is_empty() {
             self.request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
             self.request.headers.push(("Cookie".into(), pairs.join("; ")));

@@ -16,8 +16,20 @@ const BUILTIN: [(&str, &[&str]); 5] = [
     (
         "k6/http",
         &[
-            "get", "head", "post", "put", "patch", "del", "options", "request", "batch", "url", "cookieJar", "CookieJar",
-            "expectedStatuses", "setResponseCallback",
+            "get",
+            "head",
+            "post",
+            "put",
+            "patch",
+            "del",
+            "options",
+            "request",
+            "batch",
+            "url",
+            "cookieJar",
+            "CookieJar",
+            "expectedStatuses",
+            "setResponseCallback",
         ],
     ),
     ("k6/metrics", &["Counter", "Gauge", "Rate", "Trend"]),
@@ -85,7 +97,8 @@ pub fn open<'js>(state: &VuState, ctx: &Ctx<'js>, name: &str) -> Result<bytes::B
         return Err(Exception::throw_message(ctx, "open() works only in the init context; call it at the top of the script"));
     }
     let path = resolve_file(&state.bundle, "", name);
-    state.bundle.read(&path).map_err(|error| {
-        Exception::throw_message(ctx, &format!("open('{name}'): {}: {error}; paths are relative to the script", path.display()))
-    })
+    state
+        .bundle
+        .read(&path)
+        .map_err(|error| Exception::throw_message(ctx, &format!("open('{name}'): {}: {error}; paths are relative to the script", path.display())))
 }

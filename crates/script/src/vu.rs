@@ -73,9 +73,8 @@ pub struct Vu {
 impl Vu {
     /// Loads the script into a new VU.
     pub fn load(state: VuState) -> Result<(Self, InitInfo), ScriptError> {
-        let stack = DefaultStack::new(STACK_BYTES).map_err(|error| {
-            ScriptError::new(format!("no memory map for another VU's stack: {error}; raise vm.max_map_count or use fewer VUs"))
-        })?;
+        let stack = DefaultStack::new(STACK_BYTES)
+            .map_err(|error| ScriptError::new(format!("no memory map for another VU's stack: {error}; raise vm.max_map_count or use fewer VUs")))?;
         let state = Rc::new(state);
         let inner = state.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, _begin: Input| {
@@ -252,7 +251,10 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
     };
     let message = match message.as_str() {
         "InternalError: interrupted" => {
-            format!("the script computed for over {} s without a request or sleep and was stopped; look for a loop that never ends", MAX_COMPUTE.as_secs())
+            format!(
+                "the script computed for over {} s without a request or sleep and was stopped; look for a loop that never ends",
+                MAX_COMPUTE.as_secs()
+            )
         }
         "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => format!("{message}: a function calls itself too deeply"),
         _ => message,

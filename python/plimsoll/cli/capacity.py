@@ -22,7 +22,7 @@ def capacity(
     arrival_process: Annotated[str | None, typer.Option(help="poisson (default) or even (k6's)")] = None,
     seed: Annotated[int, typer.Option(help="for random arrivals")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="threads of the engine")] = 1,
-    isolate: Annotated[bool, typer.Option("--isolate", help="pin generator and target to different processors")] = False,
+    isolate: Annotated[bool, typer.Option("--isolate", help="generator and target on different processors")] = False,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,

@@ -31,7 +31,18 @@ def demo(
     apart = len(cpus) > 1
     port = _free_port()
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-") as folder:
-        command = [sys.executable, "-m", "plimsoll.lab", "tracker", "--port", str(port), "--issues", str(issues), "--data", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "plimsoll.lab",
+            "tracker",
+            "--port",
+            str(port),
+            "--issues",
+            str(issues),
+            "--data",
+            folder,
+        ]
         command += ["--cpu", str(cpus[0])] if apart else []
         target = study.target.model_copy(
             update={
@@ -50,7 +61,10 @@ def demo(
             kept_apart=f"tracker on CPU {cpus[0]}, generator and probes on CPU {cpus[1]}" if apart else None,
         )
         if not quiet:
-            print(f"An issue tracker with {issues:,} issues on {target.url}; how many users does it carry?", file=sys.stderr)
+            print(
+                f"An issue tracker with {issues:,} issues on {target.url}; how many users does it carry?",
+                file=sys.stderr,
+            )
         progress = ProgressLine(quiet=quiet)
         try:
             answer = capacity(demo_study, choices, progress)

@@ -34,7 +34,12 @@ class ProgressLine:
             f"  {progress.done_per_s:7.1f} of {progress.planned_per_s:.1f}/s done  {progress.unfinished:.0f} unfinished"
             f"  {', '.join(known)}"
         )
-        print(f"\r\x1b[2K{text[:118]}" if self._live else text, end="" if self._live else "\n", file=sys.stderr, flush=True)
+        print(
+            f"\r\x1b[2K{text[:118]}" if self._live else text,
+            end="" if self._live else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def done(self) -> None:
         if self._live and not self._quiet:

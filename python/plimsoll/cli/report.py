@@ -10,7 +10,9 @@ import typer
 
 def report(
     run_directory: Annotated[Path, typer.Argument(help="a run directory, such as runs/20261121-120000-capacity-1a2b")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="the file to write; report.html in the run")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="the file to write; report.html in the run")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON instead")] = False,
 ) -> None:
     """Write the report of a run, also of one that was killed."""

@@ -36,7 +36,7 @@ def run(
     summary_export: Annotated[Path | None, typer.Option(help="write the summary's data as JSON here")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
-    """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds failed, 105 interrupted, 107 script error."""
+    """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
     from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.errors import InputError
     from plimsoll.runs.writer import RunFacts, RunWriter
@@ -122,7 +122,8 @@ def _follow(engine: EngineRun, writer: RunWriter, quiet: bool) -> bool:
                     writer.set_t0(snapshot.t_unix)
                 writer.append_snapshot(snapshot)
                 if not quiet and (sys.stderr.isatty() or snapshot.second % 5 == 4):
-                    text = f"{snapshot.second + 1:5.0f} s  {snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
+                    counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
+                    text = f"{snapshot.second + 1:5.0f} s  {counts}"
                     print(text, end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
             return interrupted
         except KeyboardInterrupt:

@@ -177,7 +177,9 @@ class _OpenSearch:
 
     def _context(self, seen: Measurement, quick: bool = False) -> Context:
         rate = self.rate_per_level_s() or 0.0
-        return Context(rate, self._half_width(), self.settings.step_s, self._estimate(), self._base_errors(seen.level), quick=quick)
+        return Context(
+            rate, self._half_width(), self.settings.step_s, self._estimate(), self._base_errors(seen.level), quick=quick
+        )
 
     def _base_errors(self, level: float) -> tuple[int, int]:
         """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""

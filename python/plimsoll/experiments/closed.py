@@ -1,8 +1,8 @@
 """Closed workloads: users wait for their answers, so nothing queues without bound; throughput just stops rising.
 
 By the asymptotic bounds (Lazowska et al. 1984, ch. 5) X(N) ≤ min(N / (R + Z), 1 / D): throughput rises with the users
-up to a plateau, and beyond it only response time grows. Here a level is *bad* (saturated) when its throughput reaches 95 %
-of the plateau seen, *good* when it stays below by more than chance.
+up to a plateau, and beyond it only response time grows. Here a level is *bad* (saturated) when its throughput
+reaches 95 % of the plateau seen, *good* when it stays below by more than chance.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
 def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
     good, bad, unit = result["good"], result["bad"], result["unit"]
     if good is None and bad is None:
-        hint = f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
+        hint = (
+            f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
+        )
         return f"It cannot be said how much load it carries: no step was decided.{hint}"
     if good is None:
         return f"It does not carry {level_words(bad, unit)}; no lower level was proven to be carried."

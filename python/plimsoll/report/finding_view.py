@@ -76,7 +76,8 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
-    """The finding in words; levels carry `unit`."""
+    """The finding in words; levels carry the unit that the finding names, else `unit`."""
+    unit = wording.LEVEL_UNITS.get(str(section(finding, "capacity").get("unit")), unit)
     limited = section(finding, "limited_by")
     evidence = limited.get("evidence")
     return FindingView(

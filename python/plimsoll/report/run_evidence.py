@@ -71,7 +71,7 @@ def _add_second(run: RunEvidence, snapshot: Snapshot) -> None:
     for step in steps:
         step.planned += moment.planned
         step.done += moment.done
-        step.backlog_end = moment.backlog
+        step.backlog_end, step.in_flight_end = moment.backlog, moment.in_flight
     for metric, key in (("operation_metric", OPERATION_TIMES), ("request_metric", REQUEST_TIMES)):
         if getattr(run, metric) is None:
             present = {series.metric for series in snapshot.series}

@@ -37,6 +37,7 @@ class Step:
     p99_ms: float | None = None
     errors: int | None = None
     backlog_end: int | None = None
+    in_flight_end: int | None = None
     cpu: dict[str, float] = field(default_factory=dict)
     planned: int = 0
     done: int = 0
@@ -56,6 +57,12 @@ class Step:
     def measured_s(self) -> float:
         """Seconds of the step that count: without its warm-up."""
         return max(0.0, self.end_s - self.measured_from_s)
+
+    @property
+    def unfinished_end(self) -> int | None:
+        """Iterations that waited or ran when the step ended; None where neither is known."""
+        known = [count for count in (self.backlog_end, self.in_flight_end) if count is not None]
+        return sum(known) if known else None
 
     def fill(self) -> None:
         """Set what the finding left out from the seconds seen."""
@@ -93,7 +100,7 @@ def _from_entry(entry: Any) -> Step | None:
     if entry.get("step_kind") == "expected" and step.verdict == "undecided":
         step.verdict = "expected"  # held for the objectives; as a capacity it had nothing to decide
     step.reasons = [str(reason) for reason in entry.get("reasons") or ()]
-    for name in ("planned_per_s", "done_per_s", "p50_ms", "p90_ms", "p99_ms", "errors", "backlog_end"):
+    for name in ("planned_per_s", "done_per_s", "p50_ms", "p90_ms", "p99_ms", "errors", "backlog_end", "in_flight_end"):
         setattr(step, name, first_number(entry.get(name)))
     cpu = entry.get("cpu")
     if isinstance(cpu, Mapping):

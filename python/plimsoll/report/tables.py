@@ -98,11 +98,11 @@ def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
             "p90": wording.number(step.p90_ms),
             "p99": wording.number(step.p99_ms),
             "errors": wording.number(step.errors),
-            "backlog": wording.number(step.backlog_end),
-            "cpu": ", ".join(f"{name} {wording.percent(share)}" for name, share in step.cpu.items()),
+            "unfinished": wording.number(step.unfinished_end),
+            "cpu": [f"{name} {wording.percent(share)}" for name, share in step.cpu.items()],
             "key": step.verdict,
             "verdict": wording.verdict(step.verdict),
-            "reasons": "; ".join(step.reasons),
+            "reasons": " ".join(step.reasons),
         }
         for step in steps
     ]

@@ -11,12 +11,12 @@ from plimsoll.report.finding_view import FindingView, as_mapping, view
 WIDTH = 100
 
 
-def answer_lines(findings: Iterable[Any], unit: str = "users") -> str:
+def answer_lines(findings: Iterable[Any]) -> str:
     """Question, answer and what supports it, for every finding (dicts or dataclasses); ends without a line break.
 
     Control characters in names are dropped, so that a name cannot steer the terminal.
     """
-    views = [view(as_mapping(finding), unit) for finding in findings]
+    views = [view(as_mapping(finding)) for finding in findings]
     if not views:
         return "No finding was recorded: the run ended before it could answer. The report shows what was measured."
     return "\n\n".join("\n".join(_lines(item)) for item in views)

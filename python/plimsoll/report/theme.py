@@ -72,6 +72,7 @@ def vega_config(dark: bool) -> dict[str, Any]:
             "labelLimit": 320,
             "titleFontWeight": "normal",
             "columnPadding": 18,
+            "layout": {"bottom": {"anchor": "start", "direction": "vertical", "margin": 6}},
             "titlePadding": 10,
         },
         "title": {"color": colour["text"], "subtitleColor": colour["faint"], "fontSize": 14, "subtitleFontSize": 12},

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from plimsoll.report import charts, level_charts, theme
 from plimsoll.report.level_charts import Marks, marks_of
 from plimsoll.report.steps import Step

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import synthetic_run
+
 from plimsoll.errors import RunDirectoryError
 from plimsoll.report.run_evidence import read_findings, read_run
 from plimsoll.report.steps import steps_from_events, steps_from_findings, steps_from_levels

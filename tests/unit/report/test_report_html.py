@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import synthetic_run
+
 from plimsoll.errors import RunDirectoryError
 from plimsoll.report.html import write_html
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import synthetic_run
+
 from plimsoll.report.json_out import findings_json
 from plimsoll.report.text import WIDTH, answer_lines
 
@@ -76,3 +77,9 @@ def test_an_objective_says_what_it_is_where_it_matters() -> None:
     entry = {"objective": "p90<=1s", "verdict": "undecided", "at_level": 3000, "failed_from": 6000, "met_up_to": None}
     text = answer_lines([{"answer": "Yes.", "objectives": [entry]}])
     assert "all requests p90 ≤ 1 s: undecided at 3,000 users; failed from 6,000 users" in text
+
+
+def test_levels_carry_the_unit_of_their_finding() -> None:
+    text = answer_lines([{"capacity": {"good": 1.5, "bad": 1.6, "unit": "multiple", "users": 300, "level": 1.5}}])
+    assert "1.5 × declared load" in text
+    assert "300 users" in text

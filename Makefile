@@ -1,0 +1,69 @@
+# Every target sets up what it needs. `make demo` and `make test` are the only two commands a fresh machine needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: setup build demo test lint fmt accuracy bench docs wheel-smoke postgresql clean
+
+setup: $(VENV)/.ready
+build: $(VENV)/.built
+
+$(VENV)/.ready: pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python is missing: install Python 3.11 or later (Debian: apt-get install python3 python3-venv)"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; set PYTHON=/path/to/python3.11"; exit 2; }
+	@command -v cargo >/dev/null || { echo "Rust is missing: install it with rustup (rustup.rs), 1.85 or later"; exit 2; }
+	@command -v cc >/dev/null || { echo "A C compiler is missing (Debian: apt-get install gcc libc6-dev)"; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print("\n".join(p["dependencies"] + p["optional-dependencies"]["development"]))' > $(VENV)/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	touch $@
+
+$(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+demo: build
+	$(BIN)/plimsoll demo
+
+test: build postgresql
+	cargo test --workspace --quiet
+	$(BIN)/python -m pytest
+
+# The tests of the PostgreSQL tracker start a server of their own; it only has to be installed.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
+	  else echo "PostgreSQL is missing, which tests need (Debian: sudo apt-get install postgresql)"; exit 2; fi; }
+
+lint: build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
+	$(BIN)/lint-imports
+	$(BIN)/mypy python/plimsoll
+
+fmt: setup
+	cargo fmt --all
+	$(BIN)/ruff check --fix python tests
+	$(BIN)/ruff format python tests
+
+accuracy: build
+	$(BIN)/python -m pytest tests/accuracy -q
+
+bench: build
+	$(BIN)/python benches/cpu_per_request.py
+
+docs: build
+	$(BIN)/plimsoll schema > docs/study.schema.json
+
+wheel-smoke: setup
+	rm -rf target/wheels
+	$(BIN)/maturin build --release --quiet
+	rm -rf target/wheel-smoke && $(PYTHON) -m venv target/wheel-smoke
+	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check target/wheels/*.whl
+	cd target && wheel-smoke/bin/plimsoll --help > /dev/null && wheel-smoke/bin/python -c 'import plimsoll; from plimsoll.study import study_schema; from plimsoll import _engine'
+
+clean:
+	rm -rf $(VENV) target
