@@ -38,7 +38,7 @@ class Growth:
 
     `expected`: nominal arrivals λT; `done`: completions; `unfinished_start`, `unfinished_end`: work in the system;
     `shortfall_z`, `growth_z` as above; `calm_z`: mean unfinished work above the start in the second half, on the
-    same scale as growth; `service_noise`, `arrival_noise`: variance per event; `busy_done`, `busy_s`: completions
+    same scale as growth; `range_z`: longest less shortest queue on that scale; `service_noise`, `arrival_noise`: variance per event; `busy_done`, `busy_s`: completions
     and seconds since the queue was last at its shortest.
     """
 

@@ -1,0 +1,81 @@
+"""What one step proves: hand-made measurements, open and closed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plimsoll.experiments.closed import Throughput, is_flat, judge_closed, marginal_gain
+from plimsoll.experiments.judge import Context, judge
+from plimsoll.experiments.measure import Measurement
+from plimsoll.runs.histogram import Histogram
+from plimsoll.stats.plateau import Plateau
+
+CONTEXT = Context(rate_per_level_s=1.0, half_width=0.048, least_seconds=10)
+
+
+def measured(planned: list[int], done: list[int], level: float, times_ms: float = 5.0, failed: int = 0, **more: float):
+    """A step whose response times are all alike."""
+    seen = Measurement(
+        level, planned=planned, done=done, seconds=list(range(len(done))), dropped=[0] * len(done), **more
+    )
+    seen.requests, seen.failed = sum(done), failed
+    seen.times = Histogram.from_values(np.full(max(1, sum(done)), times_ms))
+    return seen
+
+
+def test_a_step_that_falls_behind_is_bad_and_says_by_how_much():
+    found = judge(measured([330] * 30, [300] * 30, 330), CONTEXT)
+    assert found.verdict == "bad" and found.plateau.level == pytest.approx(300)
+    assert "grew by 900" in found.reasons[0] and "z = " in found.reasons[0]
+
+
+def test_a_step_whose_queue_stands_still_is_good_by_itself():
+    assert judge(measured([100] * 12, [100] * 12, 100), CONTEXT).verdict == "good"
+    assert judge(measured([100] * 8, [100] * 8, 100), CONTEXT).verdict == "undecided"
+
+
+def test_a_wandering_queue_is_good_only_below_a_known_plateau():
+    seen = measured([300] * 20, [292] * 10 + [308] * 10, 300)
+    assert judge(seen, CONTEXT).verdict == "undecided"
+    below = Context(1.0, 0.048, 10, Plateau(330, 0.01))
+    near = Context(1.0, 0.048, 10, Plateau(303, 0.01))
+    assert judge(seen, below).verdict == "good"
+    assert judge(seen, near).verdict == "undecided"
+
+
+def test_more_than_half_failed_gives_the_step_up():
+    found = judge(measured([50] * 5, [50] * 5, 50, failed=200), CONTEXT)
+    assert found.given_up and "80% of the requests failed" in found.reasons[0]
+
+
+def test_a_median_over_ten_seconds_gives_the_step_up():
+    found = judge(measured([50] * 5, [50] * 5, 50, times_ms=11_000), CONTEXT)
+    assert found.given_up and "11.0 s" in found.reasons[0]
+
+
+def test_work_waiting_over_thirty_seconds_gives_the_step_up():
+    assert judge(measured([1000] * 5, [100] * 5, 1000), CONTEXT).given_up
+
+
+def test_a_short_pause_after_good_throughput_does_not_give_the_step_up():
+    assert not judge(measured([100] * 3, [100, 0, 0], 100, best_done_per_s=100.0), CONTEXT).given_up
+
+
+def test_errors_above_those_of_low_load_are_bad_and_the_same_share_is_not():
+    seen = measured([100] * 20, [100] * 20, 100, failed=100)
+    assert judge(seen, CONTEXT).verdict == "bad"
+    used_to_it = Context(1.0, 0.048, 10, base_errors=(50, 1000))
+    assert judge(seen, used_to_it).verdict == "good"
+
+
+def test_throughput_in_proportion_gains_all_and_a_plateau_gains_nothing():
+    assert marginal_gain(Throughput(10, 100, 1), Throughput(20, 200, 1)) == pytest.approx(1)
+    assert marginal_gain(Throughput(10, 100, 1), Throughput(20, 100, 1)) == pytest.approx(0)
+    assert is_flat([Throughput(10, 100, 1), Throughput(20, 104, 1)])
+
+
+def test_closed_steps_are_judged_against_the_plateau():
+    assert judge_closed(measured([97] * 20, [97] * 20, 40), 100, (0, 0)).verdict == "bad"
+    assert judge_closed(measured([80] * 20, [80] * 20, 30), 100, (0, 0)).verdict == "good"
+    assert judge_closed(measured([80] * 20, [80] * 20, 30), 0, (0, 0)).verdict == "undecided"

@@ -1,0 +1,167 @@
+"""From a run to the answer: whole searches of simulated targets, then hand-made rows of probes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.result import CapacitySettings
+from plimsoll.findings.capacity import capacity_findings, exit_code, result_of_run
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.writer import RunFacts, RunWriter
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
+from simulators import OpenQueue
+
+CAPACITY_PER_S = 300.0
+
+
+class Target:
+    """Makes rows of probes from the load of the second before: one thread's CPU rises with the load to one core."""
+
+    def __init__(self, source: OpenQueue, host_share: float = 0.5, busiest: str = "busiest_thread_cores_used") -> None:
+        self.source, self.host_share, self.busiest = source, host_share, busiest
+
+    def __call__(self, second: int, t_unix: float) -> list[dict]:
+        used = min(1.0, self.source.level * self.source.rate_per_level_s / CAPACITY_PER_S)
+        tracker = {"cpu_cores_used": used, self.busiest: used, "processes": 1.0, "threads": 4.0}
+        rows = [("host", {"cpu_share": self.host_share * used, "cores": 2.0}), ("process:tracker", tracker)]
+        return [{"t_unix": t_unix, "second": second, "source": source, "values": values} for source, values in rows]
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory):
+    """(result, reader) of one whole search, through a real run directory."""
+    source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, rate_per_level_s=0.05)
+    settings = CapacitySettings(arrivals_per_level_s=0.05, expected_level=4000)
+    with RunWriter.create(tmp_path_factory.mktemp("runs"), RunFacts("capacity")) as writer:
+        result = run_capacity(source, settings, writer, Target(source))
+    return result, RunReader(writer.path)
+
+
+def test_the_answer_names_capacity_limit_and_headroom(searched):
+    result, run = searched
+    [finding] = capacity_findings(result, run, expected_users=4000, run_path="runs/x")
+    assert finding["valid"] and exit_code(finding) == 0
+    assert finding["capacity"]["good"] <= 6000 <= finding["capacity"]["bad"]
+    assert finding["limited_by"]["kind"] == "cpu" and "tracker" in finding["limited_by"]["where"]
+    assert finding["headroom"]["ratio"] == pytest.approx(finding["capacity"]["users"] / 4000 - 1)
+    assert "Carries" in finding["answer"] and "more than the expected 4,000 users" in finding["answer"]
+    assert json.loads(json.dumps(finding))["generator"]["healthy"] is True
+
+
+def test_the_run_directory_alone_gives_the_same_finding(searched):
+    result, run = searched
+    assert capacity_findings(result_of_run(run), run) == json.loads(json.dumps(capacity_findings(result, run)))
+
+
+def test_objectives_are_judged_apart_from_saturation(searched):
+    result, run = searched
+    objectives = [
+        {"operation": "work", "objective": "p90<=1ms"},
+        {"request": "GET /work", "objective": "p90<=1000ms"},
+        {"operation": "work", "objective": "p99.99<=1s"},
+        {"operation": "work", "objective": "error_rate<=1%"},
+        {"operation": "absent", "objective": "p90<=1s"},
+    ]
+    [finding] = capacity_findings(result, run, expected_users=4000, objectives=objectives)
+    strict, loose, rare, errors, absent = finding["objectives"]
+    assert (strict["verdict"], strict["met_up_to_users"]) == ("failed", None)
+    assert loose["verdict"] == "met" and loose["met_up_to_users"] >= 4000
+    assert rare["verdict"] == "undecided" and "200000 samples" in rare["needs"]
+    assert errors["verdict"] == "met" and absent["verdict"] == "undecided" and "check its name" in absent["needs"]
+    assert finding["capacity"]["good"] <= 6000 <= finding["capacity"]["bad"]
+    assert exit_code(finding) == 99
+
+
+def test_few_samples_at_a_level_are_undecided_there_never_met(searched):
+    result, run = searched
+    [finding] = capacity_findings(result, run, objectives=[{"operation": "work", "objective": "p90<=1000ms"}])
+    for item in finding["objectives"][0]["verdicts"]:
+        assert (item["verdict"] == "undecided") == (item["samples"] < 200)
+
+
+def test_without_probes_the_limit_cannot_be_told(searched):
+    [finding] = capacity_findings(searched[0], None)
+    assert finding["limited_by"]["kind"] == "unknown" and "cannot tell" in finding["answer"]
+    assert any("probe" in step for step in finding["next"])
+
+
+def test_idle_resources_while_throughput_is_flat_mean_cannot_tell(searched):
+    result, run = searched
+    rows = [{**row, "values": {name: 0.3 * v for name, v in row["values"].items()}} for row in run.resources()]
+    [finding] = capacity_findings(result, rows)
+    assert finding["limited_by"]["kind"] == "unknown" and "host 1" in finding["limited_by"]["evidence"]
+
+
+def test_a_host_that_generator_and_target_fight_over_makes_the_run_invalid(searched):
+    result, run = searched
+    rows = [
+        {**row, "values": {"cpu_share": 0.97, "cores": 0.5}} if row["source"] == "host" else row
+        for row in run.resources()
+    ]
+    [finding] = capacity_findings(result, rows)
+    assert not finding["valid"] and exit_code(finding) == 3
+    assert "competed" in finding["invalid_because"][0] and any("--isolate" in step for step in finding["next"])
+    assert "not a capacity" in finding["answer"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"lag_p99_ms": 40.0}, "late"), ({"generator_share": 0.95}, "95% busy")],
+)
+def test_a_generator_that_is_late_or_full_makes_the_run_invalid(searched, change: dict, words: str):
+    facts = searched[0].to_json()
+    for step in facts["steps"]:
+        step.update(change)
+    [finding] = capacity_findings(facts, searched[1])
+    assert not finding["valid"] and any(words in reason for reason in finding["invalid_because"])
+
+
+def test_lag_below_a_millisecond_or_a_tenth_of_the_median_is_healthy(searched):
+    facts = searched[0].to_json()
+    for step in facts["steps"]:
+        step.update({"lag_p99_ms": 0.9, "p50_ms": 2.0})
+    assert capacity_findings(facts, searched[1])[0]["valid"]
+    for step in facts["steps"]:
+        step.update({"lag_p99_ms": 3.0, "p50_ms": 40.0})
+    assert capacity_findings(facts, searched[1])[0]["valid"]
+
+
+def test_a_failed_search_says_why_and_is_invalid():
+    source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, dies_at_s=0)
+    result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+    [finding] = capacity_findings(result, None)
+    assert not finding["valid"] and exit_code(finding) == 3
+    assert finding["answer"].startswith("No capacity was measured. 100% of the requests failed")
+
+
+def test_an_interrupted_search_reports_what_it_has(tmp_path: Path):
+    source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, interrupt_at_s=100)
+    with RunWriter.create(tmp_path, RunFacts("capacity")) as writer:
+        result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, step_s=60), writer)
+    [finding] = capacity_findings(result, RunReader(writer.path))
+    assert exit_code(finding) == 130 and finding["answer"].startswith("Interrupted")
+
+
+def test_a_killed_run_is_answered_from_its_finished_steps(searched):
+    class Killed:
+        """The run without its last event."""
+
+        def events(self, kind: str | None = None) -> list[dict]:
+            return [] if kind == "capacity_result" else searched[1].events(kind)
+
+    facts = result_of_run(Killed())
+    assert (facts["good"], facts["bad"]) == (searched[0].bracket.good, searched[0].bracket.bad)
+    assert facts["status"] == "interrupted"
+
+
+def test_multiples_become_users_when_it_is_said_how_many_one_is(searched):
+    facts = searched[0].to_json() | {"unit": "multiple"}
+    [finding] = capacity_findings(facts, None, users_per_level=10, expected_users=30_000)
+    assert finding["capacity"]["users"] == pytest.approx(10 * facts["good"])
+    assert "times the declared load" in finding["answer"] and finding["headroom"]["ratio"] > 0
