@@ -18,7 +18,10 @@ use crate::worker::{Phase, Slot, Worker};
 pub struct Context {
     pub worker: Rc<Worker>,
     pub at: usize,
-    tags: Vec<(String, String)>,
+    tags: Rc<[(String, String)]>,
+    env: Rc<[(String, String)]>,
+    name: Rc<str>,
+    executor: Rc<str>,
     /// Set to interrupt the scenario's iterations.
     cut: watch::Sender<bool>,
 }
@@ -39,7 +42,8 @@ impl Context {
             tags.push(("scenario".into(), scenario.name.clone()));
         }
         tags.sort();
-        Rc::new(Self { worker, at, tags, cut: watch::Sender::new(false) })
+        let (env, name, executor) = (scenario.env.as_slice().into(), scenario.name.as_str().into(), scenario.executor_name.as_str().into());
+        Rc::new(Self { worker, at, tags: tags.into(), env, name, executor, cut: watch::Sender::new(false) })
     }
 
     pub fn scenario(&self) -> &Scenario {
@@ -76,10 +80,10 @@ impl Context {
         let job = Job {
             function: scenario.exec.clone(),
             iteration: Iteration {
-                scenario: scenario.name.clone(),
-                executor: scenario.executor_name.clone(),
+                scenario: self.name.clone(),
+                executor: self.executor.clone(),
                 tags: self.tags.clone(),
-                env: scenario.env.clone(),
+                env: self.env.clone(),
                 number_in_scenario: number,
                 number_on_vu: slot.iterations,
                 arrival_lag_ms: lag_ms,

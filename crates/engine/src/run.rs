@@ -382,7 +382,12 @@ impl Plan {
         let mut slot = Slot { vu, client: Client::new(Network::new(tls.clone(), true)), iterations: 0 };
         let mut tags = self.loaded.options.tags.clone();
         tags.sort();
-        let job = Job { function: function.to_owned(), iteration: Iteration { tags, ..Iteration::default() }, argument_json, wants_result: true };
+        let job = Job {
+            function: function.to_owned(),
+            iteration: Iteration { tags: tags.into(), ..Iteration::default() },
+            argument_json,
+            wants_result: true,
+        };
         let outcome = runtime.block_on(async {
             let mut phase = self.phase.subscribe();
             let interrupted = async {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use plimsoll_core::duration;
-use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, ArrayBuffer, Ctx, Exception, Object, Result, Value};
+use rquickjs::function::{Args, Func, Opt};
+use rquickjs::{Array, ArrayBuffer, Ctx, Exception, Function, Object, Result, Value};
 use url::Url;
 
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
@@ -42,17 +42,17 @@ impl Expected {
 pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let expected = Rc::new(std::cell::RefCell::new(Expected(Some(vec![(200, 399)]))));
     let (vu, default) = (state.clone(), expected.clone());
-    let request = move |ctx: Ctx<'js>, method: String, url: Value<'js>, body: Value<'js>, params: Value<'js>, shape: Object<'js>| {
+    let request = move |ctx: Ctx<'js>, method: String, url: Value<'js>, body: Value<'js>, params: Value<'js>, make: Function<'js>| {
         let call = Call::read(&ctx, &vu, method, &url, &body, &params, &default.borrow())?;
         let response = match vu.perform(&ctx, Effect::Http(call.request.clone()))? {
             Reply::Http(response) => *response,
             _ => return Err(vu.throw_uncatchable(&ctx)),
         };
-        call.finish(&ctx, &vu, response, &shape)
+        call.finish(&ctx, &vu, response, &make)
     };
     native.set("request", Func::from(request))?;
     let (vu, default) = (state.clone(), expected.clone());
-    let batch = move |ctx: Ctx<'js>, rows: Vec<Array<'js>>, shape: Object<'js>| -> Result<Vec<Object<'js>>> {
+    let batch = move |ctx: Ctx<'js>, rows: Vec<Array<'js>>, make: Function<'js>| -> Result<Vec<Object<'js>>> {
         let mut calls = Vec::with_capacity(rows.len());
         for row in rows {
             let method = text_of(&row.get::<Value>(0)?).to_uppercase();
@@ -63,7 +63,7 @@ pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
             Reply::Batch(responses) => responses,
             _ => return Err(vu.throw_uncatchable(&ctx)),
         };
-        calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response, &shape)).collect()
+        calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response, &make)).collect()
     };
     native.set("batch", Func::from(batch))?;
     let set_expected = move |ranges: Value<'js>| *expected.borrow_mut() = read_expected(&ranges);
@@ -270,7 +270,7 @@ impl Call {
     }
 
     /// Records the hop, follows redirects, and makes the Response.
-    fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: HttpResponse, shape: &Object<'js>) -> Result<Object<'js>> {
+    fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: HttpResponse, make: &Function<'js>) -> Result<Object<'js>> {
         loop {
             self.record(vu, &response);
             self.keep_cookies(vu, &response);
@@ -298,7 +298,7 @@ impl Call {
         if let (true, Some(failure)) = (self.throw, &response.failure) {
             return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.url, failure.message)));
         }
-        self.response_object(ctx, &response, shape)
+        self.response_object(ctx, &response, make)
     }
 
     fn redirect_target(&self, response: &HttpResponse) -> Option<Url> {
@@ -317,7 +317,7 @@ impl Call {
     }
 
     fn record(&self, vu: &VuState, response: &HttpResponse) {
-        let status = itoa(response.status);
+        let status = response.status.to_string();
         let url_text;
         let name = match &self.name {
             Some(name) => name.as_str(),
@@ -365,73 +365,38 @@ impl Call {
         }
     }
 
-    fn response_object<'js>(&self, ctx: &Ctx<'js>, response: &HttpResponse, shape: &Object<'js>) -> Result<Object<'js>> {
-        let object = Object::new_proto(ctx.clone(), Some(shape))?;
-        object.set("status", response.status)?;
-        object.set("status_text", response.status_text.as_str())?;
-        object.set("url", self.request.url.as_str())?;
-        object.set("proto", response.proto)?;
-        object.set("remote_ip", response.remote_ip.as_str())?;
-        object.set("remote_port", response.remote_port)?;
-        object.set("tls_version", response.tls_version)?;
-        object.set("error", response.failure.as_ref().map_or("", |failure| failure.message.as_str()))?;
-        object.set("error_code", error_code(response).unwrap_or(0))?;
-        let headers = Object::new(ctx.clone())?;
+    /// Calls the prelude's constructor: its property names are atoms already, which naming them here would look up.
+    fn response_object<'js>(&self, ctx: &Ctx<'js>, response: &HttpResponse, make: &Function<'js>) -> Result<Object<'js>> {
+        let mut raw_headers = String::with_capacity(response.headers.len() * 40);
         for (name, value) in &response.headers {
-            let name = canonical(name);
-            match headers.get::<_, Option<String>>(name.as_str())? {
-                Some(earlier) => headers.set(name, format!("{earlier}, {value}"))?,
-                None => headers.set(name, value.as_str())?,
-            }
+            raw_headers.extend([name.as_str(), ": ", value.as_str(), "\n"]);
         }
-        object.set("headers", headers)?;
+        let mut args = Args::new(ctx.clone(), 20);
+        args.push_arg(response.status)?;
+        args.push_arg(response.status_text.as_str())?;
+        args.push_arg(self.request.url.as_str())?;
+        args.push_arg(self.request.method.as_str())?;
+        args.push_arg(response.proto)?;
+        args.push_arg(response.remote_ip.as_str())?;
+        args.push_arg(response.remote_port)?;
+        args.push_arg(response.tls_version)?;
+        args.push_arg(response.failure.as_ref().map_or("", |failure| failure.message.as_str()))?;
+        args.push_arg(error_code(response).unwrap_or(0))?;
         if self.request.discard_body {
-            object.set("body", Value::new_null(ctx.clone()))?;
+            args.push_arg(Value::new_null(ctx.clone()))?;
         } else if self.as_binary {
-            object.set("body", ArrayBuffer::new_copy(ctx.clone(), &response.body)?)?;
+            args.push_arg(ArrayBuffer::new_copy(ctx.clone(), &response.body)?)?;
         } else {
-            object.set("body", String::from_utf8_lossy(&response.body).as_ref())?;
+            args.push_arg(String::from_utf8_lossy(&response.body).as_ref())?;
         }
-        object.set("timings", timings_object(ctx, response)?)?;
-        object.set("cookies", cookies_object(ctx, response)?)?;
-        let request = Object::new(ctx.clone())?;
-        request.set("method", self.request.method.as_str())?;
-        request.set("url", self.request.url.as_str())?;
-        object.set("request", request)?;
-        Ok(object)
-    }
-}
-
-fn timings_object<'js>(ctx: &Ctx<'js>, response: &HttpResponse) -> Result<Object<'js>> {
-    let timings = &response.timings;
-    let object = Object::new(ctx.clone())?;
-    for (name, value) in [
-        ("duration", timings.duration()),
-        ("blocked", timings.blocked),
-        ("looking_up", timings.looking_up),
-        ("connecting", timings.connecting),
-        ("tls_handshaking", timings.tls_handshaking),
-        ("sending", timings.sending),
-        ("waiting", timings.waiting),
-        ("receiving", timings.receiving),
-    ] {
-        object.set(name, value)?;
-    }
-    Ok(object)
-}
-
-/// `{name: [{name, value}]}` of the response's Set-Cookie headers.
-fn cookies_object<'js>(ctx: &Ctx<'js>, response: &HttpResponse) -> Result<Object<'js>> {
-    let cookies = Object::new(ctx.clone())?;
-    for (_, text) in response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
-        if let Some((name, value)) = text.split(';').next().and_then(|pair| pair.split_once('=')) {
-            let cookie = Object::new(ctx.clone())?;
-            cookie.set("name", name.trim())?;
-            cookie.set("value", value.trim())?;
-            cookies.set(name.trim(), vec![cookie])?;
+        args.push_arg(raw_headers)?;
+        let timings = &response.timings;
+        let phases = [timings.duration(), timings.blocked, timings.looking_up, timings.connecting, timings.tls_handshaking];
+        for value in phases.into_iter().chain([timings.sending, timings.waiting, timings.receiving]) {
+            args.push_arg(value)?;
         }
+        args.apply(make)
     }
-    Ok(cookies)
 }
 
 /// k6's error codes: the failure's own, or 1000 + status from 400 on.
@@ -440,20 +405,4 @@ fn error_code(response: &HttpResponse) -> Option<u32> {
         Some(failure) => Some(failure.code),
         None => (response.status >= 400).then(|| 1000 + u32::from(response.status)),
     }
-}
-
-fn itoa(status: u16) -> String {
-    status.to_string()
-}
-
-/// `content-type` → `Content-Type`, as Go writes header names and k6's scripts expect them.
-fn canonical(name: &str) -> String {
-    let mut upper = true;
-    name.chars()
-        .map(|letter| {
-            let cased = if upper { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
-            upper = letter == '-';
-            cased
-        })
-        .collect()
 }

@@ -162,8 +162,8 @@ fn install_execution<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<
         let iteration = vu.iteration.borrow();
         match name.as_str() {
             "currentTestRunDuration" => (vu.run_started.get().elapsed().as_secs_f64() * 1000.0).into_js(&ctx),
-            "name" => iteration.scenario.as_str().into_js(&ctx),
-            "executor" => iteration.executor.as_str().into_js(&ctx),
+            "name" => iteration.scenario.as_ref().into_js(&ctx),
+            "executor" => iteration.executor.as_ref().into_js(&ctx),
             "iterationInTest" => iteration.number_in_scenario.into_js(&ctx),
             "iterationInInstance" | "iterationInScenario" => iteration.number_on_vu.into_js(&ctx),
             "idInInstance" | "idInTest" => vu.vu.into_js(&ctx),

@@ -83,11 +83,11 @@ impl Builtin {
 /// The iteration that a VU is in.
 #[derive(Clone, Debug, Default)]
 pub struct Iteration {
-    pub scenario: String,
-    pub executor: String,
+    pub scenario: Rc<str>,
+    pub executor: Rc<str>,
     /// Tags of the run and of the scenario, sorted by key.
-    pub tags: Vec<(String, String)>,
-    pub env: Vec<(String, String)>,
+    pub tags: Rc<[(String, String)]>,
+    pub env: Rc<[(String, String)]>,
     /// Number of this iteration in its scenario, from 0.
     pub number_in_scenario: u64,
     /// Number of this iteration on its VU, from 0.

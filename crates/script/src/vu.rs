@@ -207,7 +207,7 @@ fn call<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job)
     globals.set("__ITER", job.iteration.number_on_vu)?;
     if !job.iteration.env.is_empty() {
         let env: Object = globals.get("__ENV")?;
-        for (key, value) in &job.iteration.env {
+        for (key, value) in job.iteration.env.iter() {
             env.set(key.as_str(), value.as_str())?;
         }
     }

@@ -101,16 +101,13 @@ class _OpenSearch:
     def _ramp(self) -> bool:
         """Probe upwards to the first sign of saturation; False if the target cannot be measured at all."""
         ramp = Ramp(self.settings, self.result.unit)
-        level: float | None = ramp.first_level()
+        level = ramp.first_level()
         for count in range(MOST_PROBES):
-            first = count == 0
-            record = self.holder.hold(
-                level,
-                "probe",
-                ramp.limit_s(self.holder.warm_up_s),
-                lambda seen, first=first: ramp.decide(seen, self._context(seen, quick=True), first),
-                self._conclude_probe,
-            )
+
+            def decide(seen: Measurement, first: bool = count == 0) -> Judgement | None:
+                return ramp.decide(seen, self._context(seen, quick=True), first)
+
+            record = self.holder.hold(level, "probe", ramp.limit_s(self.holder.warm_up_s), decide, self._conclude_probe)
             seen = record.measurement
             if self._unusable(record):
                 return False
@@ -119,9 +116,10 @@ class _OpenSearch:
                 return self._recover(record)
             self._has_answered = self._has_answered or seen.times.count > 0
             self.holder.warm_up_s = warm_up_from(seen, self.settings.warm_up_s)
-            level = ramp.next_level(record.level, sum(seen.planned))
-            if level is None or self._budget_left_s() < self.settings.step_s:
+            following = ramp.next_level(record.level, sum(seen.planned))
+            if following is None or self._budget_left_s() < self.settings.step_s:
                 break
+            level = following
         return True
 
     def _hold(self, level: float) -> bool:

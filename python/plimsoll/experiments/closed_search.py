@@ -8,8 +8,8 @@ from plimsoll.experiments.closed import Throughput, is_flat, judge_closed, throu
 from plimsoll.experiments.judge import Judgement, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepRecord
-from plimsoll.experiments.search import Trial, bracket_of, rounded
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepKind, StepRecord
+from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
 from plimsoll.experiments.steps import StepHolder
 
 DONE_FOR_THROUGHPUT = 400
@@ -75,7 +75,7 @@ class _ClosedSearch:
                 break
             record = self._hold(level, "hold", self.settings.step_s)
             # Between 95 % and the plateau the curve is nearly flat: a step too close to tell counts as saturated.
-            verdict = "good" if record.judgement.verdict == "good" else "bad"
+            verdict: Verdict = "good" if record.judgement.verdict == "good" else "bad"
             trials.append(Trial(level, verdict))
             self._publish(*trials)
 
@@ -88,7 +88,7 @@ class _ClosedSearch:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
         return "The bracket is as narrow as whole users or the load time allowed."
 
-    def _hold(self, level: float, kind: str, least_s: float) -> StepRecord:
+    def _hold(self, level: float, kind: StepKind, least_s: float) -> StepRecord:
         def decide(seen: Measurement) -> Judgement | None:
             if give_up_reason(seen) is not None:
                 return judge_closed(seen, self.plateau_per_s, self.base_errors)

@@ -86,11 +86,11 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
 
 def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: Context) -> Judgement:
     held = moved.seconds >= context.least_seconds
-    if held and moved.expected >= context.least_share * full and is_calm(moved):
-        if context.plateau is not None:
-            doubt = math.hypot(context.plateau.sd, 0.25 * context.half_width * seen.level)
-            if context.plateau.level - seen.level >= SEPARATION_Z * doubt:
-                return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
+    enough = held and moved.expected >= context.least_share * full
+    if enough and is_calm(moved) and context.plateau is not None:
+        doubt = math.hypot(context.plateau.sd, 0.25 * context.half_width * seen.level)
+        if context.plateau.level - seen.level >= SEPARATION_Z * doubt:
+            return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
     if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved):
         return Judgement("good", (_calm_words(moved),), False, moved)
     gain = moved.unfinished_end - moved.unfinished_start

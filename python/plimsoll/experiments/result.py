@@ -14,6 +14,8 @@ from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
 StepKind = Literal["probe", "hold", "expected"]
+Phase = Literal["range", "bracket", "expected", "drain"]
+PHASE_OF: dict[StepKind, Phase] = {"probe": "range", "hold": "bracket", "expected": "expected"}
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ class CapacityResult:
 class Progress:
     """One line of live progress, once a second: what is held, and what is known so far."""
 
-    phase: Literal["range", "bracket", "expected", "drain"]
+    phase: Phase
     second: float
     level: float
     unit: str

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import Progress, ProgressCallback, StepKind, StepRecord
+from plimsoll.experiments.result import PHASE_OF, Phase, Progress, ProgressCallback, StepKind, StepRecord
 from plimsoll.experiments.search import Bracket
 from plimsoll.runs.snapshot import Snapshot
 
@@ -76,7 +76,7 @@ class StepHolder:
         judgement: Judgement | None = None
         try:
             for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
-                self._record(snapshot, "range" if kind == "probe" else "expected" if kind == "expected" else "bracket")
+                self._record(snapshot, PHASE_OF[kind])
                 if snapshot.second < measured_from:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
@@ -125,7 +125,7 @@ class StepHolder:
         self.event("step_ended", end_s, **record.to_json())
         return record
 
-    def _record(self, snapshot: Snapshot, phase: str, probe: bool = True) -> None:
+    def _record(self, snapshot: Snapshot, phase: Phase, probe: bool = True) -> None:
         """Write one second and ask the probes, whose rates span the time since they were last asked."""
         self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
         if self.writer is not None:

@@ -91,13 +91,13 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None:
         steps.append(
-            "Run it again with a smaller --min-users, or longer steps (--step-s), to find a level that it carries."
+            "Run it again with a smaller --min-users, or longer steps (--step), to find a level that it carries."
         )
     elif bad is None:
-        steps.append("Raise --max-users (or --max-rate) to find where it stops.")
+        steps.append("Raise --max-users to find where it stops.")
     elif (bad - good) / bad > goal + 1e-9:
         steps.append(
-            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step-s) narrow it."
+            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step) narrow it."
         )
     kind = finding["limited_by"]["kind"]
     if kind == "unknown" and bad is not None:

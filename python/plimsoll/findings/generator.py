@@ -25,7 +25,8 @@ def generator_health(
 ) -> dict[str, Any]:
     """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host).
 
-    `same_host`: whether target and generator share a host (None: yes if a process of the target was probed here);
+    `same_host`: whether target and generator share a host (None: yes if a process of the
+    target was probed here, else not known);
     `kept_apart`: how, in words ("pinned to different cores"). Keys: healthy, cpu (share of its threads), host_share,
     lag_p99_ms, same_host, target_cores, generator_cores, reasons, remedies, words.
     """
@@ -39,7 +40,7 @@ def generator_health(
                 remedies.append(remedy)
     worst_lag = max((float(step.get("lag_p99_ms") or 0.0) for step in steps), default=0.0)
     target = [cores for seen in means if (cores := target_cores(seen)) is not None]
-    shared = same_host if same_host is not None else bool(target)
+    shared = same_host if same_host is not None else (True if target else None)
     health = {
         "healthy": not reasons,
         "cpu": _rounded(max((float(step.get("generator_share") or 0.0) for step in steps), default=0.0)),
@@ -98,8 +99,10 @@ def _host_share(step: Step, seen: Means) -> float | None:
 
 
 def _same_host_words(health: dict[str, Any]) -> str:
+    if health["same_host"] is None:
+        return "Whether generator and target shared a host is not known, as no process of the target was probed."
     if not health["same_host"]:
-        return "Generator and target ran on different hosts, as far as can be seen."
+        return "Generator and target ran on different hosts."
     text = "Generator and target ran on the same host"
     if health["target_cores"] is not None:
         text += f": the target used {health['target_cores']:.2f} cores, the generator {health['generator_cores']:.2f}"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.resources import Means, Step, processes
 
 NEAR_CEILING = 0.90
@@ -52,8 +53,8 @@ def limiting_resource(bad: Step | None, steps: Sequence[Step], means: Sequence[M
         return _unknown("unknown", "No probe looked at the target while it was saturated.", None)
     lowest = min((step for step, seen in zip(steps, means, strict=True) if seen), key=lambda step: step["level"])
     low = means[next(place for place, step in enumerate(steps) if step is lowest)] if lowest is not bad else {}
-    words = f"in the step at {bad['level']:,.6g} {unit}"
-    before = f"at {lowest['level']:,.6g} {unit}"
+    words = f"in the step at {level_words(bad['level'], unit)}"
+    before = f"at {level_words(lowest['level'], unit)}"
     found = [
         limit
         for limit in _candidates(here, low, words, before)

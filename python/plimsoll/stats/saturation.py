@@ -37,9 +37,9 @@ class Growth:
     """What a window of one step says; counts are arrivals, times seconds.
 
     `expected`: nominal arrivals λT; `done`: completions; `unfinished_start`, `unfinished_end`: work in the system;
-    `shortfall_z`, `growth_z` as above; `calm_z`: mean unfinished work above the start in the second half, on the
-    same scale as growth; `range_z`: longest less shortest queue on that scale; `service_noise`, `arrival_noise`: variance per event; `busy_done`, `busy_s`: completions
-    and seconds since the queue was last at its shortest.
+    `shortfall_z`, `growth_z` as above; on the scale of growth also `calm_z`: mean unfinished work above the start
+    in the second half, and `range_z`: longest less shortest queue; `service_noise`, `arrival_noise`: variance per
+    event; `busy_done`, `busy_s`: completions and seconds since the queue was last at its shortest.
     """
 
     seconds: float

@@ -3,7 +3,43 @@
 (function (native) {
   'use strict';
 
+  // Made for every request, so what few scripts read (headers, cookies) is worked out when it is read.
   class Response {
+    constructor(status, statusText, url, method, proto, ip, port, tls, error, errorCode, body, rawHeaders,
+      duration, blocked, lookingUp, connecting, handshaking, sending, waiting, receiving) {
+      this.status = status;
+      this.status_text = statusText;
+      this.url = url;
+      this.proto = proto;
+      this.remote_ip = ip;
+      this.remote_port = port;
+      this.tls_version = tls;
+      this.error = error;
+      this.error_code = errorCode;
+      this.body = body;
+      this.request = { method, url };
+      this.timings = {
+        duration, blocked, looking_up: lookingUp, connecting, tls_handshaking: handshaking, sending, waiting, receiving,
+      };
+      this.rawHeaders = rawHeaders;
+    }
+    get headers() {
+      const headers = {};
+      for (const [name, value] of headerPairs(this.rawHeaders)) {
+        headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+      }
+      Object.defineProperty(this, 'headers', { value: headers, enumerable: true });
+      return headers;
+    }
+    get cookies() {
+      const cookies = {};
+      for (const [name, value] of headerPairs(this.rawHeaders)) {
+        const pair = name === 'Set-Cookie' && /^\s*([^=;]+)=([^;]*)/.exec(value);
+        if (pair) cookies[pair[1].trim()] = [{ name: pair[1].trim(), value: pair[2].trim() }];
+      }
+      Object.defineProperty(this, 'cookies', { value: cookies, enumerable: true });
+      return cookies;
+    }
     json(selector) {
       const data = JSON.parse(this.body);
       return selector === undefined ? data : select(data, selector);
@@ -11,6 +47,15 @@
     html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); }
     submitForm() { throw new Error("Response.submitForm() is not supported yet; send the form with http.post()"); }
     clickLink() { throw new Error("Response.clickLink() is not supported yet; send the request with http.get()"); }
+  }
+
+  // 'content-type: a\ncookie: b\n' as pairs, names as Go writes them (Content-Type).
+  function headerPairs(raw) {
+    return raw.split('\n').filter(Boolean).map((line) => {
+      const at = line.indexOf(': ');
+      const name = line.slice(0, at).toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+      return [name, line.slice(at + 2)];
+    });
   }
 
   // The dotted part of gjson's paths: names, indexes, '#' for a length or for every element, '\' to escape.
@@ -35,7 +80,9 @@
     return value;
   }
 
-  const shape = Response.prototype;
+  const shape = (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t) => (
+    new Response(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t)
+  );
   const request = (method, url, body, params) => native.request(method, url, body, params, shape);
   const withBody = (method) => (url, body, params) => native.request(method, url, body, params, shape);
 
