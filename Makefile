@@ -21,6 +21,7 @@ $(VENV)/.ready: pyproject.toml
 
 $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	cargo build --release --quiet --package plimsoll-testkit
 	touch $@
 
 demo: build
@@ -50,7 +51,7 @@ fmt: setup
 	$(BIN)/ruff format python tests
 
 accuracy: build
-	$(BIN)/python -m pytest tests/accuracy -q
+	$(BIN)/python -m pytest tests/accuracy -m 'timing or not timing'
 
 bench: build
 	$(BIN)/python benches/cpu_per_request.py

@@ -71,6 +71,7 @@ class _Walk:
         try:
             if isinstance(node, yaml.SequenceNode):
                 return [self.value(item, (*path, position)) for position, item in enumerate(node.value)]
+            assert isinstance(node, yaml.MappingNode), "YAML has three kinds of nodes"
             return self._mapping(node, path)
         finally:
             self.open_nodes.discard(id(node))

@@ -1,0 +1,144 @@
+//! A loopback HTTP server whose capacity is known: c servers, exponential or constant service, first come first
+//! served, optionally frozen for a while (the whole server stands still, as under SIGSTOP). When a request will be done is computed when it arrives (Kiefer–Wolfowitz),
+//! so timers add at most a millisecond to a response and nothing to the capacity.
+//!
+//! `plimsoll-testkit --port 0 --servers 4 --service-ms 13.3 --constant --freeze-at-s 10 --freeze-for-s 1 --status 200`
+//! prints its URL. The freeze counts from the first request.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use rand::{rngs::SmallRng, Rng, SeedableRng};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+struct Settings {
+    port: u16,
+    servers: usize,
+    service_ms: f64,
+    constant: bool,
+    freeze_at_s: f64,
+    freeze_for_s: f64,
+    status: u16,
+    seed: u64,
+}
+
+struct Queue {
+    settings: Settings,
+    rng: SmallRng,
+    first: Option<Instant>,
+    /// When each server is free again, in seconds since the first request.
+    free_s: Vec<f64>,
+}
+
+impl Queue {
+    /// How long until the request that arrives now is done.
+    fn admit(&mut self) -> Duration {
+        let first = *self.first.get_or_insert_with(Instant::now);
+        let now_s = first.elapsed().as_secs_f64();
+        let mut service_s = self.settings.service_ms / 1000.0;
+        if !self.settings.constant {
+            service_s *= -(1.0 - self.rng.random::<f64>()).ln();
+        }
+        // No servers given: as many as there are requests.
+        let Some(earliest) = self.free_s.iter_mut().min_by(|a, b| a.total_cmp(b)) else {
+            return Duration::from_secs_f64(service_s);
+        };
+        let done_s = earliest.max(now_s) + service_s;
+        *earliest = done_s;
+        Duration::from_secs_f64((done_s - now_s).max(0.0))
+    }
+}
+
+fn settings() -> Result<Settings, String> {
+    let mut settings =
+        Settings { port: 0, servers: 1, service_ms: 0.0, constant: false, freeze_at_s: f64::MAX, freeze_for_s: 0.0, status: 200, seed: 1 };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        if word == "--constant" {
+            settings.constant = true;
+            continue;
+        }
+        let value = words.next().ok_or_else(|| format!("{word}: a value is missing"))?;
+        let number: f64 = value.parse().map_err(|_| format!("{word} {value}: not a number"))?;
+        match word.as_str() {
+            "--port" => settings.port = number as u16,
+            "--servers" => settings.servers = number as usize,
+            "--service-ms" => settings.service_ms = number,
+            "--freeze-at-s" => settings.freeze_at_s = number,
+            "--freeze-for-s" => settings.freeze_for_s = number,
+            "--status" => settings.status = number as u16,
+            "--seed" => settings.seed = number as u64,
+            other => return Err(format!("{other}: unknown")),
+        }
+    }
+    Ok(settings)
+}
+
+async fn serve(mut stream: TcpStream, queue: Rc<RefCell<Queue>>) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let status = queue.borrow().settings.status;
+    let body = r#"{"id":1,"items":[{"name":"a"},{"name":"b"}]}"#;
+    let answer = format!("HTTP/1.1 {status} Known\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let mut buffer = Vec::with_capacity(4096);
+    loop {
+        let head_end = loop {
+            if let Some(at) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at + 4;
+            }
+            if stream.read_buf(&mut buffer).await? == 0 {
+                return Ok(());
+            }
+        };
+        let head = String::from_utf8_lossy(&buffer[..head_end]).to_ascii_lowercase();
+        let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0);
+        while buffer.len() < head_end + length {
+            if stream.read_buf(&mut buffer).await? == 0 {
+                return Ok(());
+            }
+        }
+        buffer.drain(..head_end + length);
+        freeze_once(&queue);
+        let wait = queue.borrow_mut().admit();
+        if wait > Duration::from_micros(200) {
+            tokio::time::sleep(wait).await;
+        }
+        stream.write_all(answer.as_bytes()).await?;
+    }
+}
+
+/// Stands still for the stated time, once, at the first request after the stated moment.
+fn freeze_once(queue: &Rc<RefCell<Queue>>) {
+    let mut queue = queue.borrow_mut();
+    let elapsed_s = queue.first.map_or(0.0, |first| first.elapsed().as_secs_f64());
+    if elapsed_s >= queue.settings.freeze_at_s {
+        queue.settings.freeze_at_s = f64::MAX;
+        std::thread::sleep(Duration::from_secs_f64(queue.settings.freeze_for_s));
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let settings = settings()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        // A short line of connections to accept would answer a freeze with SYN retransmissions, a second later.
+        let socket = TcpSocket::new_v4()?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], settings.port)))?;
+        let listener = socket.listen(65_535)?;
+        println!("http://{}", listener.local_addr()?);
+        let (rng, free_s) = (SmallRng::seed_from_u64(settings.seed), vec![0.0; settings.servers]);
+        let queue = Rc::new(RefCell::new(Queue { settings, rng, first: None, free_s }));
+        loop {
+            let (stream, _) = listener.accept().await?;
+            let queue = queue.clone();
+            tokio::task::spawn_local(async move {
+                // A client that goes away in the middle of a request ends its connection and nothing else.
+                let _ = serve(stream, queue).await;
+            });
+        }
+    })
+}

@@ -1,0 +1,60 @@
+"""A target frozen for one second under 2,000 arrivals/s: the truth is known (p99 800 ms, p99.9 980 ms)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plimsoll.engine import EngineConfig, EngineRun
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Snapshot
+
+pytestmark = pytest.mark.timing
+
+
+def times(snapshots: list[Snapshot], metric: str, name: str | None = None) -> Histogram:
+    chosen = Histogram()
+    for snapshot in snapshots:
+        for series in snapshot.series:
+            if series.metric == metric and (name is None or series.tags.get("name") == name):
+                chosen.add_series(series)
+    return chosen
+
+
+@pytest.mark.parametrize("pre_allocated", [1, 2500])
+def test_a_frozen_target_shows_in_the_tail_whatever_is_preallocated(
+    tmp_path: Path, known_server: Callable[..., str], pre_allocated: int
+) -> None:
+    script = tmp_path / "script.js"
+    script.write_text("import http from 'k6/http'; export default function () { http.get(__ENV.URL); }")
+    url = known_server("--servers", 0, "--freeze-at-s", 10, "--freeze-for-s", 1)
+    load = {"executor": "constant-arrival-rate", "rate": 2000, "duration": "20s", "preAllocatedVUs": pre_allocated}
+    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}))
+    found = times(list(run.snapshots()), "http_req_response_time")
+    run.result()
+    assert found.count == pytest.approx(40_000, abs=4)
+    assert found.percentile(0.99) == pytest.approx(800, rel=0.03)
+    assert found.percentile(0.999) == pytest.approx(980, rel=0.03)
+
+
+def test_no_operation_contains_another_ones_time_or_the_sleeps(
+    tmp_path: Path, known_server: Callable[..., str]
+) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(
+        """import http from 'k6/http'; import { sleep } from 'k6';
+        export default function () {
+          for (const name of ['one', 'two', 'three']) { http.get(__ENV.URL, { tags: { name } }); sleep(1); }
+        }"""
+    )
+    url = known_server("--servers", 0, "--freeze-at-s", 5, "--freeze-for-s", 1)
+    load = {"executor": "constant-arrival-rate", "rate": 100, "duration": "10s"}
+    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}))
+    snapshots = list(run.snapshots())
+    run.result()
+    for name in ("one", "two", "three"):
+        found = times(snapshots, "http_req_response_time", name)
+        assert found.count == pytest.approx(1000, abs=2)
+        assert found.percentile(0.5) < 100 and found.max < 1100, name

@@ -1,0 +1,29 @@
+"""The testkit's server: loopback, with a queue that is exactly known."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+TESTKIT = Path(__file__).parents[1] / "target" / "release" / "plimsoll-testkit"
+
+
+@pytest.fixture
+def known_server() -> Iterator[Callable[..., str]]:
+    """Starts servers: `known_server("--service-ms", 3)` gives a URL. They end with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*options: object) -> str:
+        assert TESTKIT.exists(), "the testkit is not built; run `make build`"
+        process = subprocess.Popen([str(TESTKIT), *map(str, options)], stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        return process.stdout.readline().strip()
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,204 @@
+"""The real engine against the testkit's server: what scripts may do, and what their summary says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.engine import EngineConfig, EngineRun, inspect
+from plimsoll.errors import InputError
+
+Server = Callable[..., str]
+
+
+def run_script(tmp_path: Path, text: str, url: str = "", **config: Any) -> dict[str, Any]:
+    script = tmp_path / "script.js"
+    script.write_text(text)
+    run = EngineRun(EngineConfig(script=script, env={"URL": url}, **config))
+    run_snapshots = list(run.snapshots())
+    return {**run.result(), "snapshots": run_snapshots}
+
+
+def checks_of(ended: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    def walk(group: dict[str, Any]) -> dict[str, tuple[int, int]]:
+        found = {check["path"]: (check["passes"], check["fails"]) for check in group["checks"]}
+        for child in group["groups"]:
+            found |= walk(child)
+        return found
+
+    return walk(ended["summary"]["root_group"])
+
+
+EVERYTHING = """
+import http from 'k6/http';
+import { check, group, sleep } from 'k6';
+import { Counter, Trend } from 'k6/metrics';
+import { SharedArray } from 'k6/data';
+import exec from 'k6/execution';
+import data from './data.json';
+import { twice } from './lib/twice.js';
+const trend = new Trend('my_trend', true);
+const counter = new Counter('my_counter');
+const shared = new SharedArray('rows', () => JSON.parse(open('./data.json')).rows);
+export const options = { iterations: 4, vus: 2, thresholds: {
+  'http_req_duration{name:GET /a b}': ['p(95)<5000'], checks: ['rate==1'], my_counter: ['count==8'],
+  'http_req_duration{name:never}': ['avg<1'] } };
+export function setup() { return { name: http.get(__ENV.URL).json('items.1.name') }; }
+export default function (given) {
+  group('outer', () => {
+    const response = http.get(`${__ENV.URL}/x`, { tags: { name: 'GET /a b' } });
+    check(response, {
+      status: (r) => r.status === 200,
+      selector: (r) => r.json('items.#.name').join() === 'a,b' && r.json('items.#') === 2,
+      header: (r) => r.headers['Content-Type'] === 'application/json',
+      timings: (r) => r.timings.duration > 0 && r.timings.waiting <= r.timings.duration,
+      setup: () => given.name === 'b',
+    });
+  });
+  const many = http.batch({ one: `${__ENV.URL}/1`, two: ['POST', `${__ENV.URL}/2`, { form: 'field' }] });
+  check(null, {
+    batch: () => many.one.status === 200 && many.two.request.method === 'POST',
+    imports: () => twice(data.rows.length) === 6,
+    shared: () => shared.length === 3 && shared[1].x === 2 && shared.map((row) => row.x).join() === '1,2,3',
+    execution: () => exec.vu.idInTest >= 1 && exec.scenario.name === 'default' && __VU >= 1 && __ITER >= 0,
+  });
+  trend.add(3);
+  counter.add(twice(1));
+  sleep(0.01);
+}
+export function teardown(given) { if (given.name !== 'b') throw new Error('no data'); }
+export function handleSummary(summary) { return { stdout: `iterations ${summary.metrics.iterations.values.count}` }; }
+"""
+
+
+def test_a_script_that_uses_every_module_passes_its_own_checks(tmp_path: Path, known_server: Server) -> None:
+    (tmp_path / "data.json").write_text('{"rows": [{"x": 1}, {"x": 2}, {"x": 3}]}')
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "twice.js").write_text("export const twice = (n) => 2 * n;")
+    ended = run_script(tmp_path, EVERYTHING, known_server())
+    found = checks_of(ended)
+    assert len(found) == 9 and all(counts == (4, 0) for counts in found.values()), found
+    metrics = ended["summary"]["metrics"]
+    assert metrics["http_reqs"]["values"]["count"] == 1 + 4 * 3
+    assert metrics["my_trend"]["values"]["avg"] == 3
+    verdicts = {key: row["verdict"] for m in metrics.values() for key, row in m.get("thresholds", {}).items()}
+    assert verdicts == {"p(95)<5000": "passed", "rate==1": "passed", "count==8": "passed", "avg<1": "undecided"}
+    assert ended["handled"] == {"stdout": "iterations 4"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"executor": "shared-iterations", "vus": 3, "iterations": 10}, 10),
+        ({"executor": "per-vu-iterations", "vus": 3, "iterations": 10}, 30),
+        ({"executor": "constant-arrival-rate", "rate": 50, "duration": "2s", "preAllocatedVUs": 2}, 100),
+        ({"executor": "ramping-arrival-rate", "startRate": 0, "stages": [{"duration": "2s", "target": 100}]}, 100),
+    ],
+)
+def test_executors_do_exactly_the_iterations_they_state(
+    tmp_path: Path, known_server: Server, options: dict[str, Any], expected: int
+) -> None:
+    text = "import http from 'k6/http'; export default function () { http.get(__ENV.URL); }"
+    ended = run_script(tmp_path, text, known_server(), options={"scenarios": {"s": options}}, threads=2)
+    assert abs(ended["summary"]["metrics"]["iterations"]["values"]["count"] - expected) <= 1
+    assert (
+        sum(snapshot.done for snapshot in ended["snapshots"])
+        == ended["summary"]["metrics"]["iterations"]["values"]["count"]
+    )
+
+
+@pytest.mark.parametrize("executor", ["constant-vus", "ramping-vus"])
+def test_closed_executors_run_for_their_duration(tmp_path: Path, known_server: Server, executor: str) -> None:
+    imports = "import http from 'k6/http'; import { sleep } from 'k6';"
+    text = f"{imports} export default () => {{ http.get(__ENV.URL); sleep(0.05); }};"
+    load = (
+        {"vus": 4, "duration": "1s"}
+        if executor == "constant-vus"
+        else {"startVUs": 4, "stages": [{"duration": "1s", "target": 4}]}
+    )
+    ended = run_script(tmp_path, text, known_server(), options={"scenarios": {"s": {"executor": executor, **load}}})
+    assert 20 <= ended["summary"]["metrics"]["iterations"]["values"]["count"] <= 84
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("export default function () {\n  const x = ;\n}", "script.js:2"),
+        ("import { nothing } from './missing.js';\nexport default () => {};", "missing.js"),
+        ("import x from 'https://example.org/x.js';\nexport default () => {};", "never downloaded"),
+        ("import x from 'k6/browser';\nexport default () => {};", "supported are k6"),
+        ("const a = 1;\nundefinedThing();\nexport default () => {};", "script.js:2"),
+        ("export const options = { scenarios: { a: { executor: 'warp' } } };\nexport default () => {};", "'warp'"),
+        ("export const options = { scenarios: { a: { executor: 'constant-vus', duration: '1s', exec: 'nix' } } };"
+         "\nexport function other() {}", "no function 'nix'"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_script_is_named_with_its_place(tmp_path: Path, text: str, wanted: str) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(text)
+    with pytest.raises(InputError) as caught:
+        inspect(EngineConfig(script=script))
+    assert wanted in str(caught.value)
+
+
+def test_a_failing_server_is_data_and_not_an_exception(tmp_path: Path, known_server: Server) -> None:
+    text = """import http from 'k6/http'; import { check } from 'k6';
+      export default function () {
+        check(http.get(__ENV.URL), { 'status 500': (r) => r.status === 500 && r.error_code === 1500 });
+        check(http.get('http://127.0.0.1:9/'), { refused: (r) => r.status === 0 && r.error_code === 1212 });
+        check(http.get(__ENV.SLOW, { timeout: '100ms' }), { timeout: (r) => r.error_code === 1050 });
+      }"""
+    slow = known_server("--service-ms", 60_000, "--constant")
+    script = tmp_path / "script.js"
+    script.write_text(text)
+    run = EngineRun(EngineConfig(script=script, env={"URL": known_server("--status", 500), "SLOW": slow}))
+    list(run.snapshots())
+    ended = run.result()
+    assert set(checks_of(ended).values()) == {(1, 0)}
+    assert ended["summary"]["metrics"]["http_req_failed"]["values"]["rate"] == 1
+
+
+def test_an_endless_loop_is_stopped_and_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ended = run_script(tmp_path, "export default function () {\n  try { while (true) {} } catch (error) {}\n}")
+    assert ended["summary"]["metrics"]["iterations"]["values"]["count"] == 1
+    assert "loop that never ends" in capfd.readouterr().err
+
+
+def test_the_level_changes_while_the_load_runs(tmp_path: Path, known_server: Server) -> None:
+    script = tmp_path / "script.js"
+    script.write_text("import http from 'k6/http'; export default function () { http.get(__ENV.URL); }")
+    load = {"executor": "constant-arrival-rate", "rate": 100, "duration": "60s", "preAllocatedVUs": 5}
+    config = EngineConfig(script=script, env={"URL": known_server()}, options={"scenarios": {"s": load}}, level=1.0)
+    run = EngineRun(config)
+    planned = []
+    for snapshot in run.snapshots():
+        planned.append(snapshot.planned)
+        if len(planned) == 2:
+            run.set_level(3.0)
+        if len(planned) == 5:
+            run.stop()
+            break
+    list(run.snapshots())
+    run.result()
+    assert planned[0] == pytest.approx(100, rel=0.1) and planned[4] == pytest.approx(300, rel=0.1), planned
+
+
+def test_a_second_summary_of_many_urls_merges_into_other(tmp_path: Path, known_server: Server) -> None:
+    text = "import http from 'k6/http'; export const options = { iterations: 1500 };" \
+           "export default function () { http.get(`${__ENV.URL}/issue/${__ITER}`); }"  # fmt: skip
+    ended = run_script(tmp_path, text, known_server())
+    names = {
+        series.tags["name"] for snapshot in ended["snapshots"] for series in snapshot.series if "name" in series.tags
+    }
+    assert "other" in names and len(names) <= 1001
+    assert ended["summary"]["metrics"]["http_reqs"]["values"]["count"] == 1500
+
+
+def test_snapshots_are_plain_json(tmp_path: Path, known_server: Server) -> None:
+    text = "import http from 'k6/http'; export default function () { http.get(__ENV.URL); }"
+    ended = run_script(tmp_path, text, known_server())
+    assert json.loads(json.dumps(ended["snapshots"][0].to_json()))["second"] == 0
