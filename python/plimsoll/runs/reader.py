@@ -44,7 +44,7 @@ class RunReader:
         try:
             manifest = json.loads(path.read_bytes())
         except FileNotFoundError as error:
-            step = "Give a folder that plimsoll made, for example one that `plimsoll runs` lists."
+            step = "Give a folder that plimsoll made, for example the newest one in runs/."
             raise RunDirectoryError(f"{self.path} is not a run directory: it has no {path.name}", step) from error
         except OSError as error:
             raise run_error("read", path, error) from error

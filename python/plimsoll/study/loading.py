@@ -35,7 +35,7 @@ def load_study(path: str | Path) -> Study:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        step = "Give the path of a study file, or make one with `plimsoll new`."
+        step = "Give the path of a study file, docs/study.md has one to begin with."
         raise InputErrors([InputError(f"cannot read it: {error.strerror}", step, file=str(path))]) from error
     except UnicodeDecodeError as error:
         raise InputErrors([InputError("this is not UTF-8 text", "Save the file as UTF-8.", file=str(path))]) from error
@@ -49,7 +49,7 @@ def parse_study(text: str, *, file: str = "study.yaml", directory: Path | None =
     study = None
     if document.data is None and not mistakes:
         mistakes.append(
-            InputError("the file is empty", "Start with `workload:`; `plimsoll new` writes an example.", file=file)
+            InputError("the file is empty", "Start with `workload:`; docs/study.md has an example.", file=file)
         )
     elif document.data is not None:
         study, found = _validate(document, file)

@@ -66,12 +66,13 @@ def scenarios_for(
     *,
     duration_s: float = 86_400.0,
     pre_allocated_vus: int = 50,
-    max_vus: int = 20_000,
+    max_vus: int | None = None,
 ) -> dict[str, Any]:
     """k6 options `{"scenarios": {…}}` at ONE user, rates and VUs as floats; the engine multiplies by the level.
 
-    `duration_s` only has to outlast the run. A closed group's think time is a scenario's environment variable
-    PLIMSOLL_THINK_TIME_S (seconds), since k6 knows no option for it: the script sleeps that long.
+    `duration_s` only has to outlast the run; without `max_vus` the engine's own cap holds. A closed group's think time
+    is a scenario's environment variable PLIMSOLL_THINK_TIME_S (seconds), since k6 knows no option for it: the script
+    sleeps that long.
     """
     if isinstance(workload, OpenWorkload):
         scenarios = {
@@ -82,7 +83,7 @@ def scenarios_for(
                 "timeUnit": "1s",
                 "duration": f"{duration_s:.0f}s",
                 "preAllocatedVUs": pre_allocated_vus,
-                "maxVUs": max_vus,
+                **({"maxVUs": max_vus} if max_vus is not None else {}),
             }
             for item in workload.operations
         }

@@ -152,7 +152,7 @@ def test_broken_files_are_told_and_never_crash(text, line, words):
 
 
 def test_a_missing_file_names_the_file_and_the_next_step(tmp_path):
-    with pytest.raises(InputErrors, match=r"none\.yaml: cannot read it: .*plimsoll new"):
+    with pytest.raises(InputErrors, match=r"none\.yaml: cannot read it: .*docs/study\.md"):
         load_study(tmp_path / "none.yaml")
 
 
