@@ -139,6 +139,7 @@ class EngineSource:
         self._config = config
         self._run: EngineRun | None = None
         self._unread: deque[Snapshot] = deque()
+        self._read = -1
 
     def start(self) -> None:
         """Load the script, run its setup, begin at the configured level (0 for experiments)."""
@@ -153,11 +154,11 @@ class EngineSource:
         run = self._running()
         last_second = int(until_s) - 1
         while True:
-            while self._unread:
-                if self._unread[0].second > last_second:
-                    return
-                yield self._unread.popleft()
-            if self.now() >= until_s + 1:
+            while self._unread and self._unread[0].second <= last_second:
+                snapshot = self._unread.popleft()
+                self._read = snapshot.second
+                yield snapshot
+            if self._read >= last_second:
                 return
             self._take(run)
 

@@ -28,7 +28,18 @@ from plimsoll.probes import Sampler, probes_for
 from plimsoll.report.html import write_html
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study import OpenWorkload, Probes, ProcessSelector, Redactor, Study, Target, load_study, scenarios_for
+from plimsoll.study import (
+    OpenWorkload,
+    Probes,
+    ProcessSelector,
+    Redactor,
+    Study,
+    Target,
+    load_study,
+    scenarios_for,
+    total_arrivals_per_s,
+)
+from plimsoll.study.experiments import CapacityOptions
 
 LevelUnit = Literal["users", "multiple", "vus"]
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
@@ -113,7 +124,7 @@ def _is_study(source: str | Path | Study) -> bool:
 
 def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
     study = source if isinstance(source, Study) else load_study(source)
-    wanted = next((item.capacity for item in study.experiments if getattr(item, "capacity", None)), None)
+    wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
     env = {**({"BASE_URL": study.target.url} if study.target.url else {}), **choices.env}
@@ -136,6 +147,9 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
         min_level=choices.min_level or (wanted.min_users if wanted else None),
         max_level=choices.max_level or (wanted.max_users if wanted else None),
         expected_level=study.expected_users,
+        arrivals_per_level_s=total_arrivals_per_s(study.workload, 1.0)
+        if isinstance(study.workload, OpenWorkload)
+        else None,
     )
     return _Plan(
         config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
