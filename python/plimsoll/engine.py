@@ -6,6 +6,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,27 +53,27 @@ class EngineConfig:
 
 def inspect(config: EngineConfig) -> dict[str, Any]:
     """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
-    try:
+    with _native_errors():
         return json.loads(_engine.inspect(config.to_json()))
+
+
+@contextmanager
+def _native_errors() -> Iterator[None]:
+    """The native module's errors as ours: ValueError is a mistake in a script, RuntimeError the engine's own."""
+    try:
+        yield
     except ValueError as error:
-        raise script_error(error) from None
-
-
-def script_error(error: Exception) -> InputError:
-    """A mistake in a script or its options as an InputError; the message names file and line already."""
-    return InputError(str(error), "Correct the script or its options and run again.")
+        raise InputError(str(error), "Correct the script or its options and run again.") from None
+    except RuntimeError as error:
+        raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
 
 
 class EngineRun:
     """One run of the engine. The load starts in the constructor; `snapshots` yields until it ends."""
 
     def __init__(self, config: EngineConfig) -> None:
-        try:
+        with _native_errors():
             self._run = _engine.EngineRun(config.to_json())
-        except ValueError as error:
-            raise script_error(error) from None
-        except RuntimeError as error:
-            raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
         self._ended: dict[str, Any] | None = None
 
     @property
@@ -120,12 +121,8 @@ class EngineRun:
         Raises InputError if setup, teardown or handleSummary failed, EngineError if the engine did.
         """
         if self._ended is None:
-            try:
+            with _native_errors():
                 text = self._run.join()
-            except ValueError as error:
-                raise script_error(error) from None
-            except RuntimeError as error:
-                raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
             self._ended = json.loads(text) if text else {"summary": {}, "handled": None, "aborted": None}
         return self._ended
 

@@ -32,13 +32,13 @@ def capacity(
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.progress import ProgressLine
-    from plimsoll.cli.run import _pairs
+    from plimsoll.cli.run import pairs
     from plimsoll.verbs import Choices
     from plimsoll.verbs import capacity as find_capacity
 
     choices = Choices(
         runs=runs,
-        env=_pairs(env or [], "--env"),
+        env=pairs(env or [], "--env"),
         width=width,
         step_s=step,
         min_level=min_users,

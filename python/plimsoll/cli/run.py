@@ -41,10 +41,10 @@ def run(
     from plimsoll.errors import InputError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
-    options = _options(vus, duration, iterations, stage or [], _pairs(tag or [], "--tag"))
+    options = _options(vus, duration, iterations, stage or [], pairs(tag or [], "--tag"))
     config = EngineConfig(
         script=script,
-        env={**os.environ, **_pairs(env or [], "--env")},
+        env={**os.environ, **pairs(env or [], "--env")},
         options=options,
         threads=threads,
         late_arrivals=late_arrivals,
@@ -73,7 +73,8 @@ def run(
     raise typer.Exit(_exit_code(ended, interrupted, strict))
 
 
-def _pairs(texts: list[str], flag: str) -> dict[str, str]:
+def pairs(texts: list[str], flag: str) -> dict[str, str]:
+    """`NAME=value` texts of a repeatable flag as a mapping. Raises InputError that names the flag."""
     from plimsoll.errors import InputError
 
     wrong = [text for text in texts if "=" not in text]
