@@ -170,7 +170,8 @@ class TargetControl:
 
     def _fail_if_start_failed(self) -> None:
         code = self._started.exit_code() if self._started is not None else None
-        if code:
+        if self._started is not None and code:
+            self._started.wait(0)  # lets the last of its output reach the log
             what = f"the start command ended with {_meaning(code)}{self._output_of('start')}"
             raise TargetError(what, "Run it by hand and correct target.start in the study.")
 
