@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 
 from plimsoll.experiments.closed_search import search_closed
-from plimsoll.experiments.judge import Context, Judgement, judge
+from plimsoll.experiments.judge import Context, Judgement, backlog_s, judge
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.ramp import MOST_PROBES, Ramp, warm_up_from
+from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
 from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
@@ -129,7 +129,7 @@ class _OpenSearch:
             found = judge(seen, self._context(seen))
             if found.given_up or found.verdict == "good":
                 return found
-            if found.verdict == "bad" and self._bad_is_enough(found):
+            if found.verdict == "bad" and self._bad_is_enough(found, seen):
                 return found
             return found if self._is_spent(found) else None
 
@@ -150,9 +150,12 @@ class _OpenSearch:
             return False
         return moved.expected >= LONGEST_SHARE * arrivals_to_decide(self._half_width(), max(1.0, moved.service_noise))
 
-    def _bad_is_enough(self, found: Judgement) -> bool:
-        """A bad step goes on until its plateau is known to a quarter (later a third) of the half width."""
+    def _bad_is_enough(self, found: Judgement, seen: Measurement) -> bool:
+        """A bad step goes on until its plateau is known to a quarter (later a third) of the half width, unless the
+        backlog would take long to drain."""
         if found.plateau is None or found.growth is None or found.growth.growth_share > 0.3:
+            return True
+        if backlog_s(seen) >= MOST_BACKLOG_S:
             return True
         fine, coarse = self._half_width() / 4, self._half_width() / 3
         long_held = found.growth.seconds >= 2 * self.settings.step_s

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.stats.plateau import Plateau, plateau
-from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing, is_still
+from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing, is_plainly_overloaded, is_still
 from plimsoll.stats.wilson import wilson_interval
 
 SEPARATION_Z = 2.0
@@ -25,6 +25,7 @@ GIVE_UP_ERROR_SHARE = 0.5
 GIVE_UP_MEDIAN_MS = 10_000.0
 GIVE_UP_BACKLOG_S = 30.0
 FEWEST_TO_GIVE_UP = 20
+PLAIN_WINDOW_S = 9
 ERROR_SHARE_ABOVE_BASE = 0.01
 
 
@@ -71,7 +72,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if errors is not None:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
-    if _grows(moved, full, context):
+    if _grows(moved, full, context) or _plain(seen, rate_per_s, context):
         return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
     if context.quick:
         return Judgement("good", (), False, moved)
@@ -82,6 +83,13 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
         return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
     return is_growing(moved, full, least_share=context.half_width / 20)
+
+
+def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
+    window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
+    return not context.quick and is_plainly_overloaded(
+        seen.planned, seen.done, seen.unfinished_start, rate_per_s, window_s
+    )
 
 
 def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: Context) -> Judgement:

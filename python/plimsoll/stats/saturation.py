@@ -30,6 +30,10 @@ CALM_Z = 0.8
 STILL_RANGE = 0.45
 NOISE_RANGE = (0.3, 60.0)
 PRIOR_SECONDS = 6.0
+FEWEST_FOR_LINE = 6
+PLAIN_SHARE = 0.08
+PLAIN_BACKLOG_S = 3.0
+PLAIN_Z = 3.0
 
 
 @dataclass(frozen=True)
@@ -99,14 +103,17 @@ def variance_per_event(counts: ArrayLike) -> float:
     """Long-run variance of a series of counts ÷ its mean, shrunk towards 1 (Poisson) while the series is short.
 
     Neighbouring seconds depend on each other when a target stalls; the covariances of lags 1 and 2 are added
-    (Newey and West 1987) where they raise the variance.
+    (Newey and West 1987) where they raise the variance. A straight line is taken out first: completions that fall
+    step by step under a growing backlog are what an overload looks like, not chance.
     """
     series = np.asarray(counts, dtype=float)
     mean = float(series.mean())
     if series.size < 2 or mean <= 0:
         return 1.0
-    deviation = series - mean
-    plain = float(deviation @ deviation) / (series.size - 1)
+    straight = series.size >= FEWEST_FOR_LINE
+    line = np.polynomial.Polynomial.fit(np.arange(series.size), series, 1)(np.arange(series.size)) if straight else mean
+    deviation = series - line
+    plain = float(deviation @ deviation) / (series.size - (2 if straight else 1))
     long_run = plain
     for lag, weight in ((1, 2 / 3), (2, 1 / 3)):
         if series.size > 4 * lag:
@@ -135,6 +142,31 @@ def is_growing(seen: Growth, full_arrivals: float, least_share: float = 0.0) -> 
     border = max(1.0, math.sqrt(full_arrivals / max(seen.expected, 1.0)))
     beyond = seen.shortfall_z >= SHORTFALL_Z * border and seen.growth_z >= GROWTH_Z * border
     return beyond and seen.growth_share >= least_share
+
+
+def is_plainly_overloaded(
+    planned: ArrayLike, done: ArrayLike, unfinished_start: float, rate_per_s: float, window_s: int
+) -> bool:
+    """Whether the last `window_s` seconds alone leave no doubt, so that nobody needs to wait for the border above.
+
+    Completions fell short of the nominal rate, and unfinished work grew, by 8 % of the arrivals or more in each third
+    of the window; it ends at 3 s of work or more above its least, and grew by 3 times what chance does. A pause of the
+    target, however long, shows in one third or drains in the next. `planned`, `done`: counts per second, shape (n,).
+    """
+    arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
+    third = math.ceil(window_s / 3)
+    if arrivals.size < 3 * third or rate_per_s <= 0:
+        return False
+    unfinished = unfinished_start + np.concatenate(([0.0], np.cumsum(arrivals - finished)))
+    edges = unfinished[[-1 - 3 * third, -1 - 2 * third, -1 - third, -1]]
+    nominal = rate_per_s * third
+    completed = finished[-3 * third :].reshape(3, third).sum(axis=1)
+    lasting = bool(np.all(np.diff(edges) >= PLAIN_SHARE * nominal) and np.all(completed <= (1 - PLAIN_SHARE) * nominal))
+    work_s = (unfinished[-1] - unfinished.min()) / max(completed.sum() / (3 * third), 1 / third)
+    noise = variance_per_event(arrivals[-3 * third :]) + variance_per_event(finished[-3 * third :])
+    return bool(
+        lasting and work_s >= PLAIN_BACKLOG_S and edges[-1] - edges[0] >= PLAIN_Z * math.sqrt(3 * nominal * noise)
+    )
 
 
 def is_calm(seen: Growth, border: float = CALM_Z) -> bool:
