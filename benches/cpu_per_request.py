@@ -9,14 +9,17 @@ whole process, its start included. Pin and quiet the machine for figures worth q
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import resource
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,11 +62,21 @@ def target(folder: Path) -> Iterator[str]:
         )
         server = subprocess.Popen([*pin, "nginx", "-c", str(configuration)])
         url = "http://127.0.0.1:18099/"
+        await_listening(18099)
     try:
         yield url
     finally:
         server.terminate()
         server.wait()
+
+
+def await_listening(port: int) -> None:
+    """Returns when the port answers; ends the bench if it does not within 10 s."""
+    for _ in range(100):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    sys.exit(f"nothing listens on port {port}")
 
 
 def measured(command: list[str], count: Callable[[str], int]) -> float:

@@ -60,7 +60,8 @@ class Choices:
     """What a caller may choose beside the study. Levels are users (study) or multiples (script).
 
     `env` goes to the script's __ENV; `cpus` pins the engine; `isolate` gives the engine the last processor and the
-    target's processes the others; `arrival_process` is "poisson", "even" or None for the study's.
+    target's processes the others; `background` lets the calling thread step back behind the engine's threads (see
+    EngineSource); `arrival_process` is "poisson", "even" or None for the study's.
     """
 
     runs: Path = Path("runs")
@@ -76,6 +77,7 @@ class Choices:
     cpus: tuple[int, ...] = ()
     isolate: bool = False
     kept_apart: str | None = None
+    background: bool = False
 
 
 def capacity(
@@ -239,7 +241,7 @@ def _measure(
         control.reset()
         processes = _processes(plan)
         kept_apart = choices.kept_apart or (_isolate(processes, plan.config.cpus, note) if choices.isolate else None)
-        source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open)
+        source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open, background=choices.background)
         sample = _sample_with(plan, processes, note)
         with _on_cpus(plan.config.cpus):
             result = run_capacity(source, plan.settings, writer, sample, on_progress)

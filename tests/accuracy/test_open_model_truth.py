@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.engine import EngineConfig, EngineRun
+from plimsoll.engine import EngineConfig, EngineRun, available_cpus
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Snapshot
 
@@ -29,9 +29,10 @@ def test_a_frozen_target_shows_in_the_tail_whatever_is_preallocated(
 ) -> None:
     script = tmp_path / "script.js"
     script.write_text("import http from 'k6/http'; export default function () { http.get(__ENV.URL); }")
-    url = known_server("--servers", 0, "--freeze-at-s", 10, "--freeze-for-s", 1)
+    url = known_server("--servers", 0, "--freeze-at-s", 10, "--freeze-for-s", 1, cpu=available_cpus()[0])
     load = {"executor": "constant-arrival-rate", "rate": 2000, "duration": "20s", "preAllocatedVUs": pre_allocated}
-    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}))
+    cpus = available_cpus()[-1:]
+    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}, cpus=tuple(cpus)))
     found = times(list(run.snapshots()), "http_req_response_time")
     run.result()
     assert found.count == pytest.approx(40_000, abs=4)

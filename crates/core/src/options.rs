@@ -39,11 +39,15 @@ pub struct Scenario {
 impl Scenario {
     /// When the scenario has surely ended, counted from the start of the run.
     pub fn end(&self) -> Duration {
-        let duration = match &self.executor {
+        self.start_time + self.duration()
+    }
+
+    /// How long the scenario starts iterations, at most.
+    pub fn duration(&self) -> Duration {
+        match &self.executor {
             Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => *max_duration,
             Executor::Closed { vus: profile, .. } | Executor::Open { rate_per_s: profile, .. } => Duration::from_secs_f64(profile.duration_s()),
-        };
-        self.start_time + duration
+        }
     }
 
     pub fn is_open(&self) -> bool {

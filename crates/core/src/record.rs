@@ -153,6 +153,13 @@ pub struct Delta {
     pub values: Values,
 }
 
+/// The limit of tag sets was passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    Unplaced,
+    At(Option<String>),
+}
+
 /// A thread's series since the last `take`.
 #[derive(Default)]
 pub struct Recorder {
@@ -161,7 +168,7 @@ pub struct Recorder {
     tag_index: HashMap<Tags, TagSetId>,
     /// Indexed by metric, then by tag set.
     values: Vec<Vec<Option<Values>>>,
-    overflowed: bool,
+    overflow: Option<Overflow>,
 }
 
 impl Recorder {
@@ -189,14 +196,13 @@ impl Recorder {
             return *id;
         }
         if self.tag_sets.len() >= MAX_TAG_SETS {
-            self.overflowed = true;
-            let merged: Vec<(&str, &str)> = sorted
+            self.overflow.get_or_insert(Overflow::Unplaced);
+            let mut merged: Vec<(&str, &str)> = sorted
                 .iter()
                 .filter(|(key, _)| matches!(*key, "scenario" | "method" | "expected_response" | "status"))
                 .copied()
                 .chain(std::iter::once(("name", OTHER)))
                 .collect();
-            let mut merged = merged;
             merged.sort_unstable();
             return match self.tag_index.get(&Borrowed(&merged)) {
                 Some(id) => *id,
@@ -214,9 +220,14 @@ impl Recorder {
         id
     }
 
-    /// Whether tag sets had to be merged into "other".
-    pub fn overflowed(&self) -> bool {
-        self.overflowed
+    /// Whether tag sets had to be merged into "other", and where the script made the first of them.
+    pub fn overflow(&self) -> Option<&Overflow> {
+        self.overflow.as_ref()
+    }
+
+    /// Notes where the first merged tag set came from: `file:line` and the line, or nothing where it has no line.
+    pub fn place_overflow(&mut self, place: Option<String>) {
+        self.overflow = Some(Overflow::At(place));
     }
 
     pub fn add(&mut self, metric: MetricId, tags: TagSetId, value: f64) {
@@ -277,7 +288,7 @@ mod tests {
             })
             .sum();
         assert_eq!((deltas.len(), total), (MAX_TAG_SETS + 1, 5000.0));
-        assert!(recorder.overflowed());
+        assert_eq!(recorder.overflow(), Some(&Overflow::Unplaced));
     }
 
     #[test]

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use plimsoll_script::effect::{Failure, HttpRequest, HttpResponse, Timings};
+use plimsoll_script::address::Origin;
+use plimsoll_script::effect::{Failure, Head, HttpRequest, HttpResponse, Timings};
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ProtocolVersion};
 use tokio_rustls::TlsConnector;
-use url::Url;
 
 use crate::connection::{Connection, Exchange, Stream};
 
@@ -42,11 +42,9 @@ impl Network {
     }
 }
 
-type Origin = (bool, String, u16);
-
 pub struct Client {
     network: Rc<Network>,
-    idle: RefCell<Vec<(Origin, Connection)>>,
+    idle: RefCell<Vec<(Rc<Origin>, Connection)>>,
 }
 
 fn milliseconds(from: Instant, to: Instant) -> f64 {
@@ -71,14 +69,12 @@ impl Client {
         };
         result.unwrap_or_else(|failure| HttpResponse {
             status: 0,
-            status_text: String::new(),
             proto: "",
-            headers: Vec::new(),
+            head: Head::default(),
             body: Bytes::new(),
             timings,
             failure: Some(failure),
-            remote_ip: String::new(),
-            remote_port: 0,
+            remote: None,
             tls_version: "",
             bytes_sent: 0,
             bytes_received: 0,
@@ -87,14 +83,12 @@ impl Client {
     }
 
     async fn attempt(&self, request: &HttpRequest, timings: &mut Timings) -> Result<HttpResponse, Failure> {
-        let url = &request.url;
-        let tls = url.scheme() == "https";
-        let origin = (tls, url.host_str().unwrap_or_default().to_owned(), url.port_or_known_default().unwrap_or(80));
+        let origin = &request.address.origin;
         loop {
             let began = Instant::now();
-            let (mut connection, reused) = match self.take_idle(&origin) {
+            let (mut connection, reused) = match self.take_idle(origin) {
                 Some(connection) => (connection, true),
-                None => (self.connect(url, &origin, timings).await?, false),
+                None => (self.connect(origin, timings).await?, false),
             };
             let ready = Instant::now();
             timings.blocked = if reused { milliseconds(began, ready) } else { timings.looking_up };
@@ -103,7 +97,7 @@ impl Client {
                     timings.sending = milliseconds(ready, exchange.sent);
                     timings.waiting = milliseconds(exchange.sent, exchange.first_byte);
                     timings.receiving = milliseconds(exchange.first_byte, exchange.finished);
-                    return Ok(self.response(origin, connection, exchange, *timings));
+                    return Ok(self.response(origin.clone(), connection, exchange, *timings));
                 }
                 // The server closed an idle connection while the request was on its way: only a request that
                 // changes nothing may be sent again (RFC 9110, section 9.2.2).
@@ -118,7 +112,7 @@ impl Client {
 
     fn take_idle(&self, origin: &Origin) -> Option<Connection> {
         let mut idle = self.idle.borrow_mut();
-        while let Some(at) = idle.iter().position(|(known, _)| known == origin) {
+        while let Some(at) = idle.iter().position(|(known, _)| **known == *origin) {
             let (_, connection) = idle.swap_remove(at);
             if !connection.is_stale() {
                 return Some(connection);
@@ -127,21 +121,20 @@ impl Client {
         None
     }
 
-    async fn connect(&self, url: &Url, origin: &Origin, timings: &mut Timings) -> Result<Connection, Failure> {
+    async fn connect(&self, origin: &Origin, timings: &mut Timings) -> Result<Connection, Failure> {
         let began = Instant::now();
-        let remote = self.resolve(&origin.1, origin.2).await?;
+        let remote = self.resolve(&origin.host, origin.port).await?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
         let tcp = TcpStream::connect(remote).await.map_err(|error| describe(&error))?;
         let _ = tcp.set_nodelay(true);
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
-        if !origin.0 {
+        if !origin.tls {
             return Ok(Connection::new(Stream::Plain(tcp), remote, ""));
         }
         let failed = |message: String| Failure { code: code::TLS, message };
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-        let name = ServerName::try_from(host).map_err(|error| failed(format!("tls: {error}")))?;
+        let name = ServerName::try_from(origin.host.clone()).map_err(|error| failed(format!("tls: {error}")))?;
         let stream = TlsConnector::from(self.network.tls.clone()).connect(name, tcp).await.map_err(|error| failed(format!("tls: {error}")))?;
         timings.tls_handshaking = milliseconds(connected, Instant::now());
         let version = match stream.get_ref().1.protocol_version() {
@@ -152,7 +145,7 @@ impl Client {
     }
 
     async fn resolve(&self, host: &str, port: u16) -> Result<SocketAddr, Failure> {
-        if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        if let Ok(address) = host.parse::<IpAddr>() {
             return Ok(SocketAddr::new(address, port));
         }
         let key = (host.to_owned(), port);
@@ -167,26 +160,23 @@ impl Client {
         Ok(address)
     }
 
-    fn response(&self, origin: Origin, connection: Connection, exchange: Exchange, timings: Timings) -> HttpResponse {
+    fn response(&self, origin: Rc<Origin>, connection: Connection, exchange: Exchange, timings: Timings) -> HttpResponse {
         let (remote, tls_version) = (connection.remote, connection.tls_version);
         if exchange.keep_alive && self.network.reuse {
             self.idle.borrow_mut().push((origin, connection));
         }
-        let encoding = exchange.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
-        let body = match encoding {
-            Some((_, encoding)) if !exchange.body.is_empty() => decompress(encoding, &exchange.body).unwrap_or(exchange.body),
+        let body = match &exchange.encoding {
+            Some(encoding) if !exchange.body.is_empty() => decompress(encoding, &exchange.body).unwrap_or(exchange.body),
             _ => exchange.body,
         };
         HttpResponse {
             status: exchange.status,
-            status_text: format!("{} {}", exchange.status, exchange.reason),
             proto: if exchange.http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-            headers: exchange.headers,
+            head: exchange.head,
             body,
             timings,
             failure: None,
-            remote_ip: remote.ip().to_string(),
-            remote_port: remote.port(),
+            remote: Some(remote),
             tls_version,
             bytes_sent: exchange.bytes_sent,
             bytes_received: exchange.bytes_received,
@@ -198,7 +188,7 @@ impl Client {
 /// Undoes gzip and deflate; `None` leaves the body as it came.
 fn decompress(encoding: &str, body: &[u8]) -> Option<Bytes> {
     let mut plain = Vec::with_capacity(body.len() * 4);
-    match encoding.trim().to_ascii_lowercase().as_str() {
+    match encoding {
         "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(body).read_to_end(&mut plain).ok()?,
         "deflate" => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain).ok()?,
         _ => return None,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::record::{Delta, Values};
+use plimsoll_core::record::{Delta, Overflow, Values, MAX_TAG_SETS};
 use plimsoll_core::snapshot::{Counts, SeriesMap};
 use plimsoll_core::threshold::{Threshold, Verdict};
 use serde_json::{json, Value};
@@ -20,11 +20,11 @@ pub struct ThreadSecond {
     pub counts: Counts,
     pub deltas: Vec<Delta>,
     pub lag: Histogram,
-    pub overflowed: bool,
+    pub overflow: Option<Overflow>,
 }
 
 pub enum Part {
-    Second(ThreadSecond),
+    Second(Box<ThreadSecond>),
     Ended,
 }
 
@@ -69,12 +69,9 @@ impl Collector<'_> {
             match part {
                 Part::Ended => running -= 1,
                 Part::Second(part) => {
-                    if part.overflowed && !totals.overflowed {
+                    if let Some(overflow) = part.overflow.as_ref().filter(|_| !totals.overflowed) {
                         totals.overflowed = true;
-                        eprintln!(
-                            "WARN over 1,000 distinct series: the rest merge into \"other\". A URL with an id in it makes one each; \
-                             group them with a tag: http.get(url, {{tags: {{name: 'GET /issues/:id'}}}})"
-                        );
+                        warn_of_overflow(overflow);
                     }
                     let second = open.entry(part.second).or_default();
                     second.parts += 1;
@@ -143,6 +140,17 @@ impl Collector<'_> {
             (self.abort)(format!("threshold {what} failed"));
         }
     }
+}
+
+fn warn_of_overflow(overflow: &Overflow) {
+    let place = match overflow {
+        Overflow::At(Some(place)) => format!(". The first of them came from\n  {place}\n"),
+        Overflow::At(None) | Overflow::Unplaced => ". ".to_owned(),
+    };
+    eprintln!(
+        "WARN over {MAX_TAG_SETS} distinct series: the rest merge into \"other\"{place}\
+         A URL with an id in it makes one each; group them with a tag: http.get(url, {{tags: {{name: 'GET /issues/:id'}}}})"
+    );
 }
 
 /// Seconds since the epoch.

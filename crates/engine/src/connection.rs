@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use bytes::{Buf, Bytes, BytesMut};
-use plimsoll_script::effect::HttpRequest;
+use plimsoll_script::effect::{Head, HttpRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
@@ -29,9 +29,10 @@ pub struct Connection {
 /// A response as read, with the moments of its phases.
 pub struct Exchange {
     pub status: u16,
-    pub reason: String,
     pub http11: bool,
-    pub headers: Vec<(String, String)>,
+    pub head: Head,
+    /// Content-Encoding, where the body has one.
+    pub encoding: Option<String>,
     pub body: Bytes,
     pub keep_alive: bool,
     pub bytes_sent: u64,
@@ -78,8 +79,8 @@ impl Connection {
         let first_byte = Instant::now();
         let (mut exchange, framing) = loop {
             match parse_head(&self.buffer, &request.method)? {
-                Some((head_bytes, exchange, framing)) => {
-                    self.buffer.advance(head_bytes);
+                Some((head_bytes, mut exchange, framing)) => {
+                    exchange.head = Head(self.buffer.split_to(head_bytes).freeze());
                     // 1xx responses announce the real one (RFC 9110, section 15.2).
                     if !(100..200).contains(&exchange.status) || exchange.status == 101 {
                         break (exchange, framing);
@@ -99,19 +100,13 @@ impl Connection {
     fn write_head(&mut self, request: &HttpRequest) {
         let head = &mut self.head;
         head.clear();
-        let url = &request.url;
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| head.extend_from_slice(part.as_bytes()));
-        put(&[&request.method, " ", url.path()]);
-        if let Some(query) = url.query() {
-            put(&["?", query]);
-        }
-        put(&[" HTTP/1.1\r\n"]);
+        put(&[&request.method, " ", request.address.target(), " HTTP/1.1\r\n"]);
         if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            put(&["Host: ", url.host_str().unwrap_or_default()]);
-            if let Some(port) = url.port() {
-                put(&[":", &port.to_string()]);
-            }
-            put(&["\r\n"]);
+            put(&["Host: ", &request.address.origin.authority, "\r\n"]);
+        }
+        if let Some(user_agent) = &request.user_agent {
+            put(&["User-Agent: ", user_agent, "\r\n"]);
         }
         for (name, value) in &request.headers {
             // A line break in a header would start another one.
@@ -245,19 +240,19 @@ fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<(usize, Exchange
     let http11 = response.version == Some(1);
     let mut keep_alive = http11;
     let mut framing = Framing::UntilClose;
-    let mut headers = Vec::with_capacity(response.headers.len());
+    let mut encoding = None;
     for header in response.headers.iter() {
-        let value = String::from_utf8_lossy(header.value).into_owned();
-        if header.name.eq_ignore_ascii_case("content-length") && !matches!(framing, Framing::Chunked) {
-            let length = value.trim().parse().map_err(|_| invalid(&format!("the response's Content-Length is '{value}'")))?;
-            framing = Framing::Length(length);
-        } else if header.name.eq_ignore_ascii_case("transfer-encoding") && value.to_ascii_lowercase().contains("chunked") {
+        let named = |name: &str| header.name.eq_ignore_ascii_case(name);
+        if named("content-length") && !matches!(framing, Framing::Chunked) {
+            framing = Framing::Length(content_length(header.value)?);
+        } else if named("transfer-encoding") && lowercase(header.value).contains("chunked") {
             framing = Framing::Chunked;
-        } else if header.name.eq_ignore_ascii_case("connection") {
-            let value = value.to_ascii_lowercase();
+        } else if named("connection") {
+            let value = lowercase(header.value);
             keep_alive = if http11 { !value.contains("close") } else { value.contains("keep-alive") };
+        } else if named("content-encoding") {
+            encoding = Some(lowercase(header.value));
         }
-        headers.push((header.name.to_owned(), value));
     }
     if method == "HEAD" || (100..200).contains(&status) || status == 204 || status == 304 {
         framing = Framing::Empty;
@@ -265,9 +260,9 @@ fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<(usize, Exchange
     let now = Instant::now();
     let exchange = Exchange {
         status,
-        reason: response.reason.unwrap_or_default().to_owned(),
         http11,
-        headers,
+        head: Head::default(),
+        encoding,
         body: Bytes::new(),
         keep_alive,
         bytes_sent: 0,
@@ -277,4 +272,14 @@ fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<(usize, Exchange
         finished: now,
     };
     Ok(Some((head_bytes, exchange, framing)))
+}
+
+fn lowercase(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).trim().to_ascii_lowercase()
+}
+
+fn content_length(value: &[u8]) -> io::Result<usize> {
+    let text = std::str::from_utf8(value.trim_ascii()).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let wrong = || invalid(&format!("the response's Content-Length is '{}'", String::from_utf8_lossy(value)));
+    text.and_then(|text| text.parse().ok()).ok_or_else(wrong)
 }

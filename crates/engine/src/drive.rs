@@ -187,7 +187,7 @@ async fn carry_out(client: &Client, effect: Effect) -> Reply {
 }
 
 /// k6's default: at most 20 requests of a batch at once, 6 to one host.
-async fn batch(client: &Client, requests: &[HttpRequest]) -> Vec<HttpResponse> {
+async fn batch(client: &Client, requests: &[Rc<HttpRequest>]) -> Vec<HttpResponse> {
     let mut responses = Vec::with_capacity(requests.len());
     for chunk in requests.chunks(6) {
         responses.extend(join_all(chunk.iter().map(|request| client.perform(request))).await);

@@ -74,7 +74,41 @@ pub fn resident_bytes() -> u64 {
 }
 
 pub fn open_files() -> u64 {
-    fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64)
+    // Since Linux 6.2 the size of the folder is the number of open files, which spares counting thousands each second.
+    match fs::metadata("/proc/self/fd").map(|folder| folder.len()) {
+        Ok(count) if count > 0 => count,
+        _ => fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64),
+    }
+}
+
+/// Keeps the kernel from handing out huge pages while it lives: clearing 2 MiB at once for every ninth new VU would
+/// hold up a thread's arrivals for a millisecond or more.
+pub struct SmallPages {
+    changed: bool,
+}
+
+impl SmallPages {
+    #[cfg(target_os = "linux")]
+    pub fn only() -> Self {
+        // SAFETY: plain system calls that read and set a flag of this process.
+        let changed = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0 && libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0 };
+        Self { changed }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn only() -> Self {
+        Self { changed: false }
+    }
+}
+
+impl Drop for SmallPages {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if self.changed {
+            // SAFETY: as above.
+            unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 0, 0, 0, 0) };
+        }
+    }
 }
 
 /// Pins the calling thread to a processor; where that is not permitted it runs where it may.

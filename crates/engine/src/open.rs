@@ -17,6 +17,9 @@ use crate::worker::{LateArrivals, Slot, Worker};
 /// Arrivals kept waiting on one thread at most; more could not be sent in any reasonable time.
 const MAX_LINE: usize = 1_000_000;
 
+/// How long a line that gets shorter is left alone.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
 /// An arrival in line, and whether it came when no further VU was allowed.
 #[derive(Clone, Copy)]
 struct Waiting {
@@ -49,11 +52,44 @@ impl Line {
     fn next(&self) -> Option<Waiting> {
         self.0.borrow_mut().pop_front()
     }
+
+    /// Empties the line; how many were in it.
+    fn clear(&self) -> u64 {
+        self.0.borrow_mut().drain(..).count() as u64
+    }
+}
+
+/// VUs without work. The ones that the script declared take turns, as in k6: a script that picks its data by __VU
+/// spreads evenly, and every one keeps its connection open. The ones made for a burst rest again after it.
+struct Free {
+    declared: u64,
+    by_turns: VecDeque<Pooled>,
+    for_bursts: Vec<Pooled>,
+}
+
+/// A VU and its number in the pool, from 0.
+struct Pooled {
+    slot: Slot,
+    number: u64,
+}
+
+impl Free {
+    fn take(&mut self) -> Option<Pooled> {
+        self.by_turns.pop_front().or_else(|| self.for_bursts.pop())
+    }
+
+    fn put(&mut self, vu: Pooled) {
+        if vu.number < self.declared {
+            self.by_turns.push_back(vu);
+        } else {
+            self.for_bursts.push(vu);
+        }
+    }
 }
 
 struct Pool {
     context: Rc<Context>,
-    free: RefCell<Vec<Slot>>,
+    free: RefCell<Free>,
     line: Rc<Line>,
     made: Cell<u64>,
     busy: Cell<u64>,
@@ -71,22 +107,23 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let cap = max_vus.unwrap_or(shared.vu_cap).max(*pre_allocated_vus);
     let line = Rc::new(Line::default());
     worker.waiting.borrow_mut().push(line.clone());
+    let declared = slots.len() as u64;
+    let by_turns = slots.into_iter().zip(0..).map(|(slot, number)| Pooled { slot, number }).collect();
     let pool = Rc::new(Pool {
         context: context.clone(),
-        made: Cell::new(slots.len() as u64),
-        free: RefCell::new(slots),
+        made: Cell::new(declared),
+        free: RefCell::new(Free { declared, by_turns, for_bursts: Vec::new() }),
         line,
         busy: Cell::new(0),
         cap: worker.share_of(cap).max(1),
         all_free: Notify::new(),
         wanted: Notify::new(),
     });
-    let start_s = worker.elapsed_s();
-    let start_s = if context.scenario().start_time.is_zero() { 0.0 } else { start_s };
+    let start_s = if context.scenario().start_time.is_zero() { 0.0 } else { worker.elapsed_s() };
     let maker = tokio::task::spawn_local(make_vus(pool.clone()));
     send_by_plan(&pool, &mut arrivals, start_s).await;
-    maker.abort();
     pool.finish().await;
+    maker.abort();
 }
 
 async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
@@ -94,7 +131,7 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
     let Ok(timer) = Timer::new() else { return };
     let mut level = worker.shared.level.clone();
     arrivals.set_level(*level.borrow_and_update(), 0.0);
-    let end_s = start_s + pool.context.scenario().end().as_secs_f64() - pool.context.scenario().start_time.as_secs_f64();
+    let end_s = start_s + pool.context.scenario().duration().as_secs_f64();
     loop {
         let now_s = worker.elapsed_s();
         while let Some(planned_s) = arrivals.peek_s().map(|planned_s| planned_s + start_s).filter(|planned_s| *planned_s <= now_s) {
@@ -124,24 +161,29 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
 }
 
 /// Makes VUs for arrivals in line, one at a time and for at most half of the thread's time: making them all at
-/// once would keep the ready ones from working.
+/// once would keep the ready ones from working. A line that gets shorter needs none: the ready ones work it off.
 async fn make_vus(pool: Rc<Pool>) {
     let Ok(timer) = Timer::new() else { return };
     loop {
         pool.wanted.notified().await;
         while pool.line.length() > 0 && pool.made.get() < pool.cap {
-            let began = Instant::now();
+            let (began, length) = (Instant::now(), pool.line.length());
             match pool.context.worker.new_slot() {
                 Ok(slot) => {
-                    pool.made.set(pool.made.get() + 1);
+                    let vu = Pooled { slot, number: pool.made.replace(pool.made.get() + 1) };
                     match pool.line.next() {
-                        Some(waiting) => pool.start(slot, waiting),
-                        None => pool.free.borrow_mut().push(slot),
+                        Some(waiting) => pool.start(vu, waiting),
+                        None => pool.free.borrow_mut().put(vu),
                     }
                 }
                 Err(error) => pool.context.worker.show_error(&error),
             }
             timer.wait(began.elapsed()).await;
+            let mut before = length;
+            while (1..before).contains(&pool.line.length()) {
+                before = pool.line.length();
+                timer.wait(LOOK_AGAIN).await;
+            }
         }
     }
 }
@@ -151,8 +193,9 @@ impl Pool {
         let worker = &self.context.worker;
         worker.counts.borrow_mut().planned += 1;
         let waiting = Waiting { planned_s, beyond_cap: self.made.get() + self.line.length() >= self.cap };
-        if let Some(slot) = self.free.borrow_mut().pop() {
-            self.start(slot, Waiting { beyond_cap: false, ..waiting });
+        let free = self.free.borrow_mut().take();
+        if let Some(vu) = free {
+            self.start(vu, Waiting { beyond_cap: false, ..waiting });
             return;
         }
         let may_wait = !waiting.beyond_cap || worker.shared.late_arrivals == LateArrivals::Wait;
@@ -163,9 +206,9 @@ impl Pool {
         }
     }
 
-    fn start(self: &Rc<Self>, slot: Slot, waiting: Waiting) {
+    fn start(self: &Rc<Self>, vu: Pooled, waiting: Waiting) {
         self.busy.set(self.busy.get() + 1);
-        tokio::task::spawn_local(serve(self.clone(), slot, waiting));
+        tokio::task::spawn_local(serve(self.clone(), vu, waiting));
     }
 
     fn drop_arrivals(&self, times: u64) {
@@ -174,29 +217,37 @@ impl Pool {
         self.context.count(worker.builtin.dropped_iterations, times);
     }
 
-    /// After the plan's end: what still waits cannot be sent; what runs may end within `gracefulStop`.
+    /// After the plan's end: what waits may still be sent, and what runs may end, within `gracefulStop`. A stop from
+    /// outside lets nothing more be sent.
     async fn finish(&self) {
-        let mut unsent = 0;
-        while self.line.next().is_some() {
-            unsent += 1;
+        let grace = tokio::time::sleep(self.context.scenario().graceful_stop);
+        tokio::pin!(grace);
+        tokio::select! {
+            () = self.settled() => return,
+            () = &mut grace => {}
+            () = self.context.cut() => {}
+            () = self.context.stopping() => {}
         }
-        self.drop_arrivals(unsent);
-        if self.busy.get() > 0 {
-            tokio::select! {
-                () = self.all_free.notified() => return,
-                () = tokio::time::sleep(self.context.scenario().graceful_stop) => {}
-                () = self.context.cut() => {}
-            }
-            self.context.cut_all();
-            while self.busy.get() > 0 {
-                self.all_free.notified().await;
-            }
+        self.drop_arrivals(self.line.clear());
+        tokio::select! {
+            () = self.settled() => return,
+            () = &mut grace => {}
+            () = self.context.cut() => {}
+        }
+        self.context.cut_all();
+        self.settled().await;
+    }
+
+    /// Ends when nothing waits and nothing runs.
+    async fn settled(&self) {
+        while self.busy.get() > 0 || self.line.length() > 0 {
+            self.all_free.notified().await;
         }
     }
 }
 
 /// Serves an arrival, then those that wait in line, then gives the VU back.
-async fn serve(pool: Rc<Pool>, mut slot: Slot, first: Waiting) {
+async fn serve(pool: Rc<Pool>, mut vu: Pooled, first: Waiting) {
     let context = pool.context.clone();
     let worker = &context.worker;
     let mut next = Some(first);
@@ -205,10 +256,10 @@ async fn serve(pool: Rc<Pool>, mut slot: Slot, first: Waiting) {
             worker.counts.borrow_mut().late += 1;
             context.count(worker.builtin.late_iterations, 1);
         }
-        let end = context.iterate(&mut slot, Some(waiting.planned_s), context.cut()).await;
+        let end = context.iterate(&mut vu.slot, Some(waiting.planned_s), context.cut()).await;
         next = if end == End::Done { pool.line.next() } else { None };
     }
-    pool.free.borrow_mut().push(slot);
+    pool.free.borrow_mut().put(vu);
     pool.busy.set(pool.busy.get() - 1);
     if pool.busy.get() == 0 {
         pool.all_free.notify_one();

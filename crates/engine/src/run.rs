@@ -99,7 +99,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     check_exports(&options, &info)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
-        user_agent: options.user_agent.clone(),
+        user_agent: options.user_agent.as_str().into(),
         discard_response_bodies: options.discard_response_bodies,
         throw: options.throw,
         batch: options.batch,
@@ -272,6 +272,7 @@ struct Plan {
 
 impl Plan {
     fn carry_out(self) -> Result<Ended, EngineError> {
+        let _small_pages = limits::SmallPages::only();
         let tls = tls::config(self.loaded.options.insecure_skip_tls_verify).map_err(|error| EngineError::System(error.to_string()))?;
         let mut totals = Totals::default();
         let options = self.loaded.options.clone();

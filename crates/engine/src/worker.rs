@@ -174,10 +174,10 @@ impl Worker {
             counts,
             deltas: recorder.take(),
             lag: std::mem::take(&mut *self.lag.borrow_mut()),
-            overflowed: recorder.overflowed(),
+            overflow: recorder.overflow().cloned(),
         };
         // The collector outlives the workers; a send can only fail while the process ends.
-        let _ = parts.send(Part::Second(part));
+        let _ = parts.send(Part::Second(Box::new(part)));
     }
 }
 

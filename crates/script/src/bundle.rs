@@ -38,7 +38,7 @@ impl ScriptError {
 #[derive(Clone, Debug)]
 pub struct RequestDefaults {
     pub max_redirects: u32,
-    pub user_agent: String,
+    pub user_agent: Arc<str>,
     pub discard_response_bodies: bool,
     pub throw: bool,
     pub batch: usize,
@@ -59,6 +59,7 @@ pub struct Bundle {
 struct Caches {
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
+    bytecode: Mutex<HashMap<String, Arc<[u8]>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -71,7 +72,7 @@ impl Bundle {
             main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
         let defaults = RequestDefaults {
             max_redirects: 10,
-            user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned(),
+            user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).into(),
             discard_response_bodies: false,
             throw: false,
             batch: 20,
@@ -104,6 +105,15 @@ impl Bundle {
     pub fn snippet(&self, file: &str, line: usize) -> Option<String> {
         let source = self.source(Path::new(file)).ok()?;
         source.lines().nth(line.checked_sub(1)?).map(|text| text.trim_end().chars().take(160).collect())
+    }
+
+    /// A module that another VU has compiled.
+    pub fn bytecode(&self, module: &str) -> Option<Arc<[u8]>> {
+        lock(&self.caches.bytecode).get(module).cloned()
+    }
+
+    pub fn keep_bytecode(&self, module: &str, bytecode: Vec<u8>) {
+        lock(&self.caches.bytecode).insert(module.to_owned(), bytecode.into());
     }
 
     pub fn shared_array(&self, name: &str) -> Option<Arc<Vec<String>>> {

@@ -1,15 +1,20 @@
 //! What a VU asks of the world, and what it gets back. The host that resumes the VU carries it out; this
 //! crate opens no socket and arms no timer.
 
+use std::borrow::Cow;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use url::Url;
+
+use crate::address::Address;
 
 #[derive(Debug)]
 pub enum Effect {
-    Http(HttpRequest),
-    Batch(Vec<HttpRequest>),
+    Http(Rc<HttpRequest>),
+    Batch(Vec<Rc<HttpRequest>>),
     Sleep(Duration),
 }
 
@@ -24,8 +29,10 @@ pub enum Reply {
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
     pub method: String,
-    pub url: Url,
+    pub address: Address,
     pub headers: Vec<(String, String)>,
+    /// Sent where the script gives no User-Agent of its own.
+    pub user_agent: Option<Arc<str>>,
     pub body: Bytes,
     pub timeout: Duration,
     pub discard_body: bool,
@@ -57,21 +64,59 @@ pub struct Failure {
     pub message: String,
 }
 
+/// A response's status line and headers as they came; most scripts read none of them.
+#[derive(Clone, Debug, Default)]
+pub struct Head(pub Bytes);
+
+impl Head {
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    }
+
+    /// The words after the status code.
+    pub fn reason(&self) -> Cow<'_, str> {
+        let reason = self.lines().next().and_then(|line| line.splitn(3, |byte| *byte == b' ').nth(2));
+        String::from_utf8_lossy(reason.unwrap_or_default())
+    }
+
+    /// Names and values in their order.
+    pub fn headers(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        self.lines().skip(1).filter_map(|line| {
+            let at = line.iter().position(|byte| *byte == b':')?;
+            Some((String::from_utf8_lossy(&line[..at]), String::from_utf8_lossy(line[at + 1..].trim_ascii())))
+        })
+    }
+
+    /// The values of a header, which may come more than once.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Cow<'a, str>> {
+        let named = |line: &&[u8]| line.len() > name.len() && line[name.len()] == b':' && line[..name.len()].eq_ignore_ascii_case(name.as_bytes());
+        self.lines().skip(1).filter(named).map(|line| String::from_utf8_lossy(line[name.len() + 1..].trim_ascii()))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct HttpResponse {
     /// 0 when there was no response.
     pub status: u16,
-    pub status_text: String,
     pub proto: &'static str,
-    pub headers: Vec<(String, String)>,
+    pub head: Head,
     pub body: Bytes,
     pub timings: Timings,
     pub failure: Option<Failure>,
-    pub remote_ip: String,
-    pub remote_port: u16,
+    pub remote: Option<SocketAddr>,
     pub tls_version: &'static str,
     pub bytes_sent: u64,
     pub bytes_received: u64,
     /// When the last byte came, or the failure was seen.
     pub finished: Instant,
+}
+
+impl HttpResponse {
+    /// k6's error codes: the failure's own, or 1000 + status from 400 on.
+    pub fn error_code(&self) -> Option<u32> {
+        match &self.failure {
+            Some(failure) => Some(failure.code),
+            None => (self.status >= 400).then(|| 1000 + u32::from(self.status)),
+        }
+    }
 }

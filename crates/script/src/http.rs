@@ -5,19 +5,21 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use plimsoll_core::duration;
-use rquickjs::function::{Args, Func, Opt};
-use rquickjs::{Array, ArrayBuffer, Ctx, Exception, Function, Object, Result, Value};
-use url::Url;
+use rquickjs::function::Func;
+use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Object, Result, Value};
 
+use crate::address::Address;
+use crate::cookies;
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use crate::native::{tags_of, text_of};
+use crate::response::{self, Response};
 use crate::state::VuState;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A call of the script, with what is needed to follow redirects and to tag its metrics.
 struct Call {
-    request: HttpRequest,
+    request: Rc<HttpRequest>,
     /// The `name` tag, if the script gave one.
     name: Option<String>,
     tags: Vec<(String, String)>,
@@ -39,20 +41,20 @@ impl Expected {
     }
 }
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let expected = Rc::new(std::cell::RefCell::new(Expected(Some(vec![(200, 399)]))));
     let (vu, default) = (state.clone(), expected.clone());
-    let request = move |ctx: Ctx<'js>, method: String, url: Value<'js>, body: Value<'js>, params: Value<'js>, make: Function<'js>| {
+    let request = move |ctx: Ctx<'js>, method: String, url: Value<'js>, body: Value<'js>, params: Value<'js>| {
         let call = Call::read(&ctx, &vu, method, &url, &body, &params, &default.borrow())?;
         let response = match vu.perform(&ctx, Effect::Http(call.request.clone()))? {
             Reply::Http(response) => *response,
             _ => return Err(vu.throw_uncatchable(&ctx)),
         };
-        call.finish(&ctx, &vu, response, &make)
+        call.finish(&ctx, &vu, response)
     };
     native.set("request", Func::from(request))?;
     let (vu, default) = (state.clone(), expected.clone());
-    let batch = move |ctx: Ctx<'js>, rows: Vec<Array<'js>>, make: Function<'js>| -> Result<Vec<Object<'js>>> {
+    let batch = move |ctx: Ctx<'js>, rows: Vec<Array<'js>>| -> Result<Vec<Class<'js, Response>>> {
         let mut calls = Vec::with_capacity(rows.len());
         for row in rows {
             let method = text_of(&row.get::<Value>(0)?).to_uppercase();
@@ -63,66 +65,18 @@ pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
             Reply::Batch(responses) => responses,
             _ => return Err(vu.throw_uncatchable(&ctx)),
         };
-        calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response, &make)).collect()
+        calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response)).collect()
     };
     native.set("batch", Func::from(batch))?;
     let set_expected = move |ranges: Value<'js>| *expected.borrow_mut() = read_expected(&ranges);
     native.set("setExpected", Func::from(set_expected))?;
-    install_cookies(state, native)
+    response::install(ctx, native)?;
+    cookies::install(state, native)
 }
 
-fn install_cookies<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let cookies_for = move |ctx: Ctx<'js>, url: String| -> Result<Object<'js>> {
-        let found = Object::new(ctx.clone())?;
-        let url = parse_url(&ctx, &url)?;
-        for (name, value) in vu.jar.borrow().get_request_values(&url) {
-            found.set(name, vec![value])?;
-        }
-        Ok(found)
-    };
-    native.set("cookiesFor", Func::from(cookies_for))?;
-    let vu = state.clone();
-    let set_cookie = move |ctx: Ctx<'js>, url: String, name: String, value: String, options: Object<'js>| -> Result<()> {
-        let url = parse_url(&ctx, &url)?;
-        let mut text = format!("{name}={value}");
-        for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")] {
-            let option: Value = options.get(key)?;
-            if !option.is_undefined() {
-                text.push_str(&format!("; {attribute}={}", text_of(&option)));
-            }
-        }
-        if options.get::<_, Option<bool>>("secure")?.unwrap_or(false) {
-            text.push_str("; Secure");
-        }
-        vu.jar
-            .borrow_mut()
-            .parse(&text, &url)
-            .map(|_| ())
-            .map_err(|error| Exception::throw_message(&ctx, &format!("cookie '{name}': {error}; check its domain and path")))
-    };
-    native.set("setCookie", Func::from(set_cookie))?;
-    let vu = state.clone();
-    let clear = move |ctx: Ctx<'js>, url: String, name: Opt<Option<String>>| -> Result<()> {
-        let url = parse_url(&ctx, &url)?;
-        let doomed: Vec<_> = vu
-            .jar
-            .borrow()
-            .matches(&url)
-            .iter()
-            .filter(|cookie| name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name == cookie.name()))
-            .map(|cookie| (String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned()))
-            .collect();
-        for (domain, path, name) in doomed {
-            vu.jar.borrow_mut().remove(&domain, &path, &name);
-        }
-        Ok(())
-    };
-    native.set("clearCookies", Func::from(clear))
-}
-
-fn parse_url(ctx: &Ctx<'_>, text: &str) -> Result<Url> {
-    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()).ok_or_else(|| {
+/// Parses a URL of a script, or throws.
+pub fn parse_address(ctx: &Ctx<'_>, text: &str) -> Result<Address> {
+    Address::parse(text).ok_or_else(|| {
         Exception::throw_message(ctx, &format!("'{text}' is not a URL; write the whole address, for example http://localhost:8080/path"))
     })
 }
@@ -173,15 +127,17 @@ impl Call {
         };
         let (body, content_type) = read_body(ctx, body)?;
         let defaults = &vu.bundle.defaults;
+        let request = HttpRequest {
+            method,
+            address: parse_address(ctx, &address)?,
+            headers: Vec::new(),
+            user_agent: None,
+            body,
+            timeout: DEFAULT_TIMEOUT,
+            discard_body: defaults.discard_response_bodies,
+        };
         let mut call = Self {
-            request: HttpRequest {
-                method,
-                url: parse_url(ctx, &address)?,
-                headers: Vec::new(),
-                body,
-                timeout: DEFAULT_TIMEOUT,
-                discard_body: defaults.discard_response_bodies,
-            },
+            request: Rc::new(request),
             name: None,
             tags: Vec::new(),
             redirects_left: defaults.max_redirects,
@@ -199,10 +155,12 @@ impl Call {
             name = Some(call.tags.swap_remove(at).1);
         }
         call.name = name;
-        if let Some(content_type) = content_type {
-            call.add_default_header("Content-Type", content_type);
+        if let Some(content_type) = content_type.filter(|_| !call.has_header("Content-Type")) {
+            call.request_mut().headers.push(("Content-Type".into(), content_type.into()));
         }
-        call.add_default_header("User-Agent", &defaults.user_agent);
+        if !call.has_header("User-Agent") {
+            call.request_mut().user_agent = Some(defaults.user_agent.clone());
+        }
         call.add_cookies(vu, &given_cookies);
         Ok(call)
     }
@@ -210,7 +168,7 @@ impl Call {
     fn read_params<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>, cookies: &mut Vec<(String, String)>) -> Result<()> {
         for (key, value) in params.props::<String, Value>().flatten() {
             match key.as_str() {
-                "headers" => self.request.headers = tags_of(&value),
+                "headers" => self.request_mut().headers = tags_of(&value),
                 "tags" => self.tags = tags_of(&value),
                 "cookies" => {
                     for (name, cookie) in value.as_object().into_iter().flat_map(|object| object.props::<String, Value>().flatten()) {
@@ -222,14 +180,14 @@ impl Call {
                     }
                 }
                 "timeout" => {
-                    self.request.timeout =
+                    self.request_mut().timeout =
                         duration::parse(&text_of(&value)).map_err(|what| Exception::throw_message(ctx, &format!("timeout: {what}")))?;
                 }
                 "redirects" => self.redirects_left = value.as_int().unwrap_or(0).max(0) as u32,
                 "responseType" => {
                     let kind = text_of(&value);
                     self.as_binary = kind == "binary";
-                    self.request.discard_body = kind == "none";
+                    self.request_mut().discard_body = kind == "none";
                 }
                 "responseCallback" => {
                     self.expected = match value.as_object() {
@@ -251,42 +209,49 @@ impl Call {
         Ok(())
     }
 
-    fn add_default_header(&mut self, name: &str, value: &str) {
-        if !self.request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            self.request.headers.push((name.to_owned(), value.to_owned()));
-        }
+    /// The request, to change it before it is sent (again); nobody else holds it then.
+    fn request_mut(&mut self) -> &mut HttpRequest {
+        Rc::make_mut(&mut self.request)
+    }
+
+    fn has_header(&self, name: &str) -> bool {
+        self.request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
     fn add_cookies(&mut self, vu: &VuState, given: &[(String, String)]) {
         let jar = vu.jar.borrow();
-        let url = &self.request.url;
-        let stored = jar.get_request_values(url).filter(|(name, _)| !given.iter().any(|(other, _)| other == name));
-        let pairs: Vec<String> =
-            stored.map(|(name, value)| format!("{name}={value}")).chain(given.iter().map(|(name, value)| format!("{name}={value}"))).collect();
+        let mut pairs: Vec<String> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let is_empty = jar.iter_any().next().is_none();
+        if let Some(url) = (!is_empty).then(|| self.request.address.url()).flatten() {
+            let stored = jar.get_request_values(&url).filter(|(name, _)| !given.iter().any(|(other, _)| other == name));
+            pairs.splice(0..0, stored.map(|(name, value)| format!("{name}={value}")));
+        }
         if !pairs.is_empty() {
-            self.request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
-            self.request.headers.push(("Cookie".into(), pairs.join("; ")));
+            let headers = &mut self.request_mut().headers;
+            headers.retain(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
+            headers.push(("Cookie".into(), pairs.join("; ")));
         }
     }
 
     /// Records the hop, follows redirects, and makes the Response.
-    fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: HttpResponse, make: &Function<'js>) -> Result<Object<'js>> {
+    fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: HttpResponse) -> Result<Class<'js, Response>> {
         loop {
-            self.record(vu, &response);
+            self.record(ctx, vu, &response);
             self.keep_cookies(vu, &response);
             let Some(next) = self.redirect_target(&response) else { break };
             self.redirects_left -= 1;
+            let request = self.request_mut();
             if !matches!(response.status, 307 | 308) {
-                if self.request.method != "HEAD" {
-                    self.request.method = "GET".into();
+                if request.method != "HEAD" {
+                    request.method = "GET".into();
                 }
-                self.request.body = Bytes::new();
-                self.request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+                request.body = Bytes::new();
+                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
             }
-            if next.origin() != self.request.url.origin() {
-                self.request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+            if next.origin != request.address.origin {
+                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
             }
-            self.request.url = next;
+            request.address = next;
             self.add_cookies(vu, &[]);
             self.called = Instant::now();
             self.lag_ms = 0.0;
@@ -296,38 +261,32 @@ impl Call {
             };
         }
         if let (true, Some(failure)) = (self.throw, &response.failure) {
-            return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.url, failure.message)));
+            return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.as_str(), failure.message)));
         }
-        self.response_object(ctx, &response, make)
+        Class::instance(ctx.clone(), Response { request: self.request, got: response, as_binary: self.as_binary })
     }
 
-    fn redirect_target(&self, response: &HttpResponse) -> Option<Url> {
+    fn redirect_target(&self, response: &HttpResponse) -> Option<Address> {
         if self.redirects_left == 0 || !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
-        let location = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"))?;
-        self.request.url.join(&location.1).ok()
+        let location = response.head.all("location").next()?;
+        self.request.address.join(&location)
     }
 
     fn keep_cookies(&self, vu: &VuState, response: &HttpResponse) {
-        for (_, value) in response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
+        for value in response.head.all("set-cookie") {
+            let Some(url) = self.request.address.url() else { return };
             // A cookie that the jar refuses (a foreign domain, say) is not kept, as in a browser.
-            let _ = vu.jar.borrow_mut().parse(value, &self.request.url);
+            let _ = vu.jar.borrow_mut().parse(&value, &url);
         }
     }
 
-    fn record(&self, vu: &VuState, response: &HttpResponse) {
+    fn record(&self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse) {
         let status = response.status.to_string();
-        let url_text;
-        let name = match &self.name {
-            Some(name) => name.as_str(),
-            None => {
-                url_text = self.request.url.as_str();
-                url_text
-            }
-        };
+        let name = self.name.as_deref().unwrap_or(self.request.address.as_str());
         let passed = self.expected.holds(response.status);
-        let code = error_code(response).map(|code| code.to_string());
+        let code = response.error_code().map(|code| code.to_string());
         let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 7);
         extra.extend(self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         extra.extend([("name", name), ("method", self.request.method.as_str()), ("status", status.as_str()), ("proto", response.proto)]);
@@ -340,7 +299,7 @@ impl Call {
         if !response.tls_version.is_empty() {
             extra.push(("tls_version", response.tls_version));
         }
-        let tags = vu.tag_set(&extra);
+        let tags = vu.tag_set(ctx, &extra);
         let timings = &response.timings;
         let response_time_ms = response.finished.saturating_duration_since(self.called).as_secs_f64() * 1000.0 + self.lag_ms;
         let mut recorder = vu.recorder.borrow_mut();
@@ -363,46 +322,5 @@ impl Call {
         if let Some(passed) = passed {
             recorder.add(builtin.http_req_failed, tags, f64::from(u8::from(!passed)));
         }
-    }
-
-    /// Calls the prelude's constructor: its property names are atoms already, which naming them here would look up.
-    fn response_object<'js>(&self, ctx: &Ctx<'js>, response: &HttpResponse, make: &Function<'js>) -> Result<Object<'js>> {
-        let mut raw_headers = String::with_capacity(response.headers.len() * 40);
-        for (name, value) in &response.headers {
-            raw_headers.extend([name.as_str(), ": ", value.as_str(), "\n"]);
-        }
-        let mut args = Args::new(ctx.clone(), 20);
-        args.push_arg(response.status)?;
-        args.push_arg(response.status_text.as_str())?;
-        args.push_arg(self.request.url.as_str())?;
-        args.push_arg(self.request.method.as_str())?;
-        args.push_arg(response.proto)?;
-        args.push_arg(response.remote_ip.as_str())?;
-        args.push_arg(response.remote_port)?;
-        args.push_arg(response.tls_version)?;
-        args.push_arg(response.failure.as_ref().map_or("", |failure| failure.message.as_str()))?;
-        args.push_arg(error_code(response).unwrap_or(0))?;
-        if self.request.discard_body {
-            args.push_arg(Value::new_null(ctx.clone()))?;
-        } else if self.as_binary {
-            args.push_arg(ArrayBuffer::new_copy(ctx.clone(), &response.body)?)?;
-        } else {
-            args.push_arg(String::from_utf8_lossy(&response.body).as_ref())?;
-        }
-        args.push_arg(raw_headers)?;
-        let timings = &response.timings;
-        let phases = [timings.duration(), timings.blocked, timings.looking_up, timings.connecting, timings.tls_handshaking];
-        for value in phases.into_iter().chain([timings.sending, timings.waiting, timings.receiving]) {
-            args.push_arg(value)?;
-        }
-        args.apply(make)
-    }
-}
-
-/// k6's error codes: the failure's own, or 1000 + status from 400 on.
-fn error_code(response: &HttpResponse) -> Option<u32> {
-    match &response.failure {
-        Some(failure) => Some(failure.code),
-        None => (response.status >= 400).then(|| 1000 + u32::from(response.status)),
     }
 }

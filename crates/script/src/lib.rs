@@ -1,10 +1,14 @@
 //! The JavaScript host: sole owner of the JS engine. A VU is resumed with what it asked for and says what it
 //! wants next (`Effect`); sockets, timers and threads are the host's.
 
+pub mod address;
 pub mod bundle;
+mod cookies;
 pub mod effect;
 mod http;
 mod modules;
 mod native;
+mod places;
+mod response;
 pub mod state;
 pub mod vu;

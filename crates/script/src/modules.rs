@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
-use rquickjs::module::Declared;
-use rquickjs::{Ctx, Error, Exception, Module};
+use rquickjs::module::{Declared, WriteOptions};
+use rquickjs::{Ctx, Exception, Module, Result};
 
 use crate::bundle::Bundle;
 use crate::state::VuState;
@@ -37,7 +37,36 @@ const BUILTIN: [(&str, &[&str]); 5] = [
     ("k6/execution", &["instance", "scenario", "test", "vu"]),
 ];
 
+const PRELUDE: &str = include_str!("js/prelude.js");
+
 pub struct ScriptModules(pub Rc<VuState>);
+
+/// A module by name, compiled once per run: the other VUs load its bytecode.
+fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl FnOnce() -> Result<String>) -> Result<Module<'js, Declared>> {
+    if let Some(bytecode) = bundle.bytecode(name) {
+        // SAFETY: the bytes were written by this very process, from this version of the engine.
+        return unsafe { Module::load(ctx.clone(), &bytecode) };
+    }
+    let module = Module::declare(ctx.clone(), name, source()?)?;
+    let kept = WriteOptions { strip_source: true, ..WriteOptions::default() };
+    bundle.keep_bytecode(name, module.write(kept)?);
+    Ok(module)
+}
+
+/// The module of the prelude, whose default export makes k6's modules and globals.
+pub fn prelude<'js>(ctx: &Ctx<'js>, bundle: &Bundle) -> Result<Module<'js, Declared>> {
+    compiled(ctx, bundle, "plimsoll:prelude", || Ok(PRELUDE.to_owned()))
+}
+
+/// The module of a file; JSON becomes its default export.
+pub fn file<'js>(ctx: &Ctx<'js>, bundle: &Bundle, path: &str) -> Result<Module<'js, Declared>> {
+    compiled(ctx, bundle, path, || {
+        let source = bundle
+            .source(Path::new(path))
+            .map_err(|error| Exception::throw_message(ctx, &format!("cannot read {path}: {error}; check that it is a readable file")))?;
+        Ok(if path.ends_with(".json") { format!("export default {};", source.trim()) } else { source })
+    })
+}
 
 fn supported() -> String {
     let names: Vec<&str> = BUILTIN.iter().map(|(name, _)| *name).collect();
@@ -51,7 +80,7 @@ fn resolve_file(bundle: &Bundle, base: &str, name: &str) -> PathBuf {
 }
 
 impl Resolver for ScriptModules {
-    fn resolve<'js>(&mut self, ctx: &Ctx<'js>, base: &str, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<String, Error> {
+    fn resolve<'js>(&mut self, ctx: &Ctx<'js>, base: &str, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<String> {
         if BUILTIN.iter().any(|(builtin, _)| *builtin == name) {
             return Ok(name.to_owned());
         }
@@ -74,25 +103,17 @@ impl Resolver for ScriptModules {
 }
 
 impl Loader for ScriptModules {
-    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<Module<'js, Declared>, Error> {
-        if let Some((_, exports)) = BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
+    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<Module<'js, Declared>> {
+        let Some((_, exports)) = BUILTIN.iter().find(|(builtin, _)| *builtin == name) else { return file(ctx, &self.0.bundle, name) };
+        compiled(ctx, &self.0.bundle, name, || {
             let exports: String = exports.iter().map(|export| format!("export const {export} = m.{export};\n")).collect();
-            return Module::declare(ctx.clone(), name, format!("const m = globalThis.__k6['{name}'];\nexport default m;\n{exports}"));
-        }
-        let source = self
-            .0
-            .bundle
-            .source(Path::new(name))
-            .map_err(|error| Exception::throw_message(ctx, &format!("cannot read {name}: {error}; check that it is a readable file")))?;
-        if name.ends_with(".json") {
-            return Module::declare(ctx.clone(), name, format!("export default {};", source.trim()));
-        }
-        Module::declare(ctx.clone(), name, source)
+            Ok(format!("const m = globalThis.__k6['{name}'];\nexport default m;\n{exports}"))
+        })
     }
 }
 
 /// Reads a file for `open()`, relative to the main script as the docs of k6 say.
-pub fn open<'js>(state: &VuState, ctx: &Ctx<'js>, name: &str) -> Result<bytes::Bytes, Error> {
+pub fn open<'js>(state: &VuState, ctx: &Ctx<'js>, name: &str) -> Result<bytes::Bytes> {
     if !state.in_init.get() {
         return Err(Exception::throw_message(ctx, "open() works only in the init context; call it at the top of the script"));
     }

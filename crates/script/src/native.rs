@@ -13,8 +13,6 @@ use crate::http;
 use crate::modules;
 use crate::state::VuState;
 
-const PRELUDE: &str = include_str!("js/prelude.js");
-
 /// Makes the globals of a k6 script in a fresh context.
 pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
     let native = Object::new(ctx.clone())?;
@@ -23,8 +21,9 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
     install_data(ctx, state, &native)?;
     install_execution(ctx, state, &native)?;
     http::install(ctx, state, &native)?;
-    let prelude: Function = ctx.eval(PRELUDE)?;
-    prelude.call((native,))
+    let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
+    promise.finish::<()>()?;
+    prelude.get::<_, Function>("default")?.call((native,))
 }
 
 /// Tags of a JavaScript object as text; anything that is not an object has none.
@@ -70,8 +69,8 @@ fn install_core<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
     };
     native.set("enterGroup", Func::from(enter))?;
     let vu = state.clone();
-    let leave = move |outer: String, duration_ms: f64| {
-        let tags = vu.tag_set(&[]);
+    let leave = move |ctx: Ctx<'js>, outer: String, duration_ms: f64| {
+        let tags = vu.tag_set(&ctx, &[]);
         vu.recorder.borrow_mut().add(vu.builtin.group_duration, tags, duration_ms);
         *vu.group.borrow_mut() = outer;
     };
@@ -87,11 +86,11 @@ fn install_core<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
 
 fn install_metrics<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let vu = state.clone();
-    let check = move |name: String, passed: bool, tags: Opt<Value<'js>>| {
+    let check = move |ctx: Ctx<'js>, name: String, passed: bool, tags: Opt<Value<'js>>| {
         let given = tags.0.as_ref().map(tags_of).unwrap_or_default();
         let mut extra = borrowed(&given);
         extra.push(("check", &name));
-        let tags = vu.tag_set(&extra);
+        let tags = vu.tag_set(&ctx, &extra);
         vu.recorder.borrow_mut().add(vu.builtin.checks, tags, f64::from(u8::from(passed)));
     };
     native.set("check", Func::from(check))?;
@@ -110,9 +109,9 @@ fn install_metrics<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'j
     };
     native.set("metric", Func::from(metric))?;
     let vu = state.clone();
-    let add = move |metric: u32, value: f64, tags: Opt<Value<'js>>| {
+    let add = move |ctx: Ctx<'js>, metric: u32, value: f64, tags: Opt<Value<'js>>| {
         let given = tags.0.as_ref().map(tags_of).unwrap_or_default();
-        let tags = vu.tag_set(&borrowed(&given));
+        let tags = vu.tag_set(&ctx, &borrowed(&given));
         vu.recorder.borrow_mut().add(metric, tags, value);
     };
     native.set("addSample", Func::from(add))

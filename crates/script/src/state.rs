@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use cookie_store::CookieStore;
 use corosensei::Yielder;
-use plimsoll_core::record::{Kind, MetricId, Recorder, TagSetId};
+use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
 use rquickjs::{qjs, Ctx, Error};
 
 use crate::bundle::Bundle;
 use crate::effect::{Effect, Reply};
+use crate::places::place_of_call;
 use crate::vu::{Input, Output};
 
 pub type SharedRecorder = Rc<RefCell<Recorder>>;
@@ -176,7 +177,7 @@ impl VuState {
     }
 
     /// Interns the tags of this moment plus `extra`.
-    pub fn tag_set(&self, extra: &[(&str, &str)]) -> TagSetId {
+    pub fn tag_set(&self, ctx: &Ctx<'_>, extra: &[(&str, &str)]) -> TagSetId {
         let iteration = self.iteration.borrow();
         let group = self.group.borrow();
         let mut tags: Vec<(&str, &str)> = Vec::with_capacity(iteration.tags.len() + extra.len() + 2);
@@ -191,6 +192,11 @@ impl VuState {
             }
         }
         tags.sort_unstable();
-        self.recorder.borrow_mut().tag_set(&tags)
+        let mut recorder = self.recorder.borrow_mut();
+        let id = recorder.tag_set(&tags);
+        if recorder.overflow() == Some(&Overflow::Unplaced) {
+            recorder.place_overflow(place_of_call(ctx, &self.bundle));
+        }
+        id
     }
 }

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Runtime, Value};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runtime, Value};
 
 use crate::bundle::ScriptError;
 use crate::effect::{Effect, Reply};
-use crate::modules::ScriptModules;
+use crate::modules::{self, ScriptModules};
 use crate::native;
+use crate::places::place_in_script;
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
 
 /// Virtual size of a VU's stack; only touched pages cost memory.
@@ -170,12 +171,8 @@ fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>) {
 fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<(Object<'js>, InitInfo), ScriptError> {
     let main = state.bundle.main.to_string_lossy().into_owned();
     native::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
-    let source = state
-        .bundle
-        .source(&state.bundle.main)
-        .map_err(|error| ScriptError::new(format!("cannot read the script {main}: {error}; check that it is a readable file")))?;
     let evaluated = (|| {
-        let (module, promise) = Module::declare(ctx.clone(), main.as_str(), source)?.eval()?;
+        let (module, promise) = modules::file(ctx, &state.bundle, &main)?.eval()?;
         promise.finish::<()>()?;
         module.namespace()
     })();
@@ -260,19 +257,10 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
         _ => message,
     };
     let mut described = ScriptError::new(message);
-    if let Some((file, line)) = stack.lines().filter_map(place_in_stack).find(|(file, _)| file.starts_with('/')) {
+    if let Some((file, line)) = place_in_script(&stack) {
         described.snippet = state.bundle.snippet(&file, line);
         described.file = Some(file);
         described.line = Some(line);
     }
     described
-}
-
-/// Reads `at name (file:line:column)` or `at file:line:column`.
-fn place_in_stack(frame: &str) -> Option<(String, usize)> {
-    let place = frame.trim().strip_prefix("at ")?;
-    let place = place.rsplit_once('(').map_or(place, |(_, inner)| inner.trim_end_matches(')'));
-    let (rest, _column) = place.rsplit_once(':')?;
-    let (file, line) = rest.rsplit_once(':')?;
-    Some((file.to_owned(), line.parse().ok()?))
 }

@@ -37,6 +37,7 @@ def capacity(
     from plimsoll.verbs import capacity as find_capacity
 
     choices = Choices(
+        background=True,
         runs=runs,
         env=pairs(env or [], "--env"),
         width=width,

@@ -55,6 +55,7 @@ def demo(
         demo_study = study.model_copy(update={"target": target})
         demo_study._directory = study.directory
         choices = Choices(
+            background=True,
             runs=runs,
             env={"USERS_JSON": str(Path(folder) / "users.json"), "ISSUES": str(issues)},
             cpus=(cpus[1],) if apart else (),

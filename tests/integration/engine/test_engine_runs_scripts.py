@@ -202,3 +202,53 @@ def test_snapshots_are_plain_json(tmp_path: Path, known_server: Server) -> None:
     text = "import http from 'k6/http'; export default function () { http.get(__ENV.URL); }"
     ended = run_script(tmp_path, text, known_server())
     assert json.loads(json.dumps(ended["snapshots"][0].to_json()))["second"] == 0
+
+
+def test_the_warning_of_too_many_series_names_the_line_that_made_them(
+    tmp_path: Path, known_server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = """import http from 'k6/http';
+    export const options = { iterations: 1100 };
+    export default function () {
+      const id = __ITER;
+      http.get(`${__ENV.URL}/issue/${id}`);
+    }"""
+    run_script(tmp_path, text, known_server())
+    warning = capfd.readouterr().err
+    assert f"{tmp_path}/script.js:5\n" in warning and "http.get(`${__ENV.URL}/issue/${id}`)" in warning
+    assert "tags: {name:" in warning and warning.count("WARN") == 1
+
+
+def test_a_response_shows_its_fields_when_they_are_read_written_or_listed(tmp_path: Path, known_server: Server) -> None:
+    text = """import http from 'k6/http';
+    import { check } from 'k6';
+    export const options = { iterations: 1 };
+    export default function () {
+      const r = http.post(`${__ENV.URL}/x?y=1`, { a: '1 2' }, { headers: { 'X-One': '1' } });
+      check(r, {
+        listed: () => JSON.parse(JSON.stringify(r)).status === 200 && 'timings' in r,
+        request: () => r.request.method === 'POST' && r.request.body === 'a=1+2' && r.request.headers['X-One'] === '1',
+        agent: () => r.request.headers['User-Agent'].startsWith('plimsoll/'),
+        url: () => r.url === `${__ENV.URL}/x?y=1` && r.request.url === r.url,
+        once: () => r.timings === r.timings && r.headers === r.headers,
+        text: () => r.status_text === '200 Known' && r.proto === 'HTTP/1.1' && r.remote_ip === '127.0.0.1',
+        written: () => { r.body = 'mine'; return r.body === 'mine'; },
+      });
+    }"""
+    ended = run_script(tmp_path, text, known_server())
+    assert {name: counts for name, counts in checks_of(ended).items() if counts != (1, 0)} == {}
+
+
+@pytest.mark.parametrize(("grace", "all_sent"), [("20s", True), ("0s", False)])
+def test_what_waits_at_the_plans_end_is_sent_within_graceful_stop_and_else_counted(
+    tmp_path: Path, known_server: Server, grace: str, all_sent: bool
+) -> None:
+    url = known_server("--servers", 1, "--service-ms", 50, "--constant")
+    load = {"executor": "constant-arrival-rate", "rate": 40, "duration": "2s", "maxVUs": 2, "gracefulStop": grace}
+    text = "import http from 'k6/http'; export default function () { http.get(__ENV.URL); }"
+    ended = run_script(tmp_path, text, url, options={"scenarios": {"s": load}})
+    done, dropped, planned = (
+        sum(getattr(one, key) for one in ended["snapshots"]) for key in ("done", "dropped", "planned")
+    )
+    assert planned == 80
+    assert (done, dropped) == (80, 0) if all_sent else (done < 50 and done + dropped in range(78, 81))

@@ -1,52 +1,66 @@
 // The k6 modules as far as they are JavaScript. `native` holds the functions of the host; every module's
 // object lands in globalThis.__k6 under its name, where the module sources take it from.
-(function (native) {
-  'use strict';
-
-  // Made for every request, so what few scripts read (headers, cookies) is worked out when it is read.
-  class Response {
-    constructor(status, statusText, url, method, proto, ip, port, tls, error, errorCode, body, rawHeaders,
-      duration, blocked, lookingUp, connecting, handshaking, sending, waiting, receiving) {
-      this.status = status;
-      this.status_text = statusText;
-      this.url = url;
-      this.proto = proto;
-      this.remote_ip = ip;
-      this.remote_port = port;
-      this.tls_version = tls;
-      this.error = error;
-      this.error_code = errorCode;
-      this.body = body;
-      this.request = { method, url };
-      this.timings = {
-        duration, blocked, looking_up: lookingUp, connecting, tls_handshaking: handshaking, sending, waiting, receiving,
-      };
-      this.rawHeaders = rawHeaders;
-    }
-    get headers() {
-      const headers = {};
-      for (const [name, value] of headerPairs(this.rawHeaders)) {
-        headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
-      }
-      Object.defineProperty(this, 'headers', { value: headers, enumerable: true });
-      return headers;
-    }
-    get cookies() {
-      const cookies = {};
-      for (const [name, value] of headerPairs(this.rawHeaders)) {
-        const pair = name === 'Set-Cookie' && /^\s*([^=;]+)=([^;]*)/.exec(value);
-        if (pair) cookies[pair[1].trim()] = [{ name: pair[1].trim(), value: pair[2].trim() }];
-      }
-      Object.defineProperty(this, 'cookies', { value: cookies, enumerable: true });
-      return cookies;
-    }
+export default function (native) {
+  // A Response holds what came over the wire; a field becomes a value when it is first read. Fields are properties
+  // of the prototype; what was read, or written by the script, is kept on the object under a symbol.
+  const FIELDS = ['status', 'status_text', 'url', 'proto', 'remote_ip', 'remote_port', 'tls_version', 'error', 'error_code', 'body'];
+  const timings = (duration, blocked, looking_up, connecting, tls_handshaking, sending, waiting, receiving) => ({
+    duration, blocked, looking_up, connecting, tls_handshaking, sending, waiting, receiving,
+  });
+  const FIELD = Object.fromEntries(FIELDS.map((name, number) => [name, (response) => native.field(response, number)]));
+  Object.assign(FIELD, {
+    timings: (response) => native.phases(response, timings),
+    headers: (response) => headersOf(native.rawHeaders(response, false)),
+    cookies: (response) => cookiesOf(native.rawHeaders(response, false)),
+    request: (response) => ({
+      method: native.field(response, FIELDS.length),
+      url: response.url,
+      body: native.field(response, FIELDS.length + 1),
+      headers: headersOf(native.rawHeaders(response, true)),
+    }),
+  });
+  const responsePrototype = native.responsePrototype;
+  for (const [name, read] of Object.entries(FIELD)) {
+    const kept = Symbol(name);
+    Object.defineProperty(responsePrototype, name, {
+      enumerable: true,
+      configurable: true,
+      get() {
+        const value = this[kept];
+        return value === undefined ? (this[kept] = read(this)) : value;
+      },
+      set(value) { this[kept] = value; },
+    });
+  }
+  Object.assign(responsePrototype, {
     json(selector) {
-      const data = JSON.parse(this.body);
+      const data = native.bodyAsJson(this);
       return selector === undefined ? data : select(data, selector);
+    },
+    toJSON() { return Object.fromEntries(Object.keys(FIELD).map((name) => [name, this[name]])); },
+    html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); },
+    submitForm() { throw new Error("Response.submitForm() is not supported yet; send the form with http.post()"); },
+    clickLink() { throw new Error("Response.clickLink() is not supported yet; send the request with http.get()"); },
+  });
+  for (const name of ['json', 'toJSON', 'html', 'submitForm', 'clickLink']) {
+    Object.defineProperty(responsePrototype, name, { enumerable: false });
+  }
+
+  function headersOf(raw) {
+    const headers = {};
+    for (const [name, value] of headerPairs(raw)) {
+      headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
     }
-    html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); }
-    submitForm() { throw new Error("Response.submitForm() is not supported yet; send the form with http.post()"); }
-    clickLink() { throw new Error("Response.clickLink() is not supported yet; send the request with http.get()"); }
+    return headers;
+  }
+
+  function cookiesOf(raw) {
+    const cookies = {};
+    for (const [name, value] of headerPairs(raw)) {
+      const pair = name === 'Set-Cookie' && /^\s*([^=;]+)=([^;]*)/.exec(value);
+      if (pair) cookies[pair[1].trim()] = [{ name: pair[1].trim(), value: pair[2].trim() }];
+    }
+    return cookies;
   }
 
   // 'content-type: a\ncookie: b\n' as pairs, names as Go writes them (Content-Type).
@@ -80,11 +94,7 @@
     return value;
   }
 
-  const shape = (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t) => (
-    new Response(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t)
-  );
-  const request = (method, url, body, params) => native.request(method, url, body, params, shape);
-  const withBody = (method) => (url, body, params) => native.request(method, url, body, params, shape);
+  const withBody = (method) => (url, body, params) => native.request(method, url, body, params);
 
   class CookieJar {
     cookiesForURL(url) { return native.cookiesFor(String(url)); }
@@ -103,20 +113,20 @@
       if (Array.isArray(row)) return [row[0], row[1], row[2], row[3]];
       return [row.method || 'GET', row.url, row.body, row.params];
     });
-    const responses = native.batch(rows, shape);
+    const responses = native.batch(rows);
     if (isArray) return responses;
     return Object.fromEntries(keys.map((key, index) => [key, responses[index]]));
   }
 
   const http = {
-    get: (url, params) => native.request('GET', url, null, params, shape),
-    head: (url, params) => native.request('HEAD', url, null, params, shape),
+    get: (url, params) => native.request('GET', url, null, params),
+    head: (url, params) => native.request('HEAD', url, null, params),
     post: withBody('POST'),
     put: withBody('PUT'),
     patch: withBody('PATCH'),
     del: withBody('DELETE'),
     options: withBody('OPTIONS'),
-    request: (method, url, body, params) => request(String(method).toUpperCase(), url, body, params),
+    request: (method, url, body, params) => native.request(String(method).toUpperCase(), url, body, params),
     batch,
     url: (strings, ...values) => ({
       url: strings.reduce((text, part, index) => text + values[index - 1] + part),
@@ -247,4 +257,4 @@
       'k6/execution': execution,
     },
   });
-})
+}
