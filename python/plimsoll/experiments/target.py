@@ -1,7 +1,8 @@
 """Controlling the target: start, ready, reset, stop, each a shell command with a time limit.
 
 Output of every command is kept, without secrets, in the run's logs/. Commands run in process groups of their own;
-`stop` ends the started one with all its descendants, also when its own stop command fails.
+`stop` ends the started one with all its descendants, also when its own stop command fails; when Plimsoll itself is
+killed, a guard does both (guard.py).
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class TargetControl:
         if self._started is not None:
             raise TargetError("the target is started already", "Stop it before starting it again.")
         self._started = self._run("start", self.target.start)
+        self._started.guard(self.target.time_limits.stop_s, self.target.stop)
         self._on_event("note", f"started: {self._redactor.text(self.target.start)}")
 
     def wait_ready(self) -> None:
@@ -157,7 +159,11 @@ class TargetControl:
     def _complete(self, name: str, text: str, limit_s: float) -> None:
         """Run a command to its end; TargetError if it fails or takes too long."""
         command = self._run(name, text)
-        code = command.wait(limit_s)
+        try:
+            code = command.wait(limit_s)
+        except BaseException:
+            command.end(1.0)
+            raise
         if code == 0:
             command.release()
             return
