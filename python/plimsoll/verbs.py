@@ -181,16 +181,18 @@ def _plan_of_script(script: Path, choices: Choices) -> _Plan:
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=_engine_cpus(choices),
     )  # fmt: skip
     inspect(config)
+    is_open = kinds.pop()
     settings = CapacitySettings(
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
         min_level=choices.min_level,
         max_level=choices.max_level,
+        start_level=None if is_open or choices.min_level else _level_of_one_vu(options),
     )
     return _Plan(
         config,
         unit,
-        kinds.pop(),
+        is_open,
         Target(),
         Path(),
         Probes(processes=False),
@@ -200,6 +202,11 @@ def _plan_of_script(script: Path, choices: Choices) -> _Plan:
         choices.users_at_1x,
         None,
     )
+
+
+def _level_of_one_vu(options: Mapping[str, Any]) -> float:
+    """The level at which the largest scenario has one VU; below it there would be no load at all."""
+    return 1 / max(1, *(scenario["vus"] for scenario in options["scenarios"].values()))
 
 
 def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:

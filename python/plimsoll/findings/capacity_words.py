@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+
+from plimsoll.runs.failures import Failures
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory"}
@@ -82,9 +85,9 @@ def _headroom_words(headroom: Mapping[str, Any] | None, unit: str) -> list[str]:
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What the reader can do now, most useful first."""
     if result["status"] == "failed":
-        return [
-            "Look at the target's log and at logs/ of the run, then try one request by hand and run the command again."
-        ]
+        causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
+        known = Failures(causes).next_step()
+        return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
     steps = list(finding["generator"]["remedies"])
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
     if result["status"] == "interrupted":

@@ -159,13 +159,15 @@ class RunWriter:
         if error is None:
             self.finish("finished")
             return
+        error.add_note(f"What was recorded is kept in {self.path}; read it with: plimsoll report {self.path}")
         try:
             interrupted = isinstance(error, KeyboardInterrupt)
             if not self._finished:
                 self.append_event("interrupted" if interrupted else "error", message=str(error) or type(error).__name__)
             self.finish("interrupted" if interrupted else "failed")
         except RunDirectoryError as second_error:
-            error.add_note(f"Also: {second_error}")
+            if type(error) is not RunDirectoryError:  # a full disk was told already
+                error.add_note(f"Also: {second_error}")
 
     def _write_manifest(self) -> None:
         write_json(self.path / directory.MANIFEST, self.manifest)
