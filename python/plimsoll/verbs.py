@@ -250,7 +250,8 @@ def _measure(
         sample = _sample_with(plan, processes, note)
         with _on_cpus(plan.config.cpus):
             result = run_capacity(source, plan.settings, writer, sample, on_progress)
-    notes = [] if plan.target.reset or plan.target.start else [_AGEING]
+    notes = [] if plan.target.reset or plan.target.start or result.status == "failed" else [_AGEING]
+    notes += [control.early_end] if control.early_end else []
     findings = capacity_findings(
         result,
         RunReader(writer.path),

@@ -19,7 +19,7 @@ from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import why_gone
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
 from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
 from plimsoll.stats.plateau import Plateau
@@ -239,13 +239,13 @@ class _OpenSearch:
             return False
         if not sum(seen.done):
             self._fail(
-                f"No iteration finished within {len(seen.seconds)} s at level {record.level:.3g}: "
+                f"No iteration finished within {len(seen.seconds)} s at level {level_text(record.level)}: "
                 "the target takes connections and does not answer, or iterations of the script take longer."
             )
             return True
         if seen.requests and seen.error_share > 0.5:
             share, causes = f"{seen.error_share:.0%}", seen.failures.words()
-            self._fail(f"{share} of the requests failed at the lowest level ({record.level:.3g}): {causes}.")
+            self._fail(f"{share} of the requests failed at the lowest level ({level_text(record.level)}): {causes}.")
             return True
         return False
 

@@ -9,7 +9,7 @@ from plimsoll.experiments.judge import Judgement, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, why_gone
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepKind, StepRecord
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepKind, StepRecord, level_text
 from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
 from plimsoll.experiments.steps import StepHolder
 
@@ -117,7 +117,7 @@ class _ClosedSearch:
         if answered(seen):
             return False
         what = f"answers with errors ({seen.failures.words()})" if sum(seen.done) else "does not answer"
-        self._fail(f"The target {what} at the lowest level ({record.level:.3g}).")
+        self._fail(f"The target {what} at the lowest level ({level_text(record.level)}).")
         return True
 
     def _is_gone(self, record: StepRecord) -> bool:

@@ -6,7 +6,7 @@ import math
 
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import StepRecord
+from plimsoll.experiments.result import StepRecord, level_text
 from plimsoll.experiments.steps import StepHolder
 
 RECHECK_LIMIT_S = 15.0
@@ -35,7 +35,10 @@ def why_gone(holder: StepHolder, record: StepRecord, drain_limit_s: float) -> st
             break
     drained = "" if math.isfinite(drained_s) else ", and its backlog did not drain"
     causes = check.measurement.failures.words() or record.measurement.failures.words()
-    return f"The target no longer answers after level {record.level:.3g}{drained}{f': {causes}' if causes else ''}."
+    before = max((step.level for step in holder.records if answered(step.measurement)), default=None)
+    up_to = f" It did up to level {level_text(before)}." if before is not None else ""
+    why = f": {causes}" if causes else ""
+    return f"The target no longer answers after level {level_text(record.level)}{drained}{why}.{up_to}"
 
 
 def _answers(seen: Measurement) -> Judgement | None:

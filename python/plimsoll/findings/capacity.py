@@ -80,7 +80,7 @@ def capacity_findings(
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
-        "notes": [facts["reason"], generator["words"], *([] if failed else [*_notes(facts, steps), *notes])],
+        "notes": [facts["reason"], generator["words"], *([] if failed else _notes(facts, steps)), *notes],
         "steps": steps,
         "run": run_path,
     }

@@ -85,6 +85,8 @@ def _headroom_words(headroom: Mapping[str, Any] | None, unit: str) -> list[str]:
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What the reader can do now, most useful first."""
     if result["status"] == "failed":
+        if any(step["samples"] and step.get("error_share", 0.0) <= 0.5 for step in result["steps"]):
+            return ["See in the target's log of that time why it stopped answering, start it again and repeat the run."]
         causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
         known = Failures(causes).next_step()
         return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]

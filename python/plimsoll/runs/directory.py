@@ -7,6 +7,7 @@
       findings.json                       the answers
       seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, written at the end
       logs/                               output of the target's commands
+      .reserve                            room for the last words on a full disk; gone when the run has ended
 
 Whole files are written aside and renamed. Lines are written whole, unbuffered, by one `write`: a killed writer
 leaves at most one torn last line, which readers ignore.
@@ -32,6 +33,7 @@ MANIFEST, FINDINGS = "manifest.json", "findings.json"
 SERIES, RESOURCES, EVENTS = "series.jsonl", "resources.jsonl", "events.jsonl"
 SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parquet", "resources.parquet"
 LOGS = "logs"
+RESERVE = ".reserve"
 
 _RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
 _NEXT_STEPS = {
@@ -105,6 +107,19 @@ def write_json(path: Path, data: Any) -> None:
         aside.replace(path)
     except OSError as error:
         aside.unlink(missing_ok=True)
+        raise run_error("write", path, error) from error
+
+
+def keep_free(path: Path, size_bytes: int) -> None:
+    """Write a file of zeros whose removal gives a run that fills the disk the room to record how it ended.
+
+    Raises RunDirectoryError if there is not even that much room to begin with.
+    """
+    try:
+        path.write_bytes(bytes(size_bytes))
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
         raise run_error("write", path, error) from error
 
 

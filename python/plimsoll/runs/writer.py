@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
-from plimsoll.runs.directory import LineFile, make_run_directory, run_error, write_json
+from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.study.secrets import Redactor
 
+RESERVE_BYTES = 32_768
 Outcome = Literal["finished", "interrupted", "failed"]
 
 
@@ -56,6 +57,8 @@ class RunWriter:
         self._resources = LineFile(path / directory.RESOURCES)
         self._events = LineFile(path / directory.EVENTS)
         self._write_manifest()
+        self._reserve = path / directory.RESERVE
+        keep_free(self._reserve, RESERVE_BYTES)
 
     @classmethod
     def create(
@@ -141,12 +144,14 @@ class RunWriter:
                 failure = error
             except OSError as error:
                 failure = run_error("write the tables of", self.path, error)
-            self.manifest |= {"status": status, "ended_unix": self._clock()}
-            try:
-                self._write_manifest()
-            finally:
-                for file in (self._series, self._resources, self._events):
-                    file.close()
+            finally:  # also when Ctrl-C comes in between
+                self._reserve.unlink(missing_ok=True)
+                self.manifest |= {"status": status, "ended_unix": self._clock()}
+                try:
+                    self._write_manifest()
+                finally:
+                    for file in (self._series, self._resources, self._events):
+                        file.close()
             if failure is not None:
                 raise failure
 
@@ -160,6 +165,7 @@ class RunWriter:
             self.finish("finished")
             return
         error.add_note(f"What was recorded is kept in {self.path}; read it with: plimsoll report {self.path}")
+        self._reserve.unlink(missing_ok=True)
         try:
             interrupted = isinstance(error, KeyboardInterrupt)
             if not self._finished:
