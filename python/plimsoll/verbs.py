@@ -19,13 +19,14 @@ from urllib.parse import urlsplit
 import psutil
 
 from plimsoll.engine import EngineConfig, EngineSource, available_cpus, inspect
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings, Progress
 from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.capacity import capacity_findings
 from plimsoll.probes import Sampler, probes_for
 from plimsoll.report.html import write_html
+from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import (
@@ -263,9 +264,13 @@ def _measure(
         run_path=str(writer.path),
         notes=notes,
     )
-    writer.write_findings(findings)
-    writer.finish(result.status)
-    return Answer(findings, writer.path, write_html(writer.path), result.status)
+    try:
+        writer.write_findings(findings)
+        writer.finish(result.status)
+        return Answer(findings, writer.path, write_html(writer.path), result.status)
+    except RunDirectoryError as error:
+        error.add_note(f"The answer, which could not be written:\n{answer_lines(findings)}")
+        raise
 
 
 @contextmanager

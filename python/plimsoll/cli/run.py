@@ -40,7 +40,7 @@ def run(
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
     from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig, EngineRun, inspect
-    from plimsoll.errors import InputError
+    from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
     options = _options(vus, duration, iterations, stage or [], pairs(tag or [], "--tag"))
@@ -60,9 +60,14 @@ def run(
         with RunWriter.create(runs, facts) as writer:
             engine = EngineRun(config)
             _say_policy(engine, quiet)
-            _follow(engine, writer, tally, quiet)
-            ended = engine.result()
-            writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+            try:
+                _follow(engine, writer, tally, quiet)
+                ended = engine.result()
+                writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+            except RunDirectoryError:  # the disk is full: what was measured until then is still shown
+                engine.stop(at_once=True)
+                _print_results(engine.result(), None)
+                raise
             if tally.interrupted:
                 writer.finish("interrupted")
     except InputError as error:

@@ -59,7 +59,7 @@ def run_capacity(
         else:
             search_closed(holder, settings, result)
     except KeyboardInterrupt:
-        result.status, result.reason = "interrupted", "Interrupted; the answer rests on what was measured until then."
+        result.status, result.reason = "interrupted", "The search was ended by an interruption."
         holder.event("interrupted", source.now() if started else 0.0)
         holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
     finally:

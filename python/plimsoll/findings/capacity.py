@@ -76,7 +76,9 @@ def capacity_findings(
         "valid": generator["healthy"] and not failed and _has_bound(facts),
         "capacity": _capacity(facts, steps, means, per_level),
         "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
-        "limited_by": limiting_resource(bad, steps, means, facts["unit"]) if not failed else dict(_NOT_JUDGED),
+        "limited_by": limiting_resource(bad, steps, means, facts["unit"])
+        if not failed and _has_bound(facts)
+        else dict(_NOT_JUDGED),
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],

@@ -27,7 +27,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "failed":
         return f"No capacity was measured. {result['reason']}"
     parts = [_carries(result, finding["capacity"])]
-    if not finding["valid"]:
+    if not finding["generator"]["healthy"]:
         parts.insert(
             0, "The numbers below are not a capacity of the target, because the generator may have been the limit."
         )
@@ -50,6 +50,9 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
         hint = (
             f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
         )
+        calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and step["samples"]]
+        if calm:
+            hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"
         return f"It cannot be said how much load it carries: no step was decided.{hint}"
     if good is None:
         return f"It does not carry {level_words(bad, unit)}; no lower level was proven to be carried."

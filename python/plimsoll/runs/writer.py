@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -80,7 +81,11 @@ class RunWriter:
             redactor = Redactor.for_data(known, environment=os.environ)
         manifest = _manifest(facts, redactor, now)
         path = make_run_directory(Path(run_root), facts.experiment, now)
-        return cls(path, manifest, redactor, clock)
+        try:
+            return cls(path, manifest, redactor, clock)
+        except RunDirectoryError:
+            shutil.rmtree(path, ignore_errors=True)  # not even begun: nothing in it
+            raise
 
     @property
     def logs(self) -> Path:
