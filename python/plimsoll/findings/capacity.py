@@ -67,18 +67,17 @@ def capacity_findings(
     )
     reference = expected_users / per_level if expected_users and per_level else facts["good"]
     failed = facts["status"] == "failed"
+    answered = not failed and _has_bound(facts)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
         "answer": "",
         "experiment": "capacity",
         "status": facts["status"],
-        "valid": generator["healthy"] and not failed and _has_bound(facts),
+        "valid": generator["healthy"] and answered,
         "capacity": _capacity(facts, steps, means, per_level),
         "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
-        "limited_by": limiting_resource(bad, steps, means, facts["unit"])
-        if not failed and _has_bound(facts)
-        else dict(_NOT_JUDGED),
+        "limited_by": limiting_resource(bad, steps, means, facts["unit"]) if answered else dict(_NOT_JUDGED),
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
