@@ -21,7 +21,7 @@ export default function () { http.get(__ENV.URL, { headers: { Authorization: 'Be
 CLOSED = """import http from 'k6/http';
 import { sleep } from 'k6';
 export const options = { vus: 4, duration: '60s' };
-export default function () { http.get(__ENV.URL); sleep(0.05); }
+export default function () { http.get(__ENV.URL); sleep(0.005); }
 """
 STUDY = """target: {{url: '{url}', time_limits: {{ready_s: 1}}}}
 workload: {{script: script.js, operations: [{{name: a, exec: default, per_user_hour: 3600}}]}}
@@ -41,15 +41,15 @@ def mortal() -> Callable[..., tuple[subprocess.Popen[str], str]]:
     return start
 
 
-def assert_failed_with_cause(cli: Cli, done: subprocess.CompletedProcess[str], *words: str) -> None:
+def assert_failed_with_cause(cli: Cli, runs: str, code: int, output: str, errors: str, *words: str) -> None:
     """Exit code 3, one answer with the cause and a next step, and a run directory that says the same."""
-    assert done.returncode == 3, done.stderr
-    assert "Traceback" not in done.stderr
-    text = " ".join(done.stdout.split())
+    assert code == 3, errors
+    assert "Traceback" not in errors
+    text = " ".join(output.split())
     assert "No capacity was measured." in text and "Next: " in text
     assert [word for word in words if word not in text] == [], text
     assert text.count("of the requests failed") <= 1 and "never saturated" not in text
-    (run_directory,) = cli.runs()
+    (run_directory,) = cli.runs(runs)
     assert RunReader(run_directory).state == "failed"
     assert (run_directory / "report.html").is_file()
 
@@ -73,21 +73,25 @@ def test_run_says_why_requests_failed(
     assert done.stderr.count("warning:") == 1
 
 
-@pytest.mark.parametrize("script", [OPEN, CLOSED], ids=["open", "closed"])
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (None, ["connection refused", "nothing listens there"]),
-        (["--status", 500], ["status 500", "target's log"]),
-        (["--status", 401], ["status 401", "valid token"]),
-    ],
-)
 def test_capacity_of_a_script_names_what_the_target_answers(
-    cli: Cli, known_server: Callable[..., str], options: list[object] | None, words: list[str], script: str
+    cli: Cli, known_server: Callable[..., str], hanging_url: str
 ) -> None:
-    cli.write(script_js=script)
-    url = DOWN if options is None else known_server(*options)
-    assert_failed_with_cause(cli, cli("capacity", "-q", "-e", f"URL={url}", "script.js"), *words)
+    (cli.folder / "open.js").write_text(OPEN)
+    (cli.folder / "closed.js").write_text(CLOSED)
+    (cli.folder / "hasty.js").write_text(OPEN.replace("{ headers", "{ timeout: '1s', headers"))
+    cases = {
+        "down": ("open.js", DOWN, "connection refused", "nothing listens there"),
+        "errors": ("open.js", known_server("--status", 500), "status 500", "target's log"),
+        "token": ("closed.js", known_server("--status", 401), "status 401", "valid token"),
+        "hanging": ("hasty.js", hanging_url, "no answer in time", "raise the script's timeout"),
+    }
+    searches = {
+        name: cli.begin("capacity", "-q", "-e", f"URL={url}", "--runs", name, script)
+        for name, (script, url, *_) in cases.items()
+    }
+    for name, search in searches.items():
+        output, errors = search.communicate()
+        assert_failed_with_cause(cli, name, search.returncode, output, errors, *cases[name][2:])
 
 
 def test_capacity_of_a_study_tells_a_wrong_token_from_a_target_that_is_not_ready(
@@ -108,17 +112,14 @@ def test_capacity_of_a_study_tells_a_wrong_token_from_a_target_that_is_not_ready
         assert RunReader(run_directory).state == "failed"
         run_directory.rename(cli.folder / f"seen-{run_directory.name}")
     cli.write(study_yaml=STUDY.format(url=known_server("--status", 401)))
-    assert_failed_with_cause(cli, cli("capacity", "-q", "study.yaml"), "status 401", "valid token")
+    done = cli("capacity", "-q", "study.yaml")
+    assert_failed_with_cause(cli, "runs", done.returncode, done.stdout, done.stderr, "status 401", "valid token")
 
 
-def test_a_target_that_hangs_is_told_from_one_that_answers(cli: Cli, hanging_url: str) -> None:
+def test_a_run_whose_target_hangs_says_that_iterations_were_cut_off(cli: Cli, hanging_url: str) -> None:
     cli.write(script_js=OPEN)
-    searching = cli.begin("capacity", "-q", "-e", f"URL={hanging_url}", "--runs", "searches", "script.js")
     done = cli("run", "-q", "-e", f"URL={hanging_url}", "script.js")
     assert "40 of 40 iterations were cut off before their end" in done.stderr and "hangs" in done.stderr
-    output, errors = searching.communicate()
-    assert searching.returncode == 3, errors
-    assert "No iteration finished" in output and "does not answer" in " ".join(output.split())
 
 
 def test_a_target_that_dies_in_the_middle_ends_the_search_with_what_it_carried_before(
@@ -131,7 +132,7 @@ def test_a_target_that_dies_in_the_middle_ends_the_search_with_what_it_carried_b
         searches.append(cli.begin("capacity", "-q", "-e", f"URL={url}", "--runs", name, f"{name}.js"))
     for name, (target, _) in zip(("open", "closed"), targets, strict=True):
         run_directory = wait_until(lambda name=name: cli.runs(name), "a run directory")[0]
-        wait_until(lambda path=run_directory: seconds_written(path) >= 4, "four seconds of load")
+        wait_until(lambda path=run_directory: RunReader(path).events("step_ended"), "a step that has ended")
         target.kill()
         target.communicate()
     for name, search in zip(("open", "closed"), searches, strict=True):
