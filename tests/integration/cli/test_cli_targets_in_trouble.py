@@ -100,7 +100,6 @@ def test_capacity_of_a_study_tells_a_wrong_token_from_a_target_that_is_not_ready
     cli.write(script_js=OPEN.replace("__ENV.URL", "__ENV.BASE_URL"))
     for url, said in (
         (DOWN, "does not answer"),
-        (known_server("--status", 500), "status 500"),
         (hanging_url, "timed out"),
     ):
         cli.write(study_yaml=STUDY.format(url=url))
