@@ -240,7 +240,7 @@ class _OpenSearch:
         if not sum(seen.done):
             self._fail(
                 f"No iteration finished within {len(seen.seconds)} s at level {level_text(record.level)}: "
-                "the target takes connections and does not answer, or iterations of the script take longer."
+                "the target hangs (it takes connections and does not answer), or one iteration takes longer."
             )
             return True
         if seen.requests and seen.error_share > 0.5:
