@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll import _engine
-from plimsoll.errors import EngineError, InputError
+from plimsoll.errors import EngineError
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
@@ -56,17 +57,17 @@ class EngineConfig:
 
 def inspect(config: EngineConfig) -> dict[str, Any]:
     """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
-    with _native_errors():
+    with _native_errors(config.script):
         return json.loads(_engine.inspect(config.to_json()))
 
 
 @contextmanager
-def _native_errors() -> Iterator[None]:
+def _native_errors(script: Path) -> Iterator[None]:
     """The native module's errors as ours: ValueError is a mistake in a script, RuntimeError the engine's own."""
     try:
         yield
     except ValueError as error:
-        raise InputError(str(error), "Correct the script or its options and run again.") from None
+        raise script_mistake(str(error), script) from None
     except RuntimeError as error:
         raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
 
@@ -75,7 +76,8 @@ class EngineRun:
     """One run of the engine. The load starts in the constructor; `snapshots` yields until it ends."""
 
     def __init__(self, config: EngineConfig) -> None:
-        with _native_errors():
+        self._script = config.script
+        with _native_errors(config.script):
             self._run = _engine.EngineRun(config.to_json())
         self._ended: dict[str, Any] | None = None
 
@@ -124,7 +126,7 @@ class EngineRun:
         Raises InputError if setup, teardown or handleSummary failed, EngineError if the engine did.
         """
         if self._ended is None:
-            with _native_errors():
+            with _native_errors(self._script):
                 text = self._run.join()
             self._ended = json.loads(text) if text else {"summary": {}, "handled": None, "aborted": None}
         return self._ended

@@ -51,6 +51,8 @@ class PlimsollError(Exception):
         super().__init__(self.what, self.next_step)
 
     def __str__(self) -> str:
+        if "\n" in self.what:  # it ends with lines of a script or a log, which are no sentence
+            return f"{self.what}\n{self.next_step}".strip()
         what = self.what if self.what.endswith((".", "!", "?", ":")) else f"{self.what}."
         return f"{what} {self.next_step}".strip()
 
@@ -92,14 +94,15 @@ class InputErrors(InputError):
         self.errors = tuple(errors)
         if not self.errors:
             raise ValueError("InputErrors needs at least one InputError; raise nothing when there is none")
-        count = len(self.errors)
-        super().__init__(f"{count} mistake{'s' if count > 1 else ''}", "Correct them and run the command again.")
+        super().__init__(f"{len(self.errors)} mistakes", "Correct them and run the command again.")
 
     def __reduce__(self) -> tuple:
         return type(self), (self.errors,)
 
     def __str__(self) -> str:
         lines = [str(error) for error in self.errors]
+        if len(lines) == 1:
+            return lines[0]
         return "\n".join([*lines, f"{self.what}. {self.next_step}"])
 
 

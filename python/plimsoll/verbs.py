@@ -19,13 +19,14 @@ from urllib.parse import urlsplit
 import psutil
 
 from plimsoll.engine import EngineConfig, EngineSource, available_cpus, inspect
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings, Progress
 from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.capacity import capacity_findings
 from plimsoll.probes import Sampler, probes_for
 from plimsoll.report.html import write_html
+from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import (
@@ -183,16 +184,18 @@ def _plan_of_script(script: Path, choices: Choices) -> _Plan:
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=_engine_cpus(choices),
     )  # fmt: skip
     inspect(config)
+    is_open = kinds.pop()
     settings = CapacitySettings(
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
         min_level=choices.min_level,
         max_level=choices.max_level,
+        start_level=None if is_open or choices.min_level else _level_of_one_vu(options),
     )
     return _Plan(
         config,
         unit,
-        kinds.pop(),
+        is_open,
         Target(),
         Path(),
         Probes(processes=False),
@@ -202,6 +205,11 @@ def _plan_of_script(script: Path, choices: Choices) -> _Plan:
         choices.users_at_1x,
         None,
     )
+
+
+def _level_of_one_vu(options: Mapping[str, Any]) -> float:
+    """The level at which the largest scenario has one VU; below it there would be no load at all."""
+    return 1 / max(1, *(scenario["vus"] for scenario in options["scenarios"].values()))
 
 
 def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,7 +253,8 @@ def _measure(
         sample = _sample_with(plan, processes, note)
         with _on_cpus(plan.config.cpus):
             result = run_capacity(source, plan.settings, writer, sample, on_progress)
-    notes = [] if plan.target.reset or plan.target.start else [_AGEING]
+    notes = [] if plan.target.reset or plan.target.start or result.status == "failed" else [_AGEING]
+    notes += [control.early_end] if control.early_end else []
     findings = capacity_findings(
         result,
         RunReader(writer.path),
@@ -257,9 +266,13 @@ def _measure(
         run_path=str(writer.path),
         notes=notes,
     )
-    writer.write_findings(findings)
-    writer.finish(result.status)
-    return Answer(findings, writer.path, write_html(writer.path), result.status)
+    try:
+        writer.write_findings(findings)
+        writer.finish(result.status)
+        return Answer(findings, writer.path, write_html(writer.path), result.status)
+    except RunDirectoryError as error:
+        error.add_note(f"The answer, which could not be written:\n{answer_lines(findings)}")
+        raise
 
 
 @contextmanager

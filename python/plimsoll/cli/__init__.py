@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from plimsoll.cli.capacity import capacity
 from plimsoll.cli.demo import demo
@@ -15,8 +18,21 @@ from plimsoll.errors import PlimsollError
 
 EXIT_INTERRUPTED = 130
 
+
+class _Verbs(TyperGroup):
+    """The verbs; Ctrl-C that a verb did not serve itself ends it with a word on what was kept."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            _say("interrupted.", error)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
 app = typer.Typer(
     name="plimsoll",
+    cls=_Verbs,
     help="Finds how much load a running system carries, what stops it, and how much room is left.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -31,11 +47,18 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 
 
 def main() -> None:
-    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback."""
+    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback.
+
+    SIGTERM, which CI systems send at the end of their patience, is taken for Ctrl-C.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except PlimsollError as error:
-        print(f"plimsoll: {error}", file=sys.stderr)
+        _say(str(error), error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+
+
+def _say(message: str, error: BaseException) -> None:
+    """The message on stderr, then what was noted on the way up, such as where the run was kept."""
+    print("\n".join([f"plimsoll: {message}", *getattr(error, "__notes__", ())]), file=sys.stderr)

@@ -51,8 +51,10 @@ def capacity(
         isolate=isolate,
     )
     progress = ProgressLine(quiet=quiet)
-    answer = find_capacity(source, choices, progress)
-    progress.done()
+    try:
+        answer = find_capacity(source, choices, progress)
+    finally:
+        progress.done()
     show(answer, as_json)
 
 

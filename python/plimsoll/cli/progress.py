@@ -21,16 +21,19 @@ class ProgressLine:
         self._seen = 0
 
     def __call__(self, progress: Progress) -> None:
-        self._seen += 1
-        if self._quiet or (not self._live and self._seen % EVERY_S != 1 and not progress.message):
+        if progress.message:
+            print(f"{self._line_break()}{progress.message}", file=sys.stderr, flush=True)
             return
-        known = []
-        if progress.bracket.good is not None:
-            known.append(f"good {progress.bracket.good:,.0f}")
-        if progress.bracket.bad is not None:
-            known.append(f"bad {progress.bracket.bad:,.0f}")
+        self._seen += 1
+        if self._quiet or (not self._live and self._seen % EVERY_S != 1):
+            return
+        from plimsoll.report.wording import LEVEL_UNITS, level, number
+
+        unit = LEVEL_UNITS.get(progress.unit, progress.unit)
+        bounds = (("good", progress.bracket.good), ("bad", progress.bracket.bad))
+        known = [f"{word} {number(bound)}" for word, bound in bounds if bound is not None]
         text = (
-            f"{progress.second:5.0f} s  {PHASES[progress.phase]:<17}  {progress.level:>8,.0f} {progress.unit}"
+            f"{progress.second:5.0f} s  {PHASES[progress.phase]:<17}  {level(progress.level, unit):>14}"
             f"  {progress.done_per_s:7.1f} of {progress.planned_per_s:.1f}/s done  {progress.unfinished:.0f} unfinished"
             f"  {', '.join(known)}"
         )
@@ -42,5 +45,7 @@ class ProgressLine:
         )
 
     def done(self) -> None:
-        if self._live and not self._quiet:
-            print(file=sys.stderr)
+        print(self._line_break(), end="", file=sys.stderr)
+
+    def _line_break(self) -> str:
+        return "\n" if self._live and not self._quiet and self._seen else ""

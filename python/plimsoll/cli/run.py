@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineRun
     from plimsoll.runs.writer import RunWriter
 
@@ -37,8 +38,9 @@ def run(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
-    from plimsoll.engine import EngineConfig, EngineRun
-    from plimsoll.errors import InputError
+    from plimsoll.cli.run_tally import Tally
+    from plimsoll.engine import EngineConfig, EngineRun, inspect
+    from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
     options = _options(vus, duration, iterations, stage or [], pairs(tag or [], "--tag"))
@@ -51,26 +53,31 @@ def run(
         arrival_process=arrival_process,
         seed=seed,
     )
-    try:
-        engine = EngineRun(config)
-    except InputError as error:
-        print(f"plimsoll: {error}", file=sys.stderr)
-        raise typer.Exit(EXIT_SCRIPT) from None
-    _say_policy(engine, quiet)
     facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
-    with RunWriter.create(runs, facts) as writer:
-        interrupted = _follow(engine, writer, quiet)
-        try:
-            ended = engine.result()
-        except InputError as error:
-            print(f"plimsoll: {error}", file=sys.stderr)
-            raise typer.Exit(EXIT_SCRIPT) from None
-        writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
-        if interrupted:
-            writer.finish("interrupted")
+    tally = Tally()
+    try:
+        inspect(config)  # a script that cannot run leaves no run directory, and no load begins that cannot be kept
+        with RunWriter.create(runs, facts) as writer:
+            engine = EngineRun(config)
+            _say_policy(engine, quiet)
+            try:
+                _follow(engine, writer, tally, quiet)
+                ended = engine.result()
+                writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+            except RunDirectoryError:  # the disk is full: what was measured until then is still shown
+                engine.stop(at_once=True)
+                _print_results(engine.result(), None)
+                raise
+            if tally.interrupted:
+                writer.finish("interrupted")
+    except InputError as error:
+        error.exit_code = EXIT_SCRIPT
+        raise
     _print_results(ended, summary_export)
-    print(f"\n     run directory: {writer.path}", file=sys.stderr)
-    raise typer.Exit(_exit_code(ended, interrupted, strict))
+    for warning in tally.warnings():
+        print(f"\nwarning: {warning}", file=sys.stderr)
+    print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
+    raise typer.Exit(_exit_code(ended, tally.interrupted, strict))
 
 
 def pairs(texts: list[str], flag: str) -> dict[str, str]:
@@ -113,26 +120,26 @@ def _say_policy(engine: EngineRun, quiet: bool) -> None:
     print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
 
 
-def _follow(engine: EngineRun, writer: RunWriter, quiet: bool) -> bool:
-    """Write every second until the end; Ctrl-C stops gracefully, a second one at once. True if interrupted."""
-    interrupted = False
+def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> None:
+    """Write and count every second until the end; Ctrl-C stops gracefully, a second one at once."""
     while True:
         try:
             for snapshot in engine.snapshots():
                 if snapshot.second == 0:
                     writer.set_t0(snapshot.t_unix)
                 writer.append_snapshot(snapshot)
+                tally.add(snapshot)
                 if not quiet and (sys.stderr.isatty() or snapshot.second % 5 == 4):
                     counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
                     text = f"{snapshot.second + 1:5.0f} s  {counts}"
                     print(text, end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
-            return interrupted
+            return
         except KeyboardInterrupt:
-            engine.stop(at_once=interrupted)
-            if not interrupted:
+            engine.stop(at_once=tally.interrupted)
+            if not tally.interrupted:
+                tally.interrupted = True
                 print("\nstopping: running iterations may end; Ctrl-C again stops at once", file=sys.stderr)
                 writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
-            interrupted = True
 
 
 def _print_results(ended: dict[str, Any], summary_export: Path | None) -> None:

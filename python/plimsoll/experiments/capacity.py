@@ -18,7 +18,8 @@ from plimsoll.experiments.judge import Context, Judgement, backlog_s, judge
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord
+from plimsoll.experiments.recovery import why_gone
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
 from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
 from plimsoll.stats.plateau import Plateau
@@ -26,7 +27,6 @@ from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
 
 LONGEST_SHARE = 1.6
 WIDEST_HALF = 0.3
-RECHECK_LIMIT_S = 15.0
 LOW_LOAD = 0.7
 QUICK_PLATEAU_SD = 0.02
 
@@ -41,7 +41,8 @@ def run_capacity(
     """Find the bracket of the capacity; the source is started here and stopped whatever happens.
 
     `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
-    gives resource rows. KeyboardInterrupt ends with status "interrupted" and what was measured until then.
+    gives resource rows. KeyboardInterrupt ends with status "interrupted" and what was measured until then; a second one
+    ends the load at once and is raised.
     """
     holder = StepHolder(source, writer, probes_sampler, on_progress)
     holder.warm_up_s = settings.warm_up_s
@@ -58,14 +59,24 @@ def run_capacity(
         else:
             search_closed(holder, settings, result)
     except KeyboardInterrupt:
-        result.status, result.reason = "interrupted", "Interrupted; the answer rests on what was measured until then."
+        result.status, result.reason = "interrupted", "The search was ended by an interruption."
         holder.event("interrupted", source.now() if started else 0.0)
+        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
     finally:
         result.load_s = source.now() if started else 0.0
-        source.stop(graceful=True)
+        _stop(source, graceful=result.status != "failed")
     result.rate_per_level_s = search.rate_per_level_s()
     holder.event("capacity_result", result.load_s, result=result.to_json())
     return result
+
+
+def _stop(source: LoadSource, *, graceful: bool) -> None:
+    """End the load; Ctrl-C while running iterations may end cuts them off."""
+    try:
+        source.stop(graceful=graceful)
+    except KeyboardInterrupt:
+        source.stop(graceful=False)
+        raise
 
 
 class _OpenSearch:
@@ -228,42 +239,26 @@ class _OpenSearch:
             return False
         if not sum(seen.done):
             self._fail(
-                f"No iteration finished within {len(seen.seconds)} s at level {record.level:g}: the target hangs."
+                f"No iteration finished within {len(seen.seconds)} s at level {level_text(record.level)}: "
+                "the target hangs (it takes connections and does not answer), or one iteration takes longer."
             )
             return True
         if seen.requests and seen.error_share > 0.5:
-            self._fail(f"{seen.error_share:.0%} of the requests failed at the lowest level ({record.level:g}).")
+            share, causes = f"{seen.error_share:.0%}", seen.failures.words()
+            self._fail(f"{share} of the requests failed at the lowest level ({level_text(record.level)}): {causes}.")
             return True
         return False
 
     def _recover(self, record: StepRecord) -> bool:
         """Drain, and after errors see whether the target still answers at low load; False if it does not."""
-        drained_s = self.holder.drain(self.settings.drain_limit_s)
-        seen = record.measurement
-        answering = bool(sum(seen.done)) and seen.error_share <= 0.5 and math.isfinite(drained_s)
-        if answering or not self._has_answered:
+        if not self._has_answered:
+            self.holder.drain(self.settings.drain_limit_s)
             return True
-        waited_s = self.holder.source.now() + RECHECK_LIMIT_S
-        while True:
-            check = self.holder.hold(
-                self._lowest_level(), "probe", 10.0, self._answers, lambda _: Judgement("undecided")
-            )
-            if check.judgement.verdict == "good":
-                return True
-            if self.holder.source.now() >= waited_s:
-                break
-        drained = "" if math.isfinite(drained_s) else ", and its backlog did not drain"
-        self._fail(f"The target no longer answers after level {record.level:g}{drained}.")
+        gone = why_gone(self.holder, record, self.settings.drain_limit_s)
+        if not gone:
+            return True
+        self._fail(gone)
         return False
-
-    def _lowest_level(self) -> float:
-        return min(step.level for step in self.holder.records)
-
-    @staticmethod
-    def _answers(seen: Measurement) -> Judgement | None:
-        if sum(seen.done) and (not seen.requests or seen.error_share < 0.5) and len(seen.seconds) >= 2:
-            return Judgement("good")
-        return Judgement("undecided", ("The target does not answer at low load.",)) if len(seen.seconds) >= 5 else None
 
     def _fail(self, reason: str) -> None:
         self.result.status, self.result.reason = "failed", reason

@@ -8,7 +8,8 @@ from plimsoll.experiments.closed import Throughput, is_flat, judge_closed, throu
 from plimsoll.experiments.judge import Judgement, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepKind, StepRecord
+from plimsoll.experiments.recovery import answered, why_gone
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepKind, StepRecord, level_text
 from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
 from plimsoll.experiments.steps import StepHolder
 
@@ -38,7 +39,7 @@ class _ClosedSearch:
         for count in range(MOST_PROBES):
             level = ramp.first_level() if level is None else level
             record = self._hold(level, "probe", self.settings.probe_s)
-            if count == 0 and self._unusable(record):
+            if (count == 0 and self._unusable(record)) or self._is_gone(record):
                 return False
             self.points.append(throughput(record.measurement))
             self.plateau_per_s = max(point.per_s for point in self.points)
@@ -57,6 +58,8 @@ class _ClosedSearch:
     def bisect(self) -> None:
         """Confirm the plateau with a held step at the flat level, then halve the gap in the log of the level."""
         top = self._hold(self.points[-1].level, "hold", self.settings.step_s)
+        if self._is_gone(top):
+            return
         self.plateau_per_s = max(throughput(top.measurement).per_s, 1e-9)
         if top.judgement.verdict == "bad":
             self.plateau_per_s = max(self.plateau_per_s, max((p.per_s - 2 * p.sd) for p in self.points))
@@ -74,6 +77,8 @@ class _ClosedSearch:
             if level in (bounds.good, bounds.bad):
                 break
             record = self._hold(level, "hold", self.settings.step_s)
+            if self._is_gone(record):
+                return
             # Between 95 % and the plateau the curve is nearly flat: a step too close to tell counts as saturated.
             verdict: Verdict = "good" if record.judgement.verdict == "good" else "bad"
             trials.append(Trial(level, verdict))
@@ -109,11 +114,24 @@ class _ClosedSearch:
 
     def _unusable(self, record: StepRecord) -> bool:
         seen = record.measurement
-        if sum(seen.done) and seen.error_share <= 0.5:
+        if answered(seen):
             return False
-        what = "answers only errors" if sum(seen.done) else "does not answer"
-        self.result.status, self.result.reason = "failed", f"The target {what} at the lowest level ({record.level:g})."
+        what = f"answers with errors ({seen.failures.words()})" if sum(seen.done) else "does not answer"
+        self._fail(f"The target {what} at the lowest level ({level_text(record.level)}).")
         return True
+
+    def _is_gone(self, record: StepRecord) -> bool:
+        """Whether the target stopped answering for good in this step."""
+        if answered(record.measurement):
+            return False
+        gone = why_gone(self.holder, record, self.settings.drain_limit_s)
+        if gone:
+            self._fail(gone)
+        return bool(gone)
+
+    def _fail(self, reason: str) -> None:
+        self.result.status, self.result.reason = "failed", reason
+        self.holder.event("error", self.holder.source.now(), message=reason)
 
     def _left_s(self) -> float:
         return self.settings.load_budget_s - self.holder.source.now()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -12,12 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-import psutil
-
+from plimsoll.experiments.guard import Guard
+from plimsoll.experiments.process_tree import end_tree
 from plimsoll.study.secrets import Redactor
 
 _POLL_S = 0.02
-_KILL_TAKES_S = 5.0
 _SHOWN_LINES = 8
 _LONGEST_LINE = 65_536
 _LARGEST_LOG_BYTES = 64 * 2**20
@@ -30,6 +27,9 @@ class Command:
         self, text: str, log: Path, directory: Path, environment: Mapping[str, str], redactor: Redactor
     ) -> None:
         self._redactor = redactor
+        self._directory = directory
+        self._environment = environment
+        self._guard: Guard | None = None
         log.parent.mkdir(parents=True, exist_ok=True)
         output = log.open("ab")
         try:
@@ -75,42 +75,24 @@ class Command:
     def release(self) -> None:
         """Forget an ended command; what it left in the background goes on."""
         self._process.wait()
+        self._dismiss_guard()
 
     def end(self, limit_s: float) -> int:
         """SIGTERM to its group and descendants, SIGKILL after the limit; how many had to be killed."""
-        members = self._members()
-        self._signal(members, signal.SIGTERM)
-        deadline = time.monotonic() + limit_s
-        while (left := [one for one in members if _lives(one)]) and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-        left += [one for one in self._members() if one not in left and _lives(one)]
-        self._signal(left, signal.SIGKILL)
-        deadline = time.monotonic() + _KILL_TAKES_S
-        while any(_lives(one) for one in left) and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
+        killed = end_tree(self.pid, limit_s)
         self._process.wait()
         self._copying.join(0.5)
-        return len(left)
+        self._dismiss_guard()
+        return killed
 
-    def _members(self) -> list[psutil.Process]:
-        """Its process group and session, and its descendants wherever they went."""
-        found: dict[int, psutil.Process] = {}
-        with contextlib.suppress(psutil.Error):
-            found = {one.pid: one for one in psutil.Process(self.pid).children(recursive=True)}
-        for process in psutil.process_iter():
-            try:
-                if os.getsid(process.pid) == self.pid or os.getpgid(process.pid) == self.pid:
-                    found[process.pid] = process
-            except (OSError, psutil.Error):
-                continue
-        return list(found.values())
+    def guard(self, limit_s: float, farewell: str | None) -> None:
+        """Have it ended, after the command `farewell`, also when this process is killed and cannot do it."""
+        self._guard = Guard(self.pid, limit_s, farewell, self._directory, self._environment)
 
-    def _signal(self, members: list[psutil.Process], number: signal.Signals) -> None:
-        for process in members:
-            try:
-                process.send_signal(number)  # psutil refuses if the id was used again
-            except (psutil.Error, OSError):
-                continue
+    def _dismiss_guard(self) -> None:
+        if self._guard is not None:
+            self._guard.dismiss()
+            self._guard = None
 
     def _copy(self, output: IO[bytes]) -> None:
         """Copy its output to the log, line by line without secrets, as long as the disk takes it; always read on, or
@@ -140,10 +122,3 @@ def last_lines(log: Path, count: int = _SHOWN_LINES) -> list[str]:
             ]
     except OSError:
         return []
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False

@@ -117,7 +117,7 @@ def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: C
 def give_up_reason(seen: Measurement) -> str | None:
     """Why the step should end at once, or None."""
     if seen.requests >= FEWEST_TO_GIVE_UP and seen.failed > GIVE_UP_ERROR_SHARE * seen.requests:
-        return f"Given up: {seen.failed / seen.requests:.0%} of the requests failed."
+        return f"Given up: {seen.failed / seen.requests:.0%} of the requests failed ({seen.failures.words()})."
     median = (seen.response_ms(0.5) or 0.0) if seen.times.count >= FEWEST_TO_GIVE_UP else 0.0
     if median > GIVE_UP_MEDIAN_MS:
         return f"Given up: the median response time is {median / 1000:.1f} s."
@@ -141,7 +141,7 @@ def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
     ceiling = low.high if base[1] >= 20 else 0.0
     if seen.requests and here.low > ceiling + ERROR_SHARE_ABOVE_BASE:
         before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
-        return f"{seen.failed / seen.requests:.1%} of the requests failed{before}."
+        return f"{seen.failed / seen.requests:.1%} of the requests failed{before} ({seen.failures.words()})."
     return None
 
 

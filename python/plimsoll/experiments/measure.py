@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from plimsoll.runs.failures import Failures
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Snapshot
 
@@ -21,8 +22,8 @@ class Measurement:
     """The measured seconds of one step at `level`, after its warm-up.
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
-    `dropped`, `late`; `best_done_per_s`: of
-    earlier steps; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    `dropped`, `late`; `best_done_per_s`: of earlier steps; `times`: response times in ms; `iterations`: iteration
+    durations in ms; `failed` of `requests`, and why (`failures`).
     """
 
     level: float
@@ -37,6 +38,7 @@ class Measurement:
     iterations: Histogram = field(default_factory=Histogram)
     requests: int = 0
     failed: int = 0
+    failures: Failures = field(default_factory=Failures)
     backlog: int = 0
     in_flight: int = 0
     oldest_wait_s: float = 0.0
@@ -65,6 +67,7 @@ class Measurement:
             if series.metric == "iteration_duration":
                 self.iterations.add_series(series)
             elif series.metric == "http_req_failed":
+                self.failures.add(series)
                 self.failed += int(series.passes or 0)
                 self.requests += int(series.total or 0)
 

@@ -92,6 +92,7 @@ class StepRecord:
             "samples": seen.times.count,
             "errors": seen.failed,
             "error_share": seen.error_share,
+            "error_causes": dict(seen.failures.causes),
             "late": sum(seen.late),
             "dropped": sum(seen.dropped),
             "backlog_end": seen.backlog,
@@ -144,7 +145,7 @@ class CapacityResult:
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of live progress, once a second: what is held, and what is known so far."""
+    """One line of live progress, once a second: what is held, and what is known so far; or a `message` alone."""
 
     phase: Phase
     second: float
@@ -155,6 +156,11 @@ class Progress:
     unfinished: float
     bracket: Bracket
     message: str = ""
+
+
+def level_text(level: float) -> str:
+    """A level in a sentence: "2,880", "0.333"."""
+    return f"{level:,.0f}" if level >= 100 else f"{level:.3g}"
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -118,6 +118,11 @@ class StepHolder:
         if self.writer is not None:
             self.writer.append_event(kind, second=second, **details)
 
+    def say(self, message: str) -> None:
+        """Tell whoever follows the progress."""
+        if self._report is not None:
+            self._report(Progress("drain", 0.0, 0.0, self.source.unit, 0.0, 0.0, 0.0, self.bracket, message))
+
     def _close(self, seen: Measurement, kind: StepKind, start_s: float, judgement: Judgement) -> StepRecord:
         end_s = float(seen.seconds[-1] + 1) if seen.seconds else self.source.now()
         record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement)

@@ -1,7 +1,8 @@
 """Controlling the target: start, ready, reset, stop, each a shell command with a time limit.
 
 Output of every command is kept, without secrets, in the run's logs/. Commands run in process groups of their own;
-`stop` ends the started one with all its descendants, also when its own stop command fails.
+`stop` ends the started one with all its descendants, also when its own stop command fails; when Plimsoll itself is
+killed, a guard does both (guard.py).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 
 from plimsoll.errors import TargetError
 from plimsoll.experiments.commands import Command, last_lines
+from plimsoll.experiments.port_holder import Holders, holders_of, names_of
 from plimsoll.experiments.readiness import answers
 from plimsoll.study.models import Target
 from plimsoll.study.secrets import Redactor
 
 OnEvent = Callable[[str, str], None]
 _POLL_S = 0.1
+_FREE_THE_PORT = "Stop it, take another port, or leave target.start out to measure what runs there."
 
 
 class TargetControl:
@@ -46,6 +49,8 @@ class TargetControl:
         self._redactor = known
         self._on_event = on_event
         self._started: Command | None = None
+        self._early_end = ""
+        self._there_before: Holders = frozenset()
         self._environment = {**os.environ, **target.environment}
 
     def __enter__(self) -> TargetControl:
@@ -69,7 +74,9 @@ class TargetControl:
             return
         if self._started is not None:
             raise TargetError("the target is started already", "Stop it before starting it again.")
+        self._there_before = holders_of(self._watched_url())
         self._started = self._run("start", self.target.start)
+        self._started.guard(self.target.time_limits.stop_s, self.target.stop)
         self._on_event("note", f"started: {self._redactor.text(self.target.start)}")
 
     def wait_ready(self) -> None:
@@ -83,13 +90,15 @@ class TargetControl:
         problem = "nothing was tried yet"
         while True:
             self._fail_if_start_failed()
-            problem = self._why_not_ready(deadline)
+            problem = self._taken_port() or self._why_not_ready(deadline)
             if not problem:
                 self._on_event("ready", f"the target was ready after {time.monotonic() - began:.1f} s")
                 return
             if time.monotonic() >= deadline:
                 break
             time.sleep(_POLL_S)
+        if taken := self._taken_port():
+            raise TargetError(f"the target was not ready within {limit_s:g} s: {taken}", _FREE_THE_PORT)
         shown = self._output_of("start") or self._output_of("ready")
         raise TargetError(
             f"the target was not ready within {limit_s:g} s: {problem}{shown}",
@@ -118,6 +127,9 @@ class TargetControl:
         finally:
             if self._started is not None:
                 started, self._started = self._started, None
+                if code := started.exit_code():
+                    self._early_end = f"The start command had ended by itself before, with {_meaning(code)}."
+                    self._on_event("note", self._early_end + self._output_of("start"))
                 killed = started.end(limit_s)
                 if killed:
                     self._on_event(
@@ -127,6 +139,11 @@ class TargetControl:
             self._on_event("note", str(failure))
             if not quietly:
                 raise failure
+
+    @property
+    def early_end(self) -> str:
+        """How the start command failed while the target was in use; empty if it did not. Known after `stop`."""
+        return self._early_end
 
     @property
     def pid(self) -> int | None:
@@ -157,7 +174,11 @@ class TargetControl:
     def _complete(self, name: str, text: str, limit_s: float) -> None:
         """Run a command to its end; TargetError if it fails or takes too long."""
         command = self._run(name, text)
-        code = command.wait(limit_s)
+        try:
+            code = command.wait(limit_s)
+        except BaseException:
+            command.end(1.0)
+            raise
         if code == 0:
             command.release()
             return
@@ -173,7 +194,25 @@ class TargetControl:
         if self._started is not None and code:
             self._started.wait(0)  # lets the last of its output reach the log
             what = f"the start command ended with {_meaning(code)}{self._output_of('start')}"
+            if self._there_before:
+                raise TargetError(f"{what}\n{self._there_words()}", _FREE_THE_PORT)
             raise TargetError(what, "Run it by hand and correct target.start in the study.")
+
+    def _watched_url(self) -> str | None:
+        ready = self.target.ready
+        return ready if ready is not None and ready.startswith(("http://", "https://")) else self.target.url
+
+    def _taken_port(self) -> str:
+        """Why an answer would not come from what `start` started; empty if it may.
+
+        A start command that ended with 0 (`systemctl restart`, `docker compose up -d`) is believed.
+        """
+        if self._started is None or not self._there_before or self._started.exit_code() is not None:
+            return ""
+        return self._there_words() if holders_of(self._watched_url()) & self._there_before else ""
+
+    def _there_words(self) -> str:
+        return f"{names_of(self._there_before)} listened on the port of {self._watched_url()} before `start` ran"
 
     def _run(self, name: str, text: str) -> Command:
         try:
@@ -193,4 +232,6 @@ class TargetControl:
 
 def _meaning(code: int) -> str:
     hints: dict[int, str] = {126: "126 (not executable)", 127: "127 (command not found)"}
+    if 128 < code < 160:  # the shell's way to say that a signal ended its command
+        return f"exit code {code} (signal {code - 128})"
     return f"signal {-code}" if code < 0 else hints.get(code, f"exit code {code}")

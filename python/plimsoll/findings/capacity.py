@@ -18,6 +18,8 @@ from plimsoll.runs.snapshot import Snapshot
 SCHEMA = 1
 QUESTION = "How much load does it carry?"
 EXIT_OBJECTIVE_FAILED, EXIT_INVALID, EXIT_INTERRUPTED = 99, 3, 130
+_NO_CAPACITY = "Without a capacity there is no limit."
+_NOT_JUDGED = {"kind": "unknown", "where": None, "utilisation": None, "evidence": _NO_CAPACITY}
 
 
 class Run(Protocol):
@@ -64,20 +66,22 @@ def capacity_findings(
         [steps[at] for at in deciding], [means[at] for at in deciding], same_host=same_host, kept_apart=kept_apart
     )
     reference = expected_users / per_level if expected_users and per_level else facts["good"]
+    failed = facts["status"] == "failed"
+    answered = not failed and _has_bound(facts)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
         "answer": "",
         "experiment": "capacity",
         "status": facts["status"],
-        "valid": generator["healthy"] and facts["status"] != "failed" and _has_bound(facts),
+        "valid": generator["healthy"] and answered,
         "capacity": _capacity(facts, steps, means, per_level),
         "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
-        "limited_by": limiting_resource(bad, steps, means, facts["unit"]),
+        "limited_by": limiting_resource(bad, steps, means, facts["unit"]) if answered else dict(_NOT_JUDGED),
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
-        "invalid_because": [*generator["reasons"], *_missing_answer(facts)],
-        "notes": [facts["reason"], generator["words"], *_notes(facts, steps), *notes],
+        "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
+        "notes": [facts["reason"], generator["words"], *([] if failed else _notes(facts, steps)), *notes],
         "steps": steps,
         "run": run_path,
     }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+
+from plimsoll.runs.failures import Failures
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory"}
@@ -24,7 +27,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "failed":
         return f"No capacity was measured. {result['reason']}"
     parts = [_carries(result, finding["capacity"])]
-    if not finding["valid"]:
+    if not finding["generator"]["healthy"]:
         parts.insert(
             0, "The numbers below are not a capacity of the target, because the generator may have been the limit."
         )
@@ -47,6 +50,9 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
         hint = (
             f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
         )
+        calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and step["samples"]]
+        if calm:
+            hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"
         return f"It cannot be said how much load it carries: no step was decided.{hint}"
     if good is None:
         return f"It does not carry {level_words(bad, unit)}; no lower level was proven to be carried."
@@ -82,9 +88,11 @@ def _headroom_words(headroom: Mapping[str, Any] | None, unit: str) -> list[str]:
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What the reader can do now, most useful first."""
     if result["status"] == "failed":
-        return [
-            "Look at the target's log and at logs/ of the run, then try one request by hand and run the command again."
-        ]
+        if any(step["samples"] and step.get("error_share", 0.0) <= 0.5 for step in result["steps"]):
+            return ["See in the target's log of that time why it stopped answering, start it again and repeat the run."]
+        causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
+        known = Failures(causes).next_step()
+        return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
     steps = list(finding["generator"]["remedies"])
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
     if result["status"] == "interrupted":

@@ -54,6 +54,7 @@ class FindingView:
     question: str
     answer: str
     valid: bool
+    unanswered: bool
     experiment: str
     facts: list[tuple[str, str]]
     evidence: str | None
@@ -78,12 +79,14 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     """The finding in words; levels carry the unit that the finding names, else `unit`."""
     unit = wording.LEVEL_UNITS.get(str(section(finding, "capacity").get("unit")), unit)
-    limited = section(finding, "limited_by")
+    unanswered = _is_unanswered(finding)
+    limited = {} if unanswered else section(finding, "limited_by")
     evidence = limited.get("evidence")
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
         valid=finding.get("valid", True) is not False,
+        unanswered=unanswered,
         experiment=str(finding.get("experiment") or ""),
         facts=[*_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
         evidence=" ".join(_texts(evidence)) or None,
@@ -96,11 +99,19 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     )
 
 
+def _is_unanswered(finding: Mapping[str, Any]) -> bool:
+    """Whether the experiment ended without a result, so that its answer is the reason."""
+    capacity = section(finding, "capacity")
+    bounds = (capacity.get("good"), capacity.get("bad"))
+    return finding.get("status") == "failed" or (bool(capacity) and not any(map(is_number, bounds)))
+
+
 def _caveats(finding: Mapping[str, Any]) -> list[str]:
     """Why it is invalid, then what to know before trusting it; each once, and not the generator's own words again."""
     keys = ("invalid_because", "reasons", "notes", "warnings")
     said = dict.fromkeys(text for key in keys for text in _texts(finding.get(key)))
-    return [text for text in said if text != section(finding, "generator").get("words")]
+    known = (section(finding, "generator").get("words"), finding.get("answer") if _is_unanswered(finding) else None)
+    return [text for text in said if not any(text in str(words) for words in known if words)]
 
 
 def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:

@@ -24,7 +24,7 @@ def answer_lines(findings: Iterable[Any]) -> str:
 
 def _lines(item: FindingView) -> list[str]:
     lines = [_clean(item.question), *_wrapped(item.answer, "  ")]
-    if not item.valid:
+    if not item.valid and not item.unanswered:
         lines += _wrapped("INVALID: this is not a result of the target. See the reasons below.", "  ")
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {_clean(label):<{width}}  {_clean(value)}" for label, value in item.facts]

@@ -7,6 +7,7 @@
       findings.json                       the answers
       seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, written at the end
       logs/                               output of the target's commands
+      .reserve                            room for the last words on a full disk; gone when the run has ended
 
 Whole files are written aside and renamed. Lines are written whole, unbuffered, by one `write`: a killed writer
 leaves at most one torn last line, which readers ignore.
@@ -32,15 +33,17 @@ MANIFEST, FINDINGS = "manifest.json", "findings.json"
 SERIES, RESOURCES, EVENTS = "series.jsonl", "resources.jsonl", "events.jsonl"
 SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parquet", "resources.parquet"
 LOGS = "logs"
+RESERVE = ".reserve"
 
 _RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
 _NEXT_STEPS = {
     errno.ENOSPC: "Free some disk space, or choose another place with --runs.",
     errno.EDQUOT: "Your disk quota is used up: free some space, or choose another place with --runs.",
     errno.EFBIG: "The file size limit is reached: raise it (ulimit -f), or choose another place with --runs.",
-    errno.EROFS: "The file system is read-only: choose another place with --runs.",
+    errno.EROFS: "Choose another place with --runs.",
     errno.EACCES: "You may not write there: correct the permissions, or choose another place with --runs.",
     errno.EPERM: "You may not write there: correct the permissions, or choose another place with --runs.",
+    errno.EEXIST: "A file has that name: choose another place with --runs, or move it away.",
     errno.ENOTDIR: "A part of that path is a file: choose another place with --runs.",
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
     errno.ENOENT: "It was removed or never was: check the path.",
@@ -104,6 +107,19 @@ def write_json(path: Path, data: Any) -> None:
         aside.replace(path)
     except OSError as error:
         aside.unlink(missing_ok=True)
+        raise run_error("write", path, error) from error
+
+
+def keep_free(path: Path, size_bytes: int) -> None:
+    """Write a file of zeros whose removal gives a run that fills the disk the room to record how it ended.
+
+    Raises RunDirectoryError if there is not even that much room to begin with.
+    """
+    try:
+        path.write_bytes(bytes(size_bytes))
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
         raise run_error("write", path, error) from error
 
 

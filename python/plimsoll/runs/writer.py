@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -15,11 +16,12 @@ from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
-from plimsoll.runs.directory import LineFile, make_run_directory, run_error, write_json
+from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.study.secrets import Redactor
 
+RESERVE_BYTES = 32_768
 Outcome = Literal["finished", "interrupted", "failed"]
 
 
@@ -56,6 +58,8 @@ class RunWriter:
         self._resources = LineFile(path / directory.RESOURCES)
         self._events = LineFile(path / directory.EVENTS)
         self._write_manifest()
+        self._reserve = path / directory.RESERVE
+        keep_free(self._reserve, RESERVE_BYTES)
 
     @classmethod
     def create(
@@ -77,7 +81,11 @@ class RunWriter:
             redactor = Redactor.for_data(known, environment=os.environ)
         manifest = _manifest(facts, redactor, now)
         path = make_run_directory(Path(run_root), facts.experiment, now)
-        return cls(path, manifest, redactor, clock)
+        try:
+            return cls(path, manifest, redactor, clock)
+        except RunDirectoryError:
+            shutil.rmtree(path, ignore_errors=True)  # not even begun: nothing in it
+            raise
 
     @property
     def logs(self) -> Path:
@@ -141,12 +149,14 @@ class RunWriter:
                 failure = error
             except OSError as error:
                 failure = run_error("write the tables of", self.path, error)
-            self.manifest |= {"status": status, "ended_unix": self._clock()}
-            try:
-                self._write_manifest()
-            finally:
-                for file in (self._series, self._resources, self._events):
-                    file.close()
+            finally:  # also when Ctrl-C comes in between
+                self._reserve.unlink(missing_ok=True)
+                self.manifest |= {"status": status, "ended_unix": self._clock()}
+                try:
+                    self._write_manifest()
+                finally:
+                    for file in (self._series, self._resources, self._events):
+                        file.close()
             if failure is not None:
                 raise failure
 
@@ -159,13 +169,16 @@ class RunWriter:
         if error is None:
             self.finish("finished")
             return
+        error.add_note(f"What was recorded is kept in {self.path}; read it with: plimsoll report {self.path}")
+        self._reserve.unlink(missing_ok=True)
         try:
             interrupted = isinstance(error, KeyboardInterrupt)
             if not self._finished:
                 self.append_event("interrupted" if interrupted else "error", message=str(error) or type(error).__name__)
             self.finish("interrupted" if interrupted else "failed")
         except RunDirectoryError as second_error:
-            error.add_note(f"Also: {second_error}")
+            if type(error) is not RunDirectoryError:  # a full disk was told already
+                error.add_note(f"Also: {second_error}")
 
     def _write_manifest(self) -> None:
         write_json(self.path / directory.MANIFEST, self.manifest)

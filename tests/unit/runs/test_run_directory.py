@@ -190,14 +190,14 @@ def test_a_place_that_is_a_file_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "step"), [(errno.EROFS, "read-only"), (errno.EACCES, "permissions"), (errno.EIO, "disk")]
+    ("number", "step"), [(errno.EROFS, "Read-only"), (errno.EACCES, "permissions"), (errno.EIO, "disk")]
 )
 def test_a_place_that_refuses_is_told_with_the_next_step(tmp_path, monkeypatch, number, step):
     def refuse(path: Path, *_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(RunDirectoryError, match=f"{step}.*choose another place"):
+    with pytest.raises(RunDirectoryError, match=f"{step}.*[Cc]hoose another place"):
         RunWriter.create(tmp_path / "runs", RunFacts("hold"))
 
 

@@ -187,4 +187,6 @@ def test_the_schema_of_the_study_file_is_strict_and_names_all_experiments():
 def test_errors_survive_the_way_to_another_process():
     one = InputError("bad", "Do better.", file="a.yaml", line=3, key="x.y")
     both = pickle.loads(pickle.dumps(InputErrors([one])))
-    assert str(both) == "a.yaml:3: x.y: bad. Do better.\n1 mistake. Correct them and run the command again."
+    assert str(both) == "a.yaml:3: x.y: bad. Do better."
+    both = pickle.loads(pickle.dumps(InputErrors([one, one])))
+    assert str(both).splitlines() == [str(one), str(one), "2 mistakes. Correct them and run the command again."]

@@ -1,0 +1,47 @@
+"""After a step that ended badly: does the target still answer at low load, or is it gone?"""
+
+from __future__ import annotations
+
+import math
+
+from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import StepRecord, level_text
+from plimsoll.experiments.steps import StepHolder
+
+RECHECK_LIMIT_S = 15.0
+CHECK_S = 10.0
+MOSTLY_ERRORS = 0.5
+
+
+def answered(seen: Measurement) -> bool:
+    """Whether iterations ended, and most requests did not fail."""
+    return bool(sum(seen.done)) and seen.error_share <= MOSTLY_ERRORS
+
+
+def why_gone(holder: StepHolder, record: StepRecord, drain_limit_s: float) -> str:
+    """Drain after `record`; where that step was mostly errors, answered nothing or did not drain, see whether the
+    lowest level tried still gets answers. Empty if so, else the reason in a sentence."""
+    drained_s = holder.drain(drain_limit_s)
+    if answered(record.measurement) and math.isfinite(drained_s):
+        return ""
+    lowest = min(step.level for step in holder.records)
+    deadline_s = holder.source.now() + RECHECK_LIMIT_S
+    while True:
+        check = holder.hold(lowest, "probe", CHECK_S, _answers, lambda _: Judgement("undecided"))
+        if check.judgement.verdict == "good":
+            return ""
+        if holder.source.now() >= deadline_s:
+            break
+    drained = "" if math.isfinite(drained_s) else ", and its backlog did not drain"
+    causes = check.measurement.failures.words() or record.measurement.failures.words()
+    before = max((step.level for step in holder.records if answered(step.measurement)), default=None)
+    up_to = f" It did up to level {level_text(before)}." if before is not None else ""
+    why = f": {causes}" if causes else ""
+    return f"The target no longer answers after level {level_text(record.level)}{drained}{why}.{up_to}"
+
+
+def _answers(seen: Measurement) -> Judgement | None:
+    if answered(seen) and len(seen.seconds) >= 2:
+        return Judgement("good")
+    return Judgement("undecided", ("The target does not answer at low load.",)) if len(seen.seconds) >= 5 else None

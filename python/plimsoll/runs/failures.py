@@ -1,0 +1,63 @@
+"""Why requests failed, in words: counted from the series `http_req_failed` by its tags `status` and `error_code`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from plimsoll.runs.snapshot import Series
+
+METRIC = "http_req_failed"
+_CODES = {
+    "1000": "the connection broke",
+    "1050": "no answer in time",
+    "1101": "the host name is not known",
+    "1200": "no connection",
+    "1212": "connection refused",
+    "1220": "connection reset",
+    "1300": "no TLS connection",
+}
+_STEPS = {
+    "status 401": "Give the script a valid token or password: the target does not know who asks.",
+    "status 403": "Give the script a user who may do this: the target refuses this one.",
+    "status 404": "Check the URL in the script and -e or target.url: the target has nothing there.",
+    "status 429": "Take the rate limit off for this test: the target refuses more than it allows.",
+    "connection refused": "Start the target, or correct its URL: nothing listens there.",
+    "no answer in time": "See what the target waits for, or raise the script's timeout.",
+    "the host name is not known": "Correct the host in the URL.",
+    "no connection": "Check the URL and the network between here and there.",
+    "no TLS connection": "Check the certificate, or set insecureSkipTLSVerify in the script's options.",
+}
+_SHOWN = 3
+
+
+@dataclass
+class Failures:
+    """Failed requests by cause; grows with the number of causes only."""
+
+    causes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, series: Series) -> None:
+        """Add one second of a series; others than `http_req_failed` and those without failures change nothing."""
+        if series.metric == METRIC and series.passes:
+            self.causes[_cause(series)] += int(series.passes)
+
+    def words(self) -> str:
+        """ "connection refused 86, status 500 3"; empty without failures."""
+        listed = [f"{cause} {count:,}" for cause, count in self.causes.most_common(_SHOWN)]
+        others = sum(self.causes.values()) - sum(count for _, count in self.causes.most_common(_SHOWN))
+        return ", ".join([*listed, *([f"others {others:,}"] if others else [])])
+
+    def next_step(self) -> str:
+        """What to do about the most frequent cause; empty without failures."""
+        if not self.causes:
+            return ""
+        cause = self.causes.most_common(1)[0][0]
+        return _STEPS.get(cause, "Look at the target's log of that time, or try one request by hand.")
+
+
+def _cause(series: Series) -> str:
+    status, code = str(series.tags.get("status") or "0"), str(series.tags.get("error_code") or "")
+    if status != "0":
+        return f"status {status}"
+    return _CODES.get(code, f"error {code}" if code else "no answer")

@@ -1,0 +1,57 @@
+"""Mistakes in a script with the place that the native module does not know: an import that cannot be resolved fails
+before its line is parsed, so the line is found in the text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from plimsoll.errors import InputError
+from plimsoll.study.checks import nearest
+
+NEXT_STEP = "Correct the script or its options and run again."
+_CANNOT_IMPORT = re.compile(r"^cannot import '(?P<module>[^']+)' from (?P<file>.+?): ")
+_NO_EXPORT = re.compile(r"Could not find export '(?P<name>[^']+)' in module '(?P<module>[^']+)'")
+_UNKNOWN_OPTION = re.compile(r"^(?P<key>options[^:]*): unknown; known are (?P<known>.+)$")
+_STATEMENT = re.compile(r"^[ \t]*(?:import|export)\b[^;'\"]*?['\"](?P<module>[^'\"\n]+)['\"]", re.MULTILINE)
+
+
+def script_mistake(message: str, script: Path) -> InputError:
+    """The native module's message as an InputError that names file and line wherever they can be known."""
+    if not script.is_file():
+        what = "is a folder" if script.is_dir() else "there is no such script"
+        return InputError(what, "Give the path of a k6 script.", file=script)
+    missing, export = _CANNOT_IMPORT.search(message), _NO_EXPORT.search(message)
+    if missing is not None:
+        file = Path(missing["file"])
+        what = f"cannot import '{missing['module']}': {message[missing.end() :]}"
+        return _with_place(what, file, missing["module"], None)
+    if export is not None:
+        what = f"the module '{export['module']}' has no export '{export['name']}'"
+        return _with_place(what, script, export["module"], export["name"])
+    if str(script) in message or str(script.resolve()) in message:
+        return InputError(message, NEXT_STEP)
+    return InputError("\n".join(f"{script}: {_with_nearest(line)}" for line in message.splitlines()), NEXT_STEP)
+
+
+def _with_nearest(line: str) -> str:
+    """A line about an unknown option with the nearest one that is known, in place of all of them."""
+    found = _UNKNOWN_OPTION.match(line)
+    if found is None:
+        return line
+    known = found["known"].split(", ")
+    step = nearest(found["key"].rpartition(".")[2], known, f"Known are {found['known']}.")
+    return f"{found['key']}: unknown option. {step}"
+
+
+def _with_place(what: str, file: Path, module: str, name: str | None) -> InputError:
+    """The mistake with the line of `file` that imports `module` (and `name` of it), and that line itself."""
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    for statement in _STATEMENT.finditer(text):
+        if statement["module"] == module and (name is None or re.search(rf"\b{re.escape(name)}\b", statement[0])):
+            line = text.count("\n", 0, statement.start("module")) + 1
+            return InputError(f"{what}\n    {text.splitlines()[line - 1].strip()}", NEXT_STEP, file=file, line=line)
+    return InputError(what, NEXT_STEP, file=file)

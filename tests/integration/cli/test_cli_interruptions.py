@@ -1,0 +1,144 @@
+"""Ctrl-C once and twice, and SIGKILL at any moment: what was measured stays, nothing is left running."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from command_line import TESTKIT, Cli, lives, seconds_written, wait_until
+
+from plimsoll.runs.reader import RunReader
+
+SCRIPT = """import http from 'k6/http';
+import { sleep } from 'k6';
+export const options = { vus: 2, duration: '60s' };
+export default function () { http.get(__ENV.BASE_URL); sleep(0.02); }
+"""
+STUDY = """target:
+  url: 'http://127.0.0.1:{port}'
+  start: 'echo $$ > {name}.pid; exec {testkit} --port {port} --service-ms 2'
+  ready: /
+  stop: 'echo stopped >> {name}.stopped'
+workload: {{script: script.js, operations: [{{name: a, exec: default, per_user_hour: 3600}}]}}
+"""
+
+
+def begin_study(cli: Cli, port: int, name: str = "study") -> subprocess.Popen[str]:
+    """A capacity search of a target that it starts itself, with run directories below `name`."""
+    cli.write(script_js=SCRIPT)
+    (cli.folder / f"{name}.yaml").write_text(STUDY.format(port=port, name=name, testkit=TESTKIT))
+    return cli.begin("capacity", "-q", "--runs", name, f"{name}.yaml")
+
+
+def target_of(cli: Cli, name: str = "study") -> int:
+    """The process id that the target's start command wrote; 0 if it has not yet."""
+    file = cli.folder / f"{name}.pid"
+    return int(file.read_text().strip() or 0) if file.exists() else 0
+
+
+def loaded(cli: Cli, name: str, seconds: int) -> Path:
+    """The run directory once that many seconds of load are in it."""
+    run_directory = wait_until(lambda: cli.runs(name), "a run directory")[0]
+    wait_until(lambda: seconds_written(run_directory) >= seconds, f"{seconds} seconds of load")
+    return run_directory
+
+
+def test_ctrl_c_once_in_capacity_reports_what_was_measured_and_stops_the_target(
+    cli: Cli, free_port: Callable[[], int]
+) -> None:
+    search = begin_study(cli, free_port())
+    run_directory = loaded(cli, "study", 4)
+    search.send_signal(signal.SIGINT)
+    output, errors = search.communicate()
+    assert search.returncode == 130 and errors.splitlines() == [
+        "stopping: running iterations may end; Ctrl-C again stops at once"
+    ]
+    assert "Interrupted: this rests on what was measured until then." in " ".join(output.split())
+    assert "generator may have been the limit" not in output and "INVALID" not in output
+    reader = RunReader(run_directory)
+    assert reader.state == "interrupted" and reader.findings()[0]["status"] == "interrupted"
+    assert (run_directory / "report.html").is_file()
+    assert not lives(target_of(cli)) and (cli.folder / "study.stopped").read_text() == "stopped\n"
+
+
+def test_ctrl_c_twice_ends_a_search_at_once_and_its_run_still_reports(cli: Cli, hanging_url: str) -> None:
+    cli.write(script_js=SCRIPT)
+    search = cli.begin("capacity", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")
+    run_directory = loaded(cli, "runs", 2)
+    search.send_signal(signal.SIGINT)
+    wait_until(lambda: RunReader(run_directory).events("interrupted"), "the first signal to be served")
+    search.send_signal(signal.SIGINT)
+    output, errors = search.communicate(timeout=20)  # gracefulStop alone would take 30 s
+    assert search.returncode == 130 and not output
+    assert errors.splitlines()[1:] == [
+        "plimsoll: interrupted.",
+        f"What was recorded is kept in runs/{run_directory.name}; "
+        f"read it with: plimsoll report runs/{run_directory.name}",
+    ]
+    assert RunReader(run_directory).state == "interrupted"
+    assert cli("report", run_directory).returncode == 0
+
+
+def test_sigterm_twice_in_run_cuts_iterations_off_and_prints_the_summary(cli: Cli, hanging_url: str) -> None:
+    cli.write(script_js=SCRIPT)
+    running = cli.begin("run", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")
+    run_directory = loaded(cli, "runs", 1)
+    running.send_signal(signal.SIGTERM)
+    wait_until(lambda: RunReader(run_directory).events("interrupted"), "the first signal to be served")
+    running.send_signal(signal.SIGTERM)
+    output, errors = running.communicate(timeout=20)
+    assert running.returncode == 105 and "vus_max" in output
+    assert "2 of 2 iterations were cut off" in errors and run_directory.name in errors
+    assert RunReader(run_directory).state == "interrupted"
+
+
+def test_ctrl_c_while_the_target_gets_ready_stops_it_and_says_where_its_output_is(
+    cli: Cli, free_port: Callable[[], int]
+) -> None:
+    cli.write(script_js=SCRIPT)
+    text = STUDY.format(port=free_port(), name="study", testkit=TESTKIT).replace("ready: /", "ready: 'false'")
+    cli.write(study_yaml=text)
+    search = cli.begin("capacity", "-q", "study.yaml")
+    pid = wait_until(lambda: target_of(cli), "the target to be started")
+    search.send_signal(signal.SIGINT)
+    _, errors = search.communicate()
+    assert search.returncode == 130 and errors.startswith("plimsoll: interrupted.\nWhat was recorded is kept in runs/")
+    assert not lives(pid) and (cli.folder / "study.stopped").exists()
+
+
+def test_a_kill_at_any_moment_leaves_a_run_that_opens_and_reports_and_no_target(
+    cli: Cli, known_server: Callable[..., str], free_port: Callable[[], int]
+) -> None:
+    """Ten kills: five of searches that started their targets, five of plain runs, each at its own random moment."""
+    url, seed = known_server(), random.randrange(10**6)
+    moments = random.Random(seed)
+    cli.write(script_js=SCRIPT)
+    running = {f"search{n}": begin_study(cli, free_port(), f"search{n}") for n in range(5)}
+    for n in range(5):
+        running[f"run{n}"] = cli.begin("run", "-q", "-e", f"BASE_URL={url}", "--runs", f"run{n}", "script.js")
+
+    def kill(name: str, after_s: float) -> Path:
+        run_directory = wait_until(lambda: cli.runs(name), "a run directory")[0]
+        time.sleep(after_s)  # the random moment itself
+        running[name].kill()
+        running[name].communicate()
+        return run_directory
+
+    with ThreadPoolExecutor(len(running)) as killers:
+        found = list(killers.map(kill, running, [moments.uniform(0, 4) for _ in running]))
+    with ThreadPoolExecutor(2) as reporters:
+        reports = list(reporters.map(lambda run_directory: cli("report", run_directory), found))
+    for name, run_directory, report in zip(running, found, reports, strict=True):
+        reader = RunReader(run_directory)
+        assert reader.state == "killed", (name, seed)
+        assert len(list(reader.snapshots())) == seconds_written(run_directory), (name, seed)
+        assert report.returncode == 0 and (run_directory / "report.html").is_file(), (name, seed, report.stderr)
+        if any(str(event.get("message")).startswith("started: ") for event in reader.events("note")):
+            pid = wait_until(lambda name=name: target_of(cli, name), f"the process id of the target of {name}")
+            wait_until(lambda pid=pid: not lives(pid), f"the end of the target of {name} (seed {seed})")
+            wait_until((cli.folder / f"{name}.stopped").exists, f"the stop command of {name} (seed {seed})")

@@ -1,0 +1,39 @@
+"""Why requests failed, counted and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plimsoll.runs.failures import Failures
+from plimsoll.runs.snapshot import Series
+
+
+def failed(passes: int, metric: str = "http_req_failed", **tags: str) -> Series:
+    data: dict[str, Any] = {"metric": metric, "kind": "rate", "tags": tags, "passes": passes, "total": passes + 5}
+    return Series.from_json(data)
+
+
+def test_failures_are_counted_by_status_or_else_by_error_code():
+    seen = Failures()
+    for series in (
+        failed(7, status="0", error_code="1212"),
+        failed(2, status="500", error_code="1500"),
+        failed(3, status="0", error_code="1212"),
+        failed(0, status="404", error_code="1404"),
+        failed(9, metric="checks", status="500"),
+        failed(1, status="0", error_code="1999"),
+    ):
+        seen.add(series)
+    assert seen.words() == "connection refused 10, status 500 2, error 1999 1"
+    assert seen.next_step() == "Start the target, or correct its URL: nothing listens there."
+
+
+def test_rare_causes_are_added_up_and_the_words_end():
+    seen = Failures()
+    for number, status in enumerate(("500", "502", "503", "504", "505"), start=1):
+        seen.add(failed(number, status=status))
+    assert seen.words() == "status 505 5, status 504 4, status 503 3, others 3"
+
+
+def test_without_failures_there_is_nothing_to_say():
+    assert (Failures().words(), Failures().next_step()) == ("", "")
