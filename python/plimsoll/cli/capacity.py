@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
 
 def capacity(
     source: Annotated[Path, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")],
-    max_users: Annotated[float | None, typer.Option(help="never put on more than this level")] = None,
+    max_users: Annotated[
+        float | None, typer.Option(help="never put on more; of a script without --users-at-1x: multiples or VUs")
+    ] = None,
+    max_rate: Annotated[float | None, typer.Option(help="never more arrivals per second than this")] = None,
     min_users: Annotated[float | None, typer.Option(help="begin no lower than this level")] = None,
     width: Annotated[float | None, typer.Option(min=0.001, max=0.9, help="(bad − good) / bad to stop at; 0.10")] = None,
     step: Annotated[float | None, typer.Option(min=1, help="seconds a good step lasts at least; 10")] = None,
@@ -43,6 +47,7 @@ def capacity(
         step_s=step,
         min_level=min_users,
         max_level=max_users,
+        max_rate_per_s=max_rate,
         users_at_1x=users_at_1x,
         arrival_process=arrival_process,
         seed=seed,
@@ -50,7 +55,7 @@ def capacity(
         isolate=isolate,
     )
     progress = ProgressLine(quiet=quiet)
-    answer = find_capacity(source, choices, progress)
+    answer = find_capacity(source, choices, progress, lambda text: print(f"plimsoll: {text}", file=sys.stderr))
     progress.done()
     show(answer, as_json)
 

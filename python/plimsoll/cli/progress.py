@@ -24,13 +24,15 @@ class ProgressLine:
         self._seen += 1
         if self._quiet or (not self._live and self._seen % EVERY_S != 1 and not progress.message):
             return
+        from plimsoll.report.wording import number
+
         known = []
         if progress.bracket.good is not None:
-            known.append(f"good {progress.bracket.good:,.0f}")
+            known.append(f"good {number(progress.bracket.good)}")
         if progress.bracket.bad is not None:
-            known.append(f"bad {progress.bracket.bad:,.0f}")
+            known.append(f"bad {number(progress.bracket.bad)}")
         text = (
-            f"{progress.second:5.0f} s  {PHASES[progress.phase]:<17}  {progress.level:>8,.0f} {progress.unit}"
+            f"{progress.second:5.0f} s  {PHASES[progress.phase]:<17}  {number(progress.level):>8} {progress.unit}"
             f"  {progress.done_per_s:7.1f} of {progress.planned_per_s:.1f}/s done  {progress.unfinished:.0f} unfinished"
             f"  {', '.join(known)}"
         )

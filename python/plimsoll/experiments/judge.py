@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.stats.plateau import Plateau, plateau
-from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing, is_plainly_overloaded, is_still
+from plimsoll.stats.saturation import (
+    Growth,
+    arrivals_to_decide,
+    growth,
+    is_calm,
+    is_growing,
+    is_plainly_overloaded,
+    is_still,
+)
 from plimsoll.stats.wilson import wilson_interval
 
 SEPARATION_Z = 2.0
