@@ -64,6 +64,7 @@ def run_capacity(
         result.load_s = source.now() if started else 0.0
         source.stop(graceful=True)
     result.rate_per_level_s = search.rate_per_level_s()
+    result.rate_arrivals = None if settings.arrivals_per_level_s else holder.planned_total
     holder.event("capacity_result", result.load_s, result=result.to_json())
     return result
 

@@ -89,6 +89,7 @@ class StepRecord:
             "p50_ms": seen.response_ms(0.50),
             "p90_ms": seen.response_ms(0.90),
             "p99_ms": seen.response_ms(0.99),
+            "mean_ms": seen.times.mean if seen.times.count else None,
             "samples": seen.times.count,
             "errors": seen.failed,
             "error_share": seen.error_share,
@@ -106,7 +107,10 @@ class StepRecord:
 
 @dataclass
 class CapacityResult:
-    """What was found: the bracket in levels, the steps, and how the experiment ended."""
+    """What was found: the bracket in levels, the steps, and how the experiment ended.
+
+    `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
+    """
 
     unit: str
     open: bool
@@ -118,6 +122,7 @@ class CapacityResult:
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
+    rate_arrivals: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The result as findings read it, from memory or from the run's event `capacity_result`."""
@@ -137,6 +142,7 @@ class CapacityResult:
             "estimate": self.estimate.level if self.estimate else None,
             "estimate_sd": self.estimate.sd if self.estimate else None,
             "rate_per_level_s": self.rate_per_level_s,
+            "rate_arrivals": self.rate_arrivals,
             "load_s": self.load_s,
             "steps": [step.to_json() for step in self.steps],
         }

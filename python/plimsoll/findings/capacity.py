@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import answer, level_words, next_steps
+from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.limits import limiting_resource
 from plimsoll.findings.objectives import judge_objectives
@@ -122,6 +123,7 @@ def result_of_run(run: Run) -> dict[str, Any]:
         "estimate": None,
         "estimate_sd": None,
         "rate_per_level_s": None,
+        "rate_arrivals": None,
         "load_s": steps[-1]["end_s"] if steps else 0.0,
         "steps": steps,
     }
@@ -163,7 +165,7 @@ def _missing_answer(facts: Mapping[str, Any]) -> list[str]:
 def _capacity(
     facts: Mapping[str, Any], steps: Sequence[Step], means: Sequence[Means], per_level: float | None
 ) -> dict[str, Any]:
-    """Bracket and rates; `interval` stays null until its coverage is calibrated (METHODS A1)."""
+    """Bracket, rates, interval and knee."""
     good = facts["good"]
     held = [step for step in steps if step["level"] == good and step["verdict"] == "good"]
     seconds = sum(step["end_s"] - step["measured_from_s"] for step in held)
@@ -184,8 +186,8 @@ def _capacity(
         "width": facts["width"],
         "estimate": facts["estimate"],
         "estimate_sd": facts["estimate_sd"],
-        "interval": None,
-        "confidence": None,
+        **interval_facts(facts),
+        **knee_facts(facts, steps),
     }
 
 

@@ -109,7 +109,9 @@ def test_no_processor_left_for_the_target_is_told() -> None:
 
 @needs_two
 def test_a_target_that_ends_meanwhile_is_nothing_to_worry_about() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as process:
-        with target_off(CPUS[-1:], [ProcessSelector(label="it", pid=process.pid)], lambda _: None) as words:
-            assert words is not None
-            process.communicate("\n")
+    said: list[str] = []
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True)
+    with process, target_off(CPUS[-1:], [ProcessSelector(label="it", pid=process.pid)], said.append) as words:
+        assert words is not None
+        process.communicate("\n")
+    assert not said

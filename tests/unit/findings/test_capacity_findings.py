@@ -15,7 +15,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
-from simulators import OpenQueue
+from simulators import ClosedQueue, OpenQueue
 
 CAPACITY_PER_S = 300.0
 
@@ -57,6 +57,42 @@ def test_the_answer_names_capacity_limit_and_headroom(searched):
 def test_the_run_directory_alone_gives_the_same_finding(searched):
     result, run = searched
     assert capacity_findings(result_of_run(run), run) == json.loads(json.dumps(capacity_findings(result, run)))
+
+
+def test_interval_and_knee_are_given_with_what_they_mean(searched):
+    result, run = searched
+    capacity = capacity_findings(result, run)[0]["capacity"]
+    low, high = capacity["interval"]
+    assert capacity["good"] <= low < high <= capacity["bad"] and low <= 6000 <= high
+    assert capacity["confidence"] == 0.95 and "overloaded steps" in capacity["interval_means"]
+    assert capacity["knee"] is None or capacity["knee_interval"][0] <= 3000 <= capacity["knee_interval"][1]
+    assert capacity["knee_means"]
+
+
+def test_an_open_bracket_or_a_closed_workload_has_no_interval_and_says_why(searched):
+    facts = searched[0].to_json()
+    for change, words in (
+        ({"bad": None}, "open on one side"),
+        ({"estimate": None}, "overloaded"),
+        ({"open": False}, "wait"),
+    ):
+        capacity = capacity_findings(facts | change, None)[0]["capacity"]
+        assert (capacity["interval"], capacity["confidence"]) == (None, None) and words in capacity["interval_means"]
+
+
+def test_a_rate_that_was_measured_widens_the_interval(searched):
+    facts = searched[0].to_json() | {"good": 1.0, "bad": 1e9}
+    widths = []
+    for arrivals in (None, 500):
+        low, high = capacity_findings(facts | {"rate_arrivals": arrivals}, None)[0]["capacity"]["interval"]
+        widths.append(high / low)
+    assert widths[1] > 1.05 * widths[0]
+
+
+def test_a_closed_search_finds_its_knee():
+    result = run_capacity(ClosedQueue(1, 0.01, 0.99, 3), CapacitySettings(start_level=4))
+    capacity = capacity_findings(result, None)[0]["capacity"]
+    assert capacity["knee_interval"][0] <= 100 <= capacity["knee_interval"][1] and "N*" in capacity["knee_means"]
 
 
 def test_objectives_are_judged_apart_from_saturation(searched):
