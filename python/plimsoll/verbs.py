@@ -21,6 +21,7 @@ import psutil
 from plimsoll.engine import EngineConfig, EngineSource, available_cpus, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.data_volume import DataVolume
 from plimsoll.experiments.isolation import target_off
 from plimsoll.experiments.result import CapacitySettings, Progress
 from plimsoll.experiments.target import TargetControl
@@ -64,13 +65,15 @@ class Choices:
 
     `min_level` and `max_level` are users where it is known how many users a level is (a study, or a script with
     `users_at_1x`), else multiples of the script's declared load or its VUs; `max_rate_per_s` bounds the arrivals per
-    second instead. `env` goes to the script's __ENV; `cpus` pins the engine; `isolate` gives the engine the last
+    second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
+    `cpus` pins the engine; `isolate` gives the engine the last
     processors (one a thread) and the target's processes the others; `arrival_process` is "poisson", "even" or None
     for the study's.
     """
 
     runs: Path = Path("runs")
     env: Mapping[str, str] = field(default_factory=dict)
+    variant: str | None = None
     width: float | None = None
     step_s: float | None = None
     min_level: float | None = None
@@ -135,10 +138,11 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
     study = source if isinstance(source, Study) else load_study(source)
     if choices.users_at_1x is not None:
         raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
+    target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
     wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
-    env = {**({"BASE_URL": study.target.url} if study.target.url else {}), **choices.env}
+    env = {**({"BASE_URL": target.url} if target.url else {}), **choices.env}
     seed = study.seed if study.seed is not None else choices.seed
     config = EngineConfig(
         script=study.script_path,
@@ -150,7 +154,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
         seed=seed,
         cpus=_engine_cpus(choices),
     )
-    if study.target.start is None:  # else starting may make files that the script opens
+    if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
         inspect(config)
     rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
     study_bounds = (wanted.min_users, wanted.max_users) if wanted else (None, None)
@@ -170,6 +174,8 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
 
 
 def _plan_of_script(script: Path, choices: Choices) -> _Plan:
+    if choices.variant is not None:
+        raise InputError("--variant is for studies; a script does not say how to switch", "Write a study.")
     about = inspect(EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads))
     kinds = {scenario["open"] for scenario in about["scenarios"]}
     if len(kinds) > 1:
@@ -282,26 +288,31 @@ def _measure(
 
     control = TargetControl(plan.target, writer.logs, directory=plan.directory, on_event=note)
     with control:
+        if choices.variant is not None:
+            control.switch(choices.variant)
         control.reset()
-        processes = _processes(plan)
+        data_volume = _data_volume(plan, control, tell)
+        processes = _processes(control.target)
         source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open)
         sample = _sample_with(plan, processes, note)
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
         with apart as kept_apart, _on_cpus(plan.config.cpus):
-            result = run_capacity(source, plan.settings, writer, sample, on_progress)
+            result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume)
     if not plan.target.reset and not plan.target.start:
-        notes.append(_AGEING)
+        notes += [_AGEING] if plan.target.data_volume else [_AGEING, _UNKNOWN_VOLUME]
     findings = capacity_findings(
         result,
         RunReader(writer.path),
         expected_users=plan.expected_users,
         objectives=plan.objectives,
         users_per_level=plan.users_per_level,
-        same_host=_is_local(plan.target.url),
+        same_host=_is_local(control.target.url),
         kept_apart=kept_apart,
         run_path=str(writer.path),
         notes=notes,
     )
+    if choices.variant is not None:
+        findings = [finding | {"variant": choices.variant} for finding in findings]
     writer.write_findings(findings)
     writer.finish(result.status)
     return Answer(findings, writer.path, write_html(writer.path), result.status)
@@ -322,13 +333,23 @@ def _on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
 
 
 _AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
+_UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the study tells it."
 
 
-def _processes(plan: _Plan) -> list[ProcessSelector]:
+def _data_volume(plan: _Plan, control: TargetControl, tell: Callable[[str], None]) -> DataVolume | None:
+    """Reads the target's data volume, and has done so once, so that a mistake in the study is told before any load."""
+    if control.target.data_volume is None:
+        return None
+    read = DataVolume(control.target, control.logs, directory=plan.directory, on_note=tell)
+    read()
+    return read
+
+
+def _processes(target: Target) -> list[ProcessSelector]:
     """The study's processes; without any, whoever listens on the target's port of this host."""
-    if plan.target.processes or not plan.target.url:
-        return list(plan.target.processes)
-    return _local_listeners([plan.target.url])
+    if target.processes or not target.url:
+        return list(target.processes)
+    return _local_listeners([target.url])
 
 
 def _local_listeners(addresses: Iterable[str]) -> list[ProcessSelector]:

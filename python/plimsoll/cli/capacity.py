@@ -19,6 +19,7 @@ def capacity(
     ] = None,
     max_rate: Annotated[float | None, typer.Option(help="never more arrivals per second than this")] = None,
     min_users: Annotated[float | None, typer.Option(help="begin no lower than this level")] = None,
+    variant: Annotated[str | None, typer.Option(help="the study's variant of the target to switch to")] = None,
     width: Annotated[float | None, typer.Option(min=0.001, max=0.9, help="(bad − good) / bad to stop at; 0.10")] = None,
     step: Annotated[float | None, typer.Option(min=1, help="seconds a good step lasts at least; 10")] = None,
     users_at_1x: Annotated[float | None, typer.Option(help="a script's users at its declared load")] = None,
@@ -43,6 +44,7 @@ def capacity(
     choices = Choices(
         runs=runs,
         env=pairs(env or [], "--env"),
+        variant=variant,
         width=width,
         step_s=step,
         min_level=min_users,

@@ -20,7 +20,7 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
-from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.plateau import Plateau
 from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
 
@@ -37,13 +37,15 @@ def run_capacity(
     writer: Writer | None = None,
     probes_sampler: ProbesSampler | None = None,
     on_progress: ProgressCallback | None = None,
+    data_volume: DataVolume | None = None,
 ) -> CapacityResult:
     """Find the bracket of the capacity; the source is started here and stopped whatever happens.
 
     `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
-    gives resource rows. KeyboardInterrupt ends with status "interrupted" and what was measured until then.
+    gives resource rows; `data_volume()` is read between the steps. KeyboardInterrupt ends with status "interrupted"
+    and what was measured until then.
     """
-    holder = StepHolder(source, writer, probes_sampler, on_progress)
+    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume)
     holder.warm_up_s = settings.warm_up_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
@@ -57,6 +59,7 @@ def run_capacity(
             search.run()
         else:
             search_closed(holder, settings, result)
+        holder.read_data_volume()
     except KeyboardInterrupt:
         result.status, result.reason = "interrupted", "Interrupted; the answer rests on what was measured until then."
         holder.event("interrupted", source.now() if started else 0.0)

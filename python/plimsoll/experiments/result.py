@@ -60,7 +60,10 @@ class CapacitySettings:
 
 @dataclass
 class StepRecord:
-    """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up."""
+    """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up.
+
+    `volume_start`, `volume_end`: the target's data volume before and after it, where the study says how to read it.
+    """
 
     level: float
     kind: StepKind
@@ -69,6 +72,8 @@ class StepRecord:
     measurement: Measurement
     judgement: Judgement
     drain_s: float | None = None
+    volume_start: float | None = None
+    volume_end: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The step as events and findings hold it; rates per second, times in ms."""
@@ -98,6 +103,8 @@ class StepRecord:
             "backlog_end": seen.backlog,
             "in_flight_end": seen.in_flight,
             "drain_s": self.drain_s if self.drain_s is None or math.isfinite(self.drain_s) else None,
+            "volume_start": self.volume_start,
+            "volume_end": self.volume_end,
             "drained": self.drain_s is None or math.isfinite(self.drain_s),
             "generator_share": seen.generator_share,
             "generator_cores": seen.generator_cores,

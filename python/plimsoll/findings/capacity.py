@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import answer, level_words, next_steps
+from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.limits import limiting_resource
@@ -65,6 +66,7 @@ def capacity_findings(
         [steps[at] for at in deciding], [means[at] for at in deciding], same_host=same_host, kept_apart=kept_apart
     )
     reference = expected_users / per_level if expected_users and per_level else facts["good"]
+    volume = data_volume_facts(steps, means)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -77,11 +79,14 @@ def capacity_findings(
         "limited_by": limiting_resource(bad, steps, means, facts["unit"]),
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
+        "data_volume": volume,
         "invalid_because": [*generator["reasons"], *_missing_answer(facts)],
         "notes": [facts["reason"], generator["words"], *_notes(facts, steps), *notes],
         "steps": steps,
         "run": run_path,
     }
+    if volume is not None:
+        finding["notes"].append(volume["words"])
     finding["answer"] = answer(facts, finding)
     finding["next"] = next_steps(facts, finding)
     return [finding]

@@ -123,6 +123,9 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         yield f"Interval ({confidence})", f"{wording.number(interval[0])} to {wording.level(interval[1], unit)}"
     if is_number(capacity.get("knee")):
         yield "Knee", _knee_words(capacity, unit)
+    volume = section(finding, "data_volume")
+    if is_number(volume.get("start")) and is_number(volume.get("end")):
+        yield "Data volume", f"{wording.number(volume['start'], 6)} to {wording.number(volume['end'], 6)}"
     if is_number(headroom.get("expected_users")):
         yield "Expected load", wording.level(headroom["expected_users"], "users")
     if is_number(headroom.get("ratio")):

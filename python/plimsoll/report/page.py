@@ -222,7 +222,7 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
-    skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result"}
+    skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result", "data_volume"}
     rows = []
     for event in run.events:
         kind = str(event.get("kind"))

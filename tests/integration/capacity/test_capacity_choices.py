@@ -133,6 +133,34 @@ def test_from_python_a_study_gives_the_users_of_a_known_queue(tmp_path: Path, kn
     assert seconds and {one.unit for one in seconds} == {"users"}
 
 
+def test_a_variant_is_switched_to_and_the_data_volume_is_recorded_per_step(
+    tmp_path: Path, known_server: Server
+) -> None:
+    (tmp_path / "script.js").write_text(OPEN.replace("__ENV.URL", "__ENV.BASE_URL"))
+    new = known_server()
+    (tmp_path / "study.yaml").write_text(
+        "target:\n"
+        "  url: 'http://127.0.0.1:9'\n"
+        "  ready: test ! -e stopped\n"
+        f"  variants: {{new: {{switch: echo now new | tee variant, url: '{new}'}}}}\n"
+        "  data_volume: echo x >> rows; wc -l < rows\n"
+        "workload: {script: script.js, operations: [{name: view, exec: default, per_user_hour: 360}]}\n"
+        "experiments: [capacity: {step_s: 2, min_users: 499, max_users: 500}]\n"
+    )
+    with pytest.raises(InputError, match="Did you mean new"):
+        plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs", variant="nw"))
+    choices = plimsoll.Choices(runs=tmp_path / "runs", variant="new")
+    answer = plimsoll.capacity(tmp_path / "study.yaml", choices)
+    [finding] = answer.findings
+    assert finding["variant"] == "new" and finding["capacity"]["good"] >= 499
+    assert (tmp_path / "variant").read_text() == "now new\n"
+    assert (answer.run_directory / "logs" / "switch.log").read_text() == "now new\n"
+    volumes = [step["volume_start"] for step in finding["steps"]]
+    assert volumes == sorted(set(volumes)) and finding["data_volume"]["end"] > volumes[-1]
+    page = answer.report.read_text()
+    assert "Data before" in page and "went from" in page
+
+
 def threads_of(pid: int) -> dict[int, set[int]]:
     return {int(name): os.sched_getaffinity(int(name)) for name in os.listdir(f"/proc/{pid}/task")}
 

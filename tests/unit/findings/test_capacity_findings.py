@@ -95,6 +95,42 @@ def test_a_closed_search_finds_its_knee():
     assert capacity["knee_interval"][0] <= 100 <= capacity["knee_interval"][1] and "N*" in capacity["knee_means"]
 
 
+class Growing(Target):
+    """A target whose data grow with what it does, and whose CPU per operation grows with its data."""
+
+    def __init__(self, source: OpenQueue, per_doubling: float) -> None:
+        super().__init__(source)
+        self.per_doubling, self.items = per_doubling, 1000.0
+
+    def __call__(self, second: int, t_unix: float) -> list[dict]:
+        per_s = min(CAPACITY_PER_S, self.source.level * self.source.rate_per_level_s)
+        self.items += 0.05 * per_s
+        used = 0.5 * per_s / CAPACITY_PER_S * (1 + self.per_doubling * (self.items / 1000 - 1))
+        return [{"t_unix": t_unix, "second": second, "source": "process:tracker", "values": {"cpu_cores_used": used}}]
+
+
+@pytest.mark.parametrize(("per_doubling", "significant"), [(0.5, True), (0.0, False)])
+def test_data_that_grew_are_told_with_what_they_did_to_the_demand(tmp_path, per_doubling: float, significant: bool):
+    source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, rate_per_level_s=0.05)
+    target = Growing(source, per_doubling)
+    settings = CapacitySettings(arrivals_per_level_s=0.05)
+    with RunWriter.create(tmp_path, RunFacts("capacity")) as writer:
+        result = run_capacity(source, settings, writer, target, data_volume=lambda: target.items)
+    [finding] = capacity_findings(result, RunReader(writer.path))
+    volume = finding["data_volume"]
+    assert volume["start"] == 1000 and volume["end"] == target.items > 1500
+    assert volume["words"] in finding["notes"] and "went from 1,000 to" in volume["words"]
+    assert volume["demand"]["significant"] is significant
+    assert ("beyond chance: +" in volume["words"]) is significant
+    pairs = [(step["volume_start"], step["volume_end"]) for step in finding["steps"]]
+    assert all(before < after for before, after in pairs)
+    assert [after for _, after in pairs[:-1]] == [before for before, _ in pairs[1:]]
+
+
+def test_without_a_reading_nothing_is_said_of_the_data_volume(searched):
+    assert capacity_findings(*searched)[0]["data_volume"] is None
+
+
 def test_objectives_are_judged_apart_from_saturation(searched):
     result, run = searched
     objectives = [
