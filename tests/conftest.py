@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.lab.ports import free_port
+
 TESTKIT = Path(__file__).parents[1] / "target" / "release" / "plimsoll-testkit"
 
 
@@ -18,7 +20,9 @@ def known_server() -> Iterator[Callable[..., str]]:
 
     def start(*options: object) -> str:
         assert TESTKIT.exists(), "the testkit is not built; run `make build`"
-        process = subprocess.Popen([str(TESTKIT), *map(str, options)], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [str(TESTKIT), "--port", str(free_port()), *map(str, options)], stdout=subprocess.PIPE, text=True
+        )
         started.append(process)
         assert process.stdout is not None
         return process.stdout.readline().strip()

@@ -142,7 +142,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
     wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
-    env = {**({"BASE_URL": target.url} if target.url else {}), **choices.env}
+    env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
     seed = study.seed if study.seed is not None else choices.seed
     config = EngineConfig(
         script=study.script_path,

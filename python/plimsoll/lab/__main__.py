@@ -31,6 +31,11 @@ def parser() -> argparse.ArgumentParser:
     tracker.add_argument("--cpu", type=_count, metavar="N", help="run on this core only (Linux)")
     tracker.add_argument("--reset", action="store_true", help="throw away all changes, start from the seeded data")
     tracker.add_argument(
+        "--restore-at",
+        metavar="URL",
+        help="serve nothing: take the tracker at URL, whose folder is --data, back to its seeded data",
+    )
+    tracker.add_argument(
         "--age-recount",
         action="store_true",
         help="a known defect, off by default: every create recounts all issues, so creates slow down as data grows",
@@ -42,10 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Serve the target that `argv` names; returns the exit code when it was asked to stop."""
     arguments = parser().parse_args(argv)
     # Imported late: `--help` and a wrong option must not wait for SQLAlchemy and Starlette.
+    from plimsoll.lab.tracker.load_files import restore_at
     from plimsoll.lab.tracker.server import ServerOptions, serve
 
-    options = {key: value for key, value in vars(arguments).items() if key != "name"}
+    options = {key: value for key, value in vars(arguments).items() if key not in ("name", "restore_at")}
     try:
+        if arguments.restore_at is not None:
+            restore_at(arguments.restore_at.rstrip("/"), arguments.data / "users.json")
+            return 0
         return serve(ServerOptions(**options))
     except PlimsollError as error:
         print(f"plimsoll lab {arguments.name}: {error}", file=sys.stderr)

@@ -9,7 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError
@@ -18,6 +28,20 @@ from plimsoll.study.experiments import Experiment
 from plimsoll.study.objectives import Limit, parse_objective
 
 Name = Annotated[str, Field(min_length=1)]
+
+
+def _as_text(item: Any) -> Any:
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    return str(item) if isinstance(item, (int, float)) else item
+
+
+def _texts(value: Any) -> Any:
+    """YAML reads `PORT: 8080` as a number; an environment holds text."""
+    return {str(name): _as_text(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+Environment = Annotated[dict[str, str], BeforeValidator(_texts)]
 
 
 class StudyModel(BaseModel):
@@ -69,7 +93,7 @@ class Target(StudyModel):
         "what follows # is the place of the number in it, as in /status#issues.total",
     )
     stop: str | None = Field(default=None, min_length=1, description="shell command that stops it")
-    environment: dict[str, str] = Field(default_factory=dict, description="for these commands; never written to a run")
+    environment: Environment = Field(default_factory=dict, description="for these commands; never written to a run")
     processes: list[ProcessSelector] = Field(default_factory=list)
     time_limits: TimeLimits = Field(default_factory=lambda: TimeLimits())
 
@@ -85,20 +109,6 @@ class Target(StudyModel):
         """The target where that variant of it answers."""
         return self.model_copy(update={"url": self.variant(name).url or self.url})
 
-    @field_validator("environment", mode="before")
-    @classmethod
-    def _plain_values_are_text(cls, value: Any) -> Any:
-        """YAML reads `PORT: 8080` as a number; an environment holds text."""
-        if not isinstance(value, dict):
-            return value
-        return {str(name): _as_text(item) for name, item in value.items()}
-
-
-def _as_text(item: Any) -> Any:
-    if isinstance(item, bool):
-        return "true" if item else "false"
-    return str(item) if isinstance(item, (int, float)) else item
-
 
 class Operation(StudyModel):
     """A thing a user does: an exported function of the script, and how often one user does it."""
@@ -113,6 +123,7 @@ class OpenWorkload(StudyModel):
 
     script: Name
     model: Literal["open"] = "open"
+    env: Environment = Field(default_factory=dict, description="for the script's __ENV; -e on the command line wins")
     arrivals: Literal["poisson", "even"] = Field(
         default="poisson", description="even arrivals (k6's) flatter the target"
     )
@@ -133,6 +144,7 @@ class ClosedWorkload(StudyModel):
 
     script: Name
     model: Literal["closed"] = "closed"
+    env: Environment = Field(default_factory=dict, description="for the script's __ENV; -e on the command line wins")
     groups: list[Group] = Field(min_length=1)
 
 
