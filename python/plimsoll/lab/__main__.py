@@ -26,7 +26,9 @@ def parser() -> argparse.ArgumentParser:
     tracker.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 takes a free one (default %(default)s)")
     tracker.add_argument("--issues", type=_count, help="issues to seed (default: what the data holds, else 20000)")
     tracker.add_argument("--seed", type=int, help="seed of texts and tokens (default: what the data holds, else 1)")
-    tracker.add_argument("--data", type=Path, default=DEFAULT_DATA, metavar="DIR", help="default %(default)s")
+    tracker.add_argument(
+        "--data", type=Path, default=DEFAULT_DATA, metavar="DIR", help="folder of its data (default %(default)s)"
+    )
     tracker.add_argument("--dsn", help="PostgreSQL instead of SQLite: postgresql://user@host:port/database")
     tracker.add_argument("--cpu", type=_count, metavar="N", help="run on this core only (Linux)")
     tracker.add_argument("--reset", action="store_true", help="throw away all changes, start from the seeded data")
