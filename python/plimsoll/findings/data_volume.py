@@ -9,6 +9,8 @@ from plimsoll.findings.capacity_words import number
 from plimsoll.findings.resources import Means, Step, target_cores
 from plimsoll.stats.covariate import DemandChange, demand_change
 
+MOST_ERRORS = 0.01
+
 
 def data_volume_facts(steps: Sequence[Step], means: Sequence[Means]) -> dict[str, Any] | None:
     """`start`, `end`, `grew_share`, `demand` (change of CPU per operation when the data doubles) and `words`.
@@ -37,6 +39,8 @@ def _demand(steps: Sequence[Step], means: Sequence[Means], start: float) -> Dema
         before, after, cores = step.get("volume_start"), step.get("volume_end"), target_cores(seen)
         if before is None or after is None or cores is None or not step["done_per_s"]:
             continue
+        if step["error_share"] > MOST_ERRORS:  # what fails costs something else
+            continue
         rows.append((cores, step["done_per_s"], (before + after) / 2, step["end_s"] - step["measured_from_s"]))
     if not rows:
         return None
@@ -61,9 +65,8 @@ def _demand_words(change: DemandChange | None, grew: bool) -> str:
         return ""
     if change is None:
         return "Whether operations cost more for it cannot be told from these steps."
+    interval = f"95 %: {change.low:+.0%} to {change.high:+.0%} if the data doubles"
     if not change.significant:
-        return "CPU per operation did not change with it beyond chance."
-    return (
-        f"CPU per operation changed with it beyond chance: {change.per_doubling:+.0%} if the data doubles "
-        f"(95 %: {change.low:+.0%} to {change.high:+.0%}), so the answer holds for this volume."
-    )
+        return f"CPU per operation did not change with it beyond chance ({interval})."
+    by = f"by {change.per_doubling:+.0%} ({interval})"
+    return f"CPU per operation changed with it beyond chance, {by}, so the answer holds for this volume."

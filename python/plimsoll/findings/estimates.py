@@ -29,9 +29,14 @@ def interval_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         reason = "No step was overloaded long enough to show how much the target finishes at most."
     elif facts["good"] is None or facts["bad"] is None:
         reason = "The bracket is open on one side."
+    elif _stopped_by_errors(facts):
+        reason = "Requests failed before the target was full, so what it finishes under overload is not its capacity."
     if reason is not None:
         return {"interval": None, "confidence": None, "interval_means": reason}
     found = capacity_interval(_estimate(facts), facts["good"], facts["bad"], _rate_relative_sd(facts), CONFIDENCE)
+    if found == (facts["good"], facts["bad"]):
+        reason = "What the overloaded steps finished does not narrow the bracket."
+        return {"interval": None, "confidence": None, "interval_means": reason}
     return {"interval": list(found), "confidence": CONFIDENCE, "interval_means": INTERVAL_WORDS}
 
 
@@ -66,6 +71,11 @@ def _closed(facts: Mapping[str, Any], steps: Sequence[Step]) -> Knee | NoKnee:
     seconds = [step["end_s"] - step["measured_from_s"] for step in healthy]
     done = [step["done_per_s"] * length for step, length in zip(healthy, seconds, strict=True)]
     return closed_knee([step["level"] for step in healthy], done, seconds)
+
+
+def _stopped_by_errors(facts: Mapping[str, Any]) -> bool:
+    at_bad = (step for step in facts["steps"] if step["level"] == facts["bad"] and step["verdict"] == "bad")
+    return any("requests failed" in reason for step in at_bad for reason in step["reasons"])
 
 
 def _estimate(facts: Mapping[str, Any]) -> Plateau:

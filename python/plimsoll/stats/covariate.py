@@ -2,10 +2,11 @@
 
 By the utilisation law U = U\u2080 + X D (Lazowska et al. 1984, ch. 3), and D may depend on the volume V:
 
-    cores = a + b X + c X v        v = V / V at the start − 1
+    cores = a + b X + c X v + d X²        v = V / V at the start − 1
 
 c / b is the relative change of the demand per operation when the data doubles; its t-test says whether chance explains
-it. Steps weigh by length ÷ X, as CPU time scatters like a Poisson count of operations.
+it. The square takes what the load itself does to the demand, as later steps hold higher loads. Steps weigh by
+length ÷ X, as CPU time scatters like a Poisson count of operations.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-FEWEST_STEPS = 6
+FEWEST_STEPS = 8
 SIGNIFICANCE = 0.01
 
 
@@ -40,14 +41,14 @@ def demand_change(
 ) -> DemandChange | None:
     """Fit steps of shape (n,): cores used, operations per second, data volume, length; `start`: volume to compare with.
 
-    None where it cannot be told: fewer than six steps, no growth, or growth that cannot be kept apart from the load.
+    None where it cannot be told: fewer than eight steps, no growth, or growth that cannot be kept apart from the load.
     """
     from scipy.stats import t as student
 
     used, rate, data, length = (np.asarray(values, dtype=float) for values in (cores, per_s, volume, seconds))
     if used.size < FEWEST_STEPS or start <= 0 or np.ptp(data) <= 0:
         return None
-    design = np.column_stack([np.ones_like(rate), rate, rate * (data / start - 1)])
+    design = np.column_stack([np.ones_like(rate), rate, rate * (data / start - 1), rate**2])
     weight = np.sqrt(length / np.maximum(rate, 1e-9))
     weighted = design * weight[:, None]
     scaled = weighted / np.linalg.norm(weighted, axis=0)

@@ -80,6 +80,17 @@ def test_an_open_bracket_or_a_closed_workload_has_no_interval_and_says_why(searc
         assert (capacity["interval"], capacity["confidence"]) == (None, None) and words in capacity["interval_means"]
 
 
+def test_an_interval_that_says_no_more_than_the_bracket_is_none(searched):
+    facts = searched[0].to_json()
+    wide = capacity_findings(facts | {"estimate_sd": facts["estimate"]}, None)[0]["capacity"]
+    assert wide["interval"] is None and "does not narrow" in wide["interval_means"]
+    for step in facts["steps"]:
+        if step["verdict"] == "bad":
+            step["reasons"] = ["4.0% of the requests failed."]
+    failing = capacity_findings(facts, None)[0]["capacity"]
+    assert failing["interval"] is None and "Requests failed" in failing["interval_means"]
+
+
 def test_a_rate_that_was_measured_widens_the_interval(searched):
     facts = searched[0].to_json() | {"good": 1.0, "bad": 1e9}
     widths = []
@@ -121,7 +132,7 @@ def test_data_that_grew_are_told_with_what_they_did_to_the_demand(tmp_path, per_
     assert volume["start"] == 1000 and volume["end"] == target.items > 1500
     assert volume["words"] in finding["notes"] and "went from 1,000 to" in volume["words"]
     assert volume["demand"]["significant"] is significant
-    assert ("beyond chance: +" in volume["words"]) is significant
+    assert ("changed with it beyond chance, by +" in volume["words"]) is significant
     pairs = [(step["volume_start"], step["volume_end"]) for step in finding["steps"]]
     assert all(before < after for before, after in pairs)
     assert [after for _, after in pairs[:-1]] == [before for before, _ in pairs[1:]]

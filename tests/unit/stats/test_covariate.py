@@ -31,7 +31,7 @@ def test_no_growth_of_the_demand_is_rarely_called_one():
 
 def test_what_cannot_be_told_is_none():
     ten = np.full(10, 10.0)
-    assert demand_change(cores(0.4, 0.01, 1)[:5], RATES[:5], VOLUMES[:5], ten[:5], 20_000) is None
+    assert demand_change(cores(0.4, 0.01, 1)[:7], RATES[:7], VOLUMES[:7], ten[:7], 20_000) is None
     assert demand_change(cores(0.0, 0.01, 1), RATES, np.full(10, 20_000.0), ten, 20_000) is None
     assert demand_change(cores(0.4, 0.01, 1), RATES, VOLUMES, ten, 0) is None
     assert demand_change(cores(0.4, 0.01, 1), np.full(10, 50.0), np.full(10, 20_000.0), ten, 20_000) is None
