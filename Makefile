@@ -58,6 +58,7 @@ bench: build
 
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json
+	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
 
 wheel-smoke: setup
 	rm -rf target/wheels

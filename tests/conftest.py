@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.lab.ports import free_port
+
 TESTKIT = Path(__file__).parents[1] / "target" / "release" / "plimsoll-testkit"
 
 
@@ -19,7 +21,9 @@ def known_server() -> Iterator[Callable[..., str]]:
 
     def start(*options: object, cpu: int | None = None) -> str:
         assert TESTKIT.exists(), "the testkit is not built; run `make build`"
-        process = subprocess.Popen([str(TESTKIT), *map(str, options)], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [str(TESTKIT), "--port", str(free_port()), *map(str, options)], stdout=subprocess.PIPE, text=True
+        )
         started.append(process)
         if cpu is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(process.pid, {cpu})

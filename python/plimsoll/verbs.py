@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,8 @@ import psutil
 from plimsoll.engine import EngineConfig, EngineSource, available_cpus, inspect
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.data_volume import DataVolume
+from plimsoll.experiments.isolation import target_off
 from plimsoll.experiments.result import CapacitySettings, Progress
 from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.capacity import capacity_findings
@@ -41,8 +43,10 @@ from plimsoll.study import (
     total_arrivals_per_s,
 )
 from plimsoll.study.experiments import CapacityOptions
+from plimsoll.study.workload import rate_of_scenarios
 
 LevelUnit = Literal["users", "multiple", "vus"]
+DEFAULT_PORTS = {"http": 80, "https": 443}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
@@ -58,19 +62,24 @@ class Answer:
 
 @dataclass(frozen=True)
 class Choices:
-    """What a caller may choose beside the study. Levels are users (study) or multiples (script).
+    """What a caller may choose beside the study.
 
-    `env` goes to the script's __ENV; `cpus` pins the engine; `isolate` gives the engine the last processor and the
-    target's processes the others; `background` lets the calling thread step back behind the engine's threads (see
-    EngineSource); `arrival_process` is "poisson", "even" or None for the study's.
+    `min_level` and `max_level` are users where it is known how many users a level is (a study, or a script with
+    `users_at_1x`), else multiples of the script's declared load or its VUs; `max_rate_per_s` bounds the arrivals per
+    second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
+    `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
+    others; `background` lets the calling thread step back behind the engine's threads (see EngineSource);
+    `arrival_process` is "poisson", "even" or None for the study's.
     """
 
     runs: Path = Path("runs")
     env: Mapping[str, str] = field(default_factory=dict)
+    variant: str | None = None
     width: float | None = None
     step_s: float | None = None
     min_level: float | None = None
     max_level: float | None = None
+    max_rate_per_s: float | None = None
     users_at_1x: float | None = None
     arrival_process: str | None = None
     seed: int = 1
@@ -85,9 +94,11 @@ def capacity(
     source: str | Path | Study,
     choices: Choices | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Answer:
     """Find how much load a target carries and what stops it, from a study file, a Study or a k6 script.
 
+    `on_note` gets what the user should know or do while it runs, as a sentence; the finding repeats it.
     Raises InputError for mistakes in study or script, TargetError if the target does not come up,
     RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
     """
@@ -103,7 +114,7 @@ def capacity(
         level_unit=plan.unit,
     )
     with RunWriter.create(choices.runs, facts, redactor=redactor) as writer:
-        return _measure(plan, choices, writer, on_progress)
+        return _measure(plan, choices, writer, on_progress, on_note or (lambda text: None))
 
 
 @dataclass(frozen=True)
@@ -127,10 +138,13 @@ def _is_study(source: str | Path | Study) -> bool:
 
 def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
     study = source if isinstance(source, Study) else load_study(source)
+    if choices.users_at_1x is not None:
+        raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
+    target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
     wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
-    env = {**({"BASE_URL": study.target.url} if study.target.url else {}), **choices.env}
+    env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
     seed = study.seed if study.seed is not None else choices.seed
     config = EngineConfig(
         script=study.script_path,
@@ -142,17 +156,18 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
         seed=seed,
         cpus=_engine_cpus(choices),
     )
-    if study.target.start is None:  # else starting may make files that the script opens
+    if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
         inspect(config)
+    rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
+    study_bounds = (wanted.min_users, wanted.max_users) if wanted else (None, None)
+    least, most = _range(choices, 1.0, rate, study_bounds)
     settings = CapacitySettings(
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
-        min_level=choices.min_level or (wanted.min_users if wanted else None),
-        max_level=choices.max_level or (wanted.max_users if wanted else None),
         expected_level=study.expected_users,
-        arrivals_per_level_s=total_arrivals_per_s(study.workload, 1.0)
-        if isinstance(study.workload, OpenWorkload)
-        else None,
+        arrivals_per_level_s=rate,
+        min_level=least,
+        max_level=most,
     )
     return _Plan(
         config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
@@ -161,59 +176,83 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
 
 
 def _plan_of_script(script: Path, choices: Choices) -> _Plan:
-    config = EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads)
-    about = inspect(config)
-    options: dict[str, Any] = {}
-    unit: LevelUnit = "multiple"
+    if choices.variant is not None:
+        raise InputError("--variant is for studies; a script does not say how to switch", "Write a study.")
+    about = inspect(EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads))
     kinds = {scenario["open"] for scenario in about["scenarios"]}
-    if not about["declares_load"]:
-        options, unit, kinds = (
-            {"scenarios": {"default": {"executor": "constant-vus", "vus": 1, "duration": "24h"}}},
-            "vus",
-            {False},
-        )
     if len(kinds) > 1:
         raise InputError(
             f"{script}: it mixes scenarios with arrival rates and scenarios with VUs",
             "Keep one kind, or write a study.",
         )
-    if unit == "multiple":
-        options = {"scenarios": _held_scenarios(about["options"])}
+    unit: LevelUnit = "multiple" if about["declares_load"] else "vus"
+    is_open = unit == "multiple" and True in kinds
+    if choices.users_at_1x is not None and not choices.users_at_1x > 0:
+        raise InputError(
+            f"--users-at-1x {choices.users_at_1x:g} is not above 0", "Give the users of the declared load."
+        )
+    if unit == "vus" and choices.users_at_1x is not None:
+        raise InputError(
+            f"--users-at-1x: {script} declares no load to be 1x, so its level is VUs",
+            "Add options (vus, or scenarios with rates) to the script, or leave --users-at-1x out.",
+        )
+    held = _held_scenarios(about["options"] if unit == "multiple" else {})
+    rate = rate_of_scenarios({"scenarios": held}) if is_open else None
     config = EngineConfig(
-        script=script, env=choices.env, options=options, threads=choices.threads, level=0.0,
+        script=script, env=choices.env, options={"scenarios": held}, threads=choices.threads, level=0.0,
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=_engine_cpus(choices),
     )  # fmt: skip
-    inspect(config)
-    is_open = kinds.pop()
+    least, most = _range(choices, choices.users_at_1x or 1.0, rate)
     settings = CapacitySettings(
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
-        min_level=choices.min_level,
-        max_level=choices.max_level,
-        start_level=None if is_open or choices.min_level else _level_of_one_vu(options),
+        arrivals_per_level_s=rate,
+        min_level=least,
+        max_level=most,
+        start_level=None if is_open or least is not None else _level_of_one_vu(held),
     )
+    target = Target(processes=_local_listeners(choices.env.values()))
     return _Plan(
-        config,
-        unit,
-        is_open,
-        Target(),
-        Path(),
-        Probes(processes=False),
-        settings,
-        None,
-        (),
-        choices.users_at_1x,
-        None,
-    )
+        config, unit, is_open, target, Path(), Probes(), settings, None, (), choices.users_at_1x, None
+    )  # fmt: skip
 
 
-def _level_of_one_vu(options: Mapping[str, Any]) -> float:
+def _range(
+    choices: Choices,
+    users_per_level: float,
+    rate_per_level_s: float | None,
+    study_bounds: tuple[float | None, float | None] = (None, None),
+) -> tuple[float | None, float | None]:
+    """Least and greatest level of the search: as chosen, else as the study has them.
+
+    Raises InputError where a rate bounds a load without one, or the bounds leave nothing to search.
+    """
+    bounds = [choices.max_level / users_per_level] if choices.max_level is not None else []
+    if choices.max_rate_per_s is not None:
+        if not rate_per_level_s:
+            what = "--max-rate: this load has no arrival rate, its users wait for their answers"
+            raise InputError(what, "Use --max-users.")
+        bounds.append(choices.max_rate_per_s / rate_per_level_s)
+    most = min(bounds, default=study_bounds[1])
+    least = choices.min_level / users_per_level if choices.min_level is not None else study_bounds[0]
+    if any(bound is not None and not bound > 0 for bound in (most, least)):
+        raise InputError("a bound of the search is not above 0", "Give --min-users, --max-users, --max-rate above 0.")
+    if least is not None and most is not None and least > most:
+        raise InputError(
+            f"the search may begin at {least:g} at least and go up to {most:g} at most, which leaves nothing",
+            "Lower --min-users (or min_users of the study), or raise --max-users or --max-rate.",
+        )
+    return least, most
+
+
+def _level_of_one_vu(scenarios: Mapping[str, Any]) -> float:
     """The level at which the largest scenario has one VU; below it there would be no load at all."""
-    return 1 / max(1, *(scenario["vus"] for scenario in options["scenarios"].values()))
+    return 1 / max(1, *(scenario["vus"] for scenario in scenarios.values()))
 
 
 def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The script's scenarios held at their peak for as long as the experiment lasts, for the level to multiply."""
+    """The script's scenarios held at their peak for as long as the experiment lasts, for the level to multiply; of
+    a script without any load, one VU."""
     if "scenarios" not in options:
         vus = max([options.get("vus", 1), *(stage["target"] for stage in options.get("stages", []))])
         return {"default": {"executor": "constant-vus", "vus": vus, "duration": "24h"}}
@@ -235,25 +274,40 @@ def _engine_cpus(choices: Choices) -> tuple[int, ...]:
     if choices.cpus:
         return choices.cpus
     cpus = available_cpus()
-    return (cpus[-1],) if choices.isolate and len(cpus) > 1 else ()
+    return tuple(cpus[-min(choices.threads, len(cpus) - 1) :]) if choices.isolate and len(cpus) > 1 else ()
 
 
 def _measure(
-    plan: _Plan, choices: Choices, writer: RunWriter, on_progress: Callable[[Progress], None] | None
+    plan: _Plan,
+    choices: Choices,
+    writer: RunWriter,
+    on_progress: Callable[[Progress], None] | None,
+    on_note: Callable[[str], None],
 ) -> Answer:
+    notes: list[str] = []
+
     def note(kind: str, message: str) -> None:
         writer.append_event(kind, message=message)
 
+    def tell(message: str) -> None:
+        note("note", message)
+        notes.append(message)
+        on_note(message)
+
     control = TargetControl(plan.target, writer.logs, directory=plan.directory, on_event=note)
     with control:
+        if choices.variant is not None:
+            control.switch(choices.variant)
         control.reset()
-        processes = _processes(plan)
-        kept_apart = choices.kept_apart or (_isolate(processes, plan.config.cpus, note) if choices.isolate else None)
+        data_volume = _data_volume(plan, control, tell)
+        processes = _processes(control.target)
         source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open, background=choices.background)
         sample = _sample_with(plan, processes, note)
-        with _on_cpus(plan.config.cpus):
-            result = run_capacity(source, plan.settings, writer, sample, on_progress)
-    notes = [] if plan.target.reset or plan.target.start or result.status == "failed" else [_AGEING]
+        apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
+        with apart as kept_apart, _on_cpus(plan.config.cpus):
+            result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume)
+    if not plan.target.reset and not plan.target.start and result.status != "failed":
+        notes += [_AGEING] if plan.target.data_volume else [_AGEING, _UNKNOWN_VOLUME]
     notes += [control.early_end] if control.early_end else []
     findings = capacity_findings(
         result,
@@ -261,11 +315,13 @@ def _measure(
         expected_users=plan.expected_users,
         objectives=plan.objectives,
         users_per_level=plan.users_per_level,
-        same_host=_is_local(plan.target.url),
+        same_host=_is_local(control.target.url),
         kept_apart=kept_apart,
         run_path=str(writer.path),
         notes=notes,
     )
+    if choices.variant is not None:
+        findings = [finding | {"variant": choices.variant} for finding in findings]
     try:
         writer.write_findings(findings)
         writer.finish(result.status)
@@ -290,14 +346,38 @@ def _on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
 
 
 _AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
+_UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the study tells it."
 
 
-def _processes(plan: _Plan) -> list[ProcessSelector]:
+def _data_volume(plan: _Plan, control: TargetControl, tell: Callable[[str], None]) -> DataVolume | None:
+    """Reads the target's data volume, and has done so once, so that a mistake in the study is told before any load."""
+    if control.target.data_volume is None:
+        return None
+    read = DataVolume(control.target, control.logs, directory=plan.directory, on_note=tell)
+    read()
+    return read
+
+
+def _processes(target: Target) -> list[ProcessSelector]:
     """The study's processes; without any, whoever listens on the target's port of this host."""
-    if plan.target.processes or not plan.target.url or not _is_local(plan.target.url):
-        return list(plan.target.processes)
-    port = urlsplit(plan.target.url).port
-    return [ProcessSelector(label="target", port=port)] if port else []
+    if target.processes or not target.url:
+        return list(target.processes)
+    return _local_listeners([target.url])
+
+
+def _local_listeners(addresses: Iterable[str]) -> list[ProcessSelector]:
+    """Whoever listens on this host's ports that the http and https URLs among the addresses name."""
+    ports: list[int] = []
+    for address in addresses:
+        try:
+            url = urlsplit(address)
+            port = url.port or DEFAULT_PORTS.get(url.scheme)
+        except ValueError:  # a variable that only looks like a URL
+            continue
+        if url.scheme in DEFAULT_PORTS and url.hostname and port and _is_local(address):
+            ports.append(port)
+    ports = list(dict.fromkeys(ports))
+    return [ProcessSelector(label="target" if len(ports) == 1 else f"port {port}", port=port) for port in ports]
 
 
 def _sample_with(
@@ -333,26 +413,3 @@ def _is_local(url: str | None) -> bool | None:
         return False
     own = {address.address for many in psutil.net_if_addrs().values() for address in many}
     return bool(addresses & own)
-
-
-def _isolate(
-    processes: list[ProcessSelector], engine_cpus: tuple[int, ...], note: Callable[[str, str], None]
-) -> str | None:
-    """Moves the target's processes off the engine's processors; where that is refused, says the command."""
-    from plimsoll.probes.finding_processes import find_roots
-
-    others = [cpu for cpu in available_cpus() if cpu not in engine_cpus]
-    if not others or not engine_cpus:
-        note("note", "one processor only: generator and target cannot be kept apart")
-        return None
-    moved = 0
-    for selector in processes:
-        for root in find_roots(selector):
-            for process in [root, *root.children(recursive=True)]:
-                try:
-                    process.cpu_affinity(others)
-                    moved += 1
-                except psutil.Error as error:
-                    listed = ",".join(map(str, others))
-                    note("note", f"cannot pin {process.pid} ({error}); run: sudo taskset -a -cp {listed} {process.pid}")
-    return f"affinity: target on CPU {others}, generator on CPU {list(engine_cpus)}" if moved else None

@@ -12,6 +12,7 @@ from simulators import ClosedQueue, OpenQueue
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.result import CapacitySettings, Progress
+from plimsoll.findings.capacity import capacity_findings
 
 RUNS = 20
 
@@ -28,6 +29,20 @@ def test_the_true_capacity_lies_in_a_narrow_bracket(name: str):
         if outcome.good and outcome.bad and outcome.good <= 1 <= outcome.bad and 1 - outcome.good / outcome.bad <= 0.1
     ]
     assert len(right) >= 0.9 * RUNS
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says_and_the_knee_is_near_half():
+    covered, knees = [], []
+    for seed in range(2 * RUNS):
+        source = OpenQueue(1, 1 / 1000, 3000 + seed)
+        result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
+        capacity = capacity_findings(result, None)[0]["capacity"]
+        low, high = capacity["interval"]
+        covered.append(low <= 1000 <= high)
+        knees += [capacity["knee"]] if capacity["knee"] else []
+    assert sum(covered) >= 0.9 * len(covered)
+    assert len(knees) >= RUNS
+    assert sum(450 <= knee <= 550 for knee in knees) >= 0.9 * len(knees)
 
 
 def test_the_demo_settings_stay_within_their_load_time():

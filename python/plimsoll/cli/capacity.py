@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
 
 def capacity(
     source: Annotated[Path, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")],
-    max_users: Annotated[float | None, typer.Option(help="never put on more than this level")] = None,
+    max_users: Annotated[
+        float | None, typer.Option(help="never put on more; of a script without --users-at-1x: multiples or VUs")
+    ] = None,
+    max_rate: Annotated[float | None, typer.Option(help="never more arrivals per second than this")] = None,
     min_users: Annotated[float | None, typer.Option(help="begin no lower than this level")] = None,
+    variant: Annotated[str | None, typer.Option(help="the study's variant of the target to switch to")] = None,
     width: Annotated[float | None, typer.Option(min=0.001, max=0.9, help="(bad − good) / bad to stop at; 0.10")] = None,
     step: Annotated[float | None, typer.Option(min=1, help="seconds a good step lasts at least; 10")] = None,
     users_at_1x: Annotated[float | None, typer.Option(help="a script's users at its declared load")] = None,
@@ -40,10 +45,12 @@ def capacity(
         background=True,
         runs=runs,
         env=pairs(env or [], "--env"),
+        variant=variant,
         width=width,
         step_s=step,
         min_level=min_users,
         max_level=max_users,
+        max_rate_per_s=max_rate,
         users_at_1x=users_at_1x,
         arrival_process=arrival_process,
         seed=seed,
@@ -52,7 +59,7 @@ def capacity(
     )
     progress = ProgressLine(quiet=quiet)
     try:
-        answer = find_capacity(source, choices, progress)
+        answer = find_capacity(source, choices, progress, lambda text: print(f"plimsoll: {text}", file=sys.stderr))
     finally:
         progress.done()
     show(answer, as_json)

@@ -23,13 +23,14 @@ def demo(
     from plimsoll.cli.capacity import show
     from plimsoll.cli.progress import ProgressLine
     from plimsoll.engine import available_cpus
+    from plimsoll.lab.ports import free_port
     from plimsoll.study import ProcessSelector, load_study
     from plimsoll.verbs import Choices, capacity
 
     study = load_study(Path(plimsoll.lab.tracker.__file__).parent / "load" / "study.yaml")
     cpus = available_cpus()
     apart = len(cpus) > 1
-    port = _free_port()
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-") as folder:
         command = [
             sys.executable,
@@ -72,20 +73,3 @@ def demo(
         finally:
             progress.done()
     show(answer, as_json)
-
-
-def _free_port() -> int:
-    """A port below the range that clients' sockets are given, so that no connection takes it in between."""
-    import random
-    import socket
-
-    for port in random.sample(range(20_000, 32_000), 100):
-        with socket.socket() as trial:
-            try:
-                trial.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    from plimsoll.errors import TargetError
-
-    raise TargetError("no free port between 20000 and 32000 on 127.0.0.1", "Stop some servers and run the demo again.")

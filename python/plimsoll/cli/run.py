@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,27 @@ def run(
     stage: Annotated[list[str] | None, typer.Option("-s", "--stage", help="duration:target, as in 30s:10")] = None,
     env: Annotated[list[str] | None, typer.Option("-e", "--env", help="NAME=value for __ENV")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="name=value on every sample")] = None,
+    max_redirects: Annotated[int | None, typer.Option(min=0, help="follow at most this many redirects")] = None,
+    user_agent: Annotated[str | None, typer.Option(help="the header User-Agent")] = None,
+    insecure_skip_tls_verify: Annotated[
+        bool, typer.Option("--insecure-skip-tls-verify", help="accept any certificate of the target")
+    ] = False,
+    no_connection_reuse: Annotated[
+        bool, typer.Option("--no-connection-reuse", help="a connection of its own for every request")
+    ] = False,
+    no_vu_connection_reuse: Annotated[
+        bool, typer.Option("--no-vu-connection-reuse", help="new connections in every iteration")
+    ] = False,
+    discard_response_bodies: Annotated[
+        bool, typer.Option("--discard-response-bodies", help="read bodies, but do not keep them for the script")
+    ] = False,
+    min_iteration_duration: Annotated[
+        str | None, typer.Option(help="of constant and ramping VUs: the next iteration begins no sooner, as in 1s")
+    ] = None,
+    throw: Annotated[bool, typer.Option("-w", "--throw", help="a failed request throws in the script")] = False,
+    no_setup: Annotated[bool, typer.Option("--no-setup", help="do not run setup()")] = False,
+    no_teardown: Annotated[bool, typer.Option("--no-teardown", help="do not run teardown()")] = False,
+    no_thresholds: Annotated[bool, typer.Option("--no-thresholds", help="judge no thresholds")] = False,
     threads: Annotated[int, typer.Option(min=1, help="threads of the engine")] = 1,
     late_arrivals: Annotated[str | None, typer.Option(help="wait or drop: arrivals that find no VU")] = None,
     arrival_process: Annotated[str, typer.Option(help="even (k6's) or poisson")] = "even",
@@ -35,15 +57,27 @@ def run(
     strict: Annotated[bool, typer.Option("--strict", help="an undecided threshold fails the run")] = False,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     summary_export: Annotated[Path | None, typer.Option(help="write the summary's data as JSON here")] = None,
+    summary_trend_stats: Annotated[
+        str | None, typer.Option(help="what the summary says of times: avg,min,med,max,count,p(N) by commas")
+    ] = None,
+    summary_time_unit: Annotated[str | None, typer.Option(help="s, ms or us; each time's own by default")] = None,
+    no_summary: Annotated[bool, typer.Option("--no-summary", help="print no summary")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="as always: nothing here is coloured")] = False,
+    no_usage_report: Annotated[
+        bool, typer.Option("--no-usage-report", help="as always: nothing is reported to anybody")
+    ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
+    from plimsoll.cli.k6_flags import OPTION_OF_FLAG, script_options
     from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig, EngineRun, inspect
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
-    options = _options(vus, duration, iterations, stage or [], pairs(tag or [], "--tag"))
+    flags = {name: value for name, value in locals().items() if name in OPTION_OF_FLAG}
+    options = script_options(flags, stage or [], pairs(tag or [], "--tag"), no_thresholds)
+    shown = _Shown.of(summary_trend_stats, summary_time_unit, no_summary)
     config = EngineConfig(
         script=script,
         env={**os.environ, **pairs(env or [], "--env")},
@@ -66,14 +100,14 @@ def run(
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
-                _print_results(engine.result(), None)
+                _print_results(engine.result(), writer.path, shown, None)
                 raise
             if tally.interrupted:
                 writer.finish("interrupted")
     except InputError as error:
         error.exit_code = EXIT_SCRIPT
         raise
-    _print_results(ended, summary_export)
+    _print_results(ended, writer.path, shown, summary_export)
     for warning in tally.warnings():
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
@@ -90,23 +124,24 @@ def pairs(texts: list[str], flag: str) -> dict[str, str]:
     return dict(text.split("=", 1) for text in texts)
 
 
-def _options(
-    vus: int | None, duration: str | None, iterations: int | None, stages: list[str], tags: dict[str, str]
-) -> dict[str, Any]:
-    from plimsoll.errors import InputError
+@dataclass(frozen=True)
+class _Shown:
+    """How the summary is shown: statistics of trends, the unit of times ("" for each its own), or not at all."""
 
-    options: dict[str, Any] = {}
-    given = {"vus": vus, "duration": duration, "iterations": iterations, "tags": tags or None}
-    options.update({key: value for key, value in given.items() if value is not None})
-    if stages:
-        rows = []
-        for text in stages:
-            length, _, target = text.rpartition(":")
-            if not length or not target.isdigit():
-                raise InputError(f"--stage {text}: not duration:target", "Write for example --stage 30s:10.")
-            rows.append({"duration": length, "target": int(target)})
-        options["stages"] = rows
-    return options
+    statistics: tuple[str, ...]
+    time_unit: str
+    nothing: bool
+
+    @classmethod
+    def of(cls, statistics: str | None, time_unit: str | None, nothing: bool) -> _Shown:
+        """From the flags; InputError where they make no sense."""
+        from plimsoll.errors import InputError
+        from plimsoll.report.k6_summary import UNITS_MS
+        from plimsoll.report.trend_statistics import DEFAULT, parse_statistics
+
+        if time_unit not in (None, *UNITS_MS):
+            raise InputError(f"--summary-time-unit {time_unit}: no such unit", f"Use {', '.join(UNITS_MS)}.")
+        return cls(parse_statistics(statistics) if statistics is not None else DEFAULT, time_unit or "", nothing)
 
 
 def _say_policy(engine: EngineRun, quiet: bool) -> None:
@@ -142,15 +177,20 @@ def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> 
                 writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
 
 
-def _print_results(ended: dict[str, Any], summary_export: Path | None) -> None:
+def _print_results(ended: dict[str, Any], run: Path, shown: _Shown, summary_export: Path | None) -> None:
     import json
 
     from plimsoll.report.k6_summary import summary_text
+    from plimsoll.report.trend_statistics import with_statistics
     from plimsoll.runs.directory import write_json
+    from plimsoll.runs.reader import RunReader
 
     handled = ended["handled"]
-    if handled is None:
-        print(summary_text(ended["summary"]))
+    summary = with_statistics(ended["summary"], shown.statistics, RunReader(run).snapshots())
+    if shown.nothing:
+        pass
+    elif handled is None:
+        print(summary_text(summary, shown.statistics, shown.time_unit))
     else:
         for name, text in handled.items():
             text = text if isinstance(text, str) else json.dumps(text)
@@ -159,7 +199,7 @@ def _print_results(ended: dict[str, Any], summary_export: Path | None) -> None:
             else:
                 Path(name).write_text(text, encoding="utf-8")
     if summary_export is not None:
-        write_json(summary_export, ended["summary"])
+        write_json(summary_export, summary)
 
 
 def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:

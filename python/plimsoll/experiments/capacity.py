@@ -21,7 +21,7 @@ from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up
 from plimsoll.experiments.recovery import why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
-from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.plateau import Plateau
 from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
 
@@ -37,14 +37,15 @@ def run_capacity(
     writer: Writer | None = None,
     probes_sampler: ProbesSampler | None = None,
     on_progress: ProgressCallback | None = None,
+    data_volume: DataVolume | None = None,
 ) -> CapacityResult:
     """Find the bracket of the capacity; the source is started here and stopped whatever happens.
 
     `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
-    gives resource rows. KeyboardInterrupt ends with status "interrupted" and what was measured until then; a second one
-    ends the load at once and is raised.
+    gives resource rows; `data_volume()` is read between the steps. KeyboardInterrupt ends with status "interrupted"
+    and what was measured until then; a second one ends the load at once and is raised.
     """
-    holder = StepHolder(source, writer, probes_sampler, on_progress)
+    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume)
     holder.warm_up_s = settings.warm_up_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
@@ -58,6 +59,7 @@ def run_capacity(
             search.run()
         else:
             search_closed(holder, settings, result)
+        holder.read_data_volume()
     except KeyboardInterrupt:
         result.status, result.reason = "interrupted", "The search was ended by an interruption."
         holder.event("interrupted", source.now() if started else 0.0)
@@ -66,6 +68,7 @@ def run_capacity(
         result.load_s = source.now() if started else 0.0
         _stop(source, graceful=result.status != "failed")
     result.rate_per_level_s = search.rate_per_level_s()
+    result.rate_arrivals = None if settings.arrivals_per_level_s else holder.planned_total
     holder.event("capacity_result", result.load_s, result=result.to_json())
     return result
 

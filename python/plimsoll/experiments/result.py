@@ -60,7 +60,10 @@ class CapacitySettings:
 
 @dataclass
 class StepRecord:
-    """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up."""
+    """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up.
+
+    `volume_start`, `volume_end`: the target's data volume before and after it, where the study says how to read it.
+    """
 
     level: float
     kind: StepKind
@@ -69,6 +72,8 @@ class StepRecord:
     measurement: Measurement
     judgement: Judgement
     drain_s: float | None = None
+    volume_start: float | None = None
+    volume_end: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The step as events and findings hold it; rates per second, times in ms."""
@@ -89,6 +94,7 @@ class StepRecord:
             "p50_ms": seen.response_ms(0.50),
             "p90_ms": seen.response_ms(0.90),
             "p99_ms": seen.response_ms(0.99),
+            "mean_ms": seen.times.mean if seen.times.count else None,
             "samples": seen.times.count,
             "errors": seen.failed,
             "error_share": seen.error_share,
@@ -98,6 +104,8 @@ class StepRecord:
             "backlog_end": seen.backlog,
             "in_flight_end": seen.in_flight,
             "drain_s": self.drain_s if self.drain_s is None or math.isfinite(self.drain_s) else None,
+            "volume_start": self.volume_start,
+            "volume_end": self.volume_end,
             "drained": self.drain_s is None or math.isfinite(self.drain_s),
             "generator_share": seen.generator_share,
             "generator_cores": seen.generator_cores,
@@ -107,7 +115,10 @@ class StepRecord:
 
 @dataclass
 class CapacityResult:
-    """What was found: the bracket in levels, the steps, and how the experiment ended."""
+    """What was found: the bracket in levels, the steps, and how the experiment ended.
+
+    `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
+    """
 
     unit: str
     open: bool
@@ -119,6 +130,7 @@ class CapacityResult:
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
+    rate_arrivals: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The result as findings read it, from memory or from the run's event `capacity_result`."""
@@ -138,6 +150,7 @@ class CapacityResult:
             "estimate": self.estimate.level if self.estimate else None,
             "estimate_sd": self.estimate.sd if self.estimate else None,
             "rate_per_level_s": self.rate_per_level_s,
+            "rate_arrivals": self.rate_arrivals,
             "load_s": self.load_s,
             "steps": [step.to_json() for step in self.steps],
         }

@@ -16,6 +16,7 @@ from plimsoll.experiments.result import PHASE_OF, Phase, Progress, ProgressCallb
 from plimsoll.experiments.search import Bracket
 from plimsoll.runs.snapshot import Snapshot
 
+DataVolume = Callable[[], float | None]
 ProbesSampler = Callable[[int, float], Iterable[Mapping[str, Any]]]
 Decide = Callable[[Measurement], Judgement | None]
 Conclude = Callable[[Measurement], Judgement]
@@ -49,6 +50,7 @@ class StepHolder:
         writer: Writer | None,
         probes_sampler: ProbesSampler | None = None,
         on_progress: ProgressCallback | None = None,
+        data_volume: DataVolume | None = None,
     ) -> None:
         self.source = source
         self.writer = writer
@@ -59,6 +61,7 @@ class StepHolder:
         self.level_seconds = 0.0
         self._sample = probes_sampler
         self._report = on_progress
+        self._data_volume = data_volume
         self._began = False
         self._unfinished = 0
 
@@ -67,6 +70,7 @@ class StepHolder:
 
         An interruption (KeyboardInterrupt) closes the record as undecided and passes on.
         """
+        volume = self.read_data_volume()
         start_s = self.source.now()
         self.event("step_started", start_s, level=level, step_kind=kind)
         self.source.set_level(level)
@@ -87,9 +91,9 @@ class StepHolder:
                 if judgement is not None:
                     break
         except KeyboardInterrupt:
-            self._close(seen, kind, start_s, Judgement("undecided", ("Interrupted.",)))
+            self._close(seen, kind, start_s, Judgement("undecided", ("Interrupted.",)), volume)
             raise
-        return self._close(seen, kind, start_s, judgement or conclude(seen))
+        return self._close(seen, kind, start_s, judgement or conclude(seen), volume)
 
     def drain(self, limit_s: float) -> float:
         """Level 0 until nothing waits or runs; seconds taken, infinity if the work left did not shrink in `limit_s`."""
@@ -109,6 +113,17 @@ class StepHolder:
             self.records[-1].drain_s = drained_s
         return drained_s
 
+    def read_data_volume(self) -> float | None:
+        """The data volume now, which is also that after the last step; None where the study does not say how."""
+        if self._data_volume is None:
+            return None
+        volume = self._data_volume()
+        if volume is not None:
+            self.event("data_volume", self.source.now(), value=volume)
+        if self.records:
+            self.records[-1].volume_end = volume
+        return volume
+
     def rate_per_level_s(self) -> float | None:
         """Arrivals per second at level 1 over all measured seconds so far; None before the first arrival."""
         return self.planned_total / self.level_seconds if self.planned_total and self.level_seconds else None
@@ -123,9 +138,11 @@ class StepHolder:
         if self._report is not None:
             self._report(Progress("drain", 0.0, 0.0, self.source.unit, 0.0, 0.0, 0.0, self.bracket, message))
 
-    def _close(self, seen: Measurement, kind: StepKind, start_s: float, judgement: Judgement) -> StepRecord:
+    def _close(
+        self, seen: Measurement, kind: StepKind, start_s: float, judgement: Judgement, volume: float | None
+    ) -> StepRecord:
         end_s = float(seen.seconds[-1] + 1) if seen.seconds else self.source.now()
-        record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement)
+        record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement, volume_start=volume)
         self.records.append(record)
         self.event("step_ended", end_s, **record.to_json())
         return record

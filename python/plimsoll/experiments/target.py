@@ -1,4 +1,4 @@
-"""Controlling the target: start, ready, reset, stop, each a shell command with a time limit.
+"""Controlling the target: start, ready, switch, reset, stop, each a shell command with a time limit.
 
 Output of every command is kept, without secrets, in the run's logs/. Commands run in process groups of their own;
 `stop` ends the started one with all its descendants, also when its own stop command fails; when Plimsoll itself is
@@ -29,8 +29,8 @@ _FREE_THE_PORT = "Stop it, take another port, or leave target.start out to measu
 class TargetControl:
     """Starts and stops the target of a study. As a context manager: start and ready on entry, stop on exit.
 
-    `on_event` gets (kind, message) with kind "note", "ready" or "reset". Commands run in `directory`, the study file's
-    folder. Raises TargetError with the last lines of the output when a command fails or takes too long.
+    `on_event` gets (kind, message) with kind "note", "ready", "switch" or "reset". Commands run in `directory`, the
+    study file's folder. Raises TargetError with the last lines of the output when a command fails or takes too long.
     """
 
     def __init__(
@@ -111,6 +111,18 @@ class TargetControl:
             return
         self._complete("reset", self.target.reset, self.target.time_limits.reset_s)
         self._on_event("reset", f"reset: {self._redactor.text(self.target.reset)}")
+
+    def switch(self, variant: str) -> None:
+        """Make the target one of the study's variants, which it then is, and wait until it is ready again.
+
+        Raises InputError for a name that the study does not have.
+        """
+        wanted = self.target.variant(variant)
+        if wanted.switch is not None:
+            self._complete("switch", wanted.switch, self.target.time_limits.switch_s)
+        self._on_event("switch", f"variant {variant}: {self._redactor.text(wanted.switch or str(wanted.url))}")
+        self.target = self.target.as_variant(variant)
+        self.wait_ready()
 
     def stop(self, *, quietly: bool = False) -> None:
         """Run the stop command, then end what `start` left running: SIGTERM, after the time limit SIGKILL.

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import answer, level_words, next_steps
+from plimsoll.findings.data_volume import data_volume_facts
+from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.limits import limiting_resource
 from plimsoll.findings.objectives import judge_objectives
@@ -68,6 +70,7 @@ def capacity_findings(
     reference = expected_users / per_level if expected_users and per_level else facts["good"]
     failed = facts["status"] == "failed"
     answered = not failed and _has_bound(facts)
+    volume = data_volume_facts(steps, means)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -80,11 +83,14 @@ def capacity_findings(
         "limited_by": limiting_resource(bad, steps, means, facts["unit"]) if answered else dict(_NOT_JUDGED),
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
+        "data_volume": volume,
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
         "notes": [facts["reason"], generator["words"], *([] if failed else _notes(facts, steps)), *notes],
         "steps": steps,
         "run": run_path,
     }
+    if volume is not None:
+        finding["notes"].append(volume["words"])
     finding["answer"] = answer(facts, finding)
     finding["next"] = next_steps(facts, finding)
     return [finding]
@@ -126,6 +132,7 @@ def result_of_run(run: Run) -> dict[str, Any]:
         "estimate": None,
         "estimate_sd": None,
         "rate_per_level_s": None,
+        "rate_arrivals": None,
         "load_s": steps[-1]["end_s"] if steps else 0.0,
         "steps": steps,
     }
@@ -167,7 +174,7 @@ def _missing_answer(facts: Mapping[str, Any]) -> list[str]:
 def _capacity(
     facts: Mapping[str, Any], steps: Sequence[Step], means: Sequence[Means], per_level: float | None
 ) -> dict[str, Any]:
-    """Bracket and rates; `interval` stays null until its coverage is calibrated (METHODS A1)."""
+    """Bracket, rates, interval and knee."""
     good = facts["good"]
     held = [step for step in steps if step["level"] == good and step["verdict"] == "good"]
     seconds = sum(step["end_s"] - step["measured_from_s"] for step in held)
@@ -188,8 +195,8 @@ def _capacity(
         "width": facts["width"],
         "estimate": facts["estimate"],
         "estimate_sd": facts["estimate_sd"],
-        "interval": None,
-        "confidence": None,
+        **interval_facts(facts),
+        **knee_facts(facts, steps),
     }
 
 

@@ -26,10 +26,17 @@ def parser() -> argparse.ArgumentParser:
     tracker.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 takes a free one (default %(default)s)")
     tracker.add_argument("--issues", type=_count, help="issues to seed (default: what the data holds, else 20000)")
     tracker.add_argument("--seed", type=int, help="seed of texts and tokens (default: what the data holds, else 1)")
-    tracker.add_argument("--data", type=Path, default=DEFAULT_DATA, metavar="DIR", help="default %(default)s")
+    tracker.add_argument(
+        "--data", type=Path, default=DEFAULT_DATA, metavar="DIR", help="folder of its data (default %(default)s)"
+    )
     tracker.add_argument("--dsn", help="PostgreSQL instead of SQLite: postgresql://user@host:port/database")
     tracker.add_argument("--cpu", type=_count, metavar="N", help="run on this core only (Linux)")
     tracker.add_argument("--reset", action="store_true", help="throw away all changes, start from the seeded data")
+    tracker.add_argument(
+        "--restore-at",
+        metavar="URL",
+        help="serve nothing: take the tracker at URL, whose folder is --data, back to its seeded data",
+    )
     tracker.add_argument(
         "--age-recount",
         action="store_true",
@@ -42,10 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Serve the target that `argv` names; returns the exit code when it was asked to stop."""
     arguments = parser().parse_args(argv)
     # Imported late: `--help` and a wrong option must not wait for SQLAlchemy and Starlette.
+    from plimsoll.lab.tracker.load_files import restore_at
     from plimsoll.lab.tracker.server import ServerOptions, serve
 
-    options = {key: value for key, value in vars(arguments).items() if key != "name"}
+    options = {key: value for key, value in vars(arguments).items() if key not in ("name", "restore_at")}
     try:
+        if arguments.restore_at is not None:
+            restore_at(arguments.restore_at.rstrip("/"), arguments.data / "users.json")
+            return 0
         return serve(ServerOptions(**options))
     except PlimsollError as error:
         print(f"plimsoll lab {arguments.name}: {error}", file=sys.stderr)

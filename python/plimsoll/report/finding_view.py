@@ -132,10 +132,22 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
     if isinstance(interval, list | tuple) and len(interval) == 2 and all(map(is_number, interval)):
         confidence = wording.percent(capacity.get("confidence"))
         yield f"Interval ({confidence})", f"{wording.number(interval[0])} to {wording.level(interval[1], unit)}"
+    if is_number(capacity.get("knee")):
+        yield "Knee", _knee_words(capacity, unit)
+    volume = section(finding, "data_volume")
+    if is_number(volume.get("start")) and is_number(volume.get("end")):
+        yield "Data volume", f"{wording.number(volume['start'], 6)} to {wording.number(volume['end'], 6)}"
     if is_number(headroom.get("expected_users")):
         yield "Expected load", wording.level(headroom["expected_users"], "users")
     if is_number(headroom.get("ratio")):
         yield "Headroom", wording.headroom(headroom["ratio"])
+
+
+def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
+    words, interval = f"about {wording.level(capacity['knee'], unit)}", capacity.get("knee_interval")
+    if isinstance(interval, list | tuple) and len(interval) == 2 and all(map(is_number, interval)):
+        words += f" ({wording.number(interval[0])} to {wording.number(interval[1])})"
+    return words
 
 
 def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from plimsoll.report.trend_statistics import DEFAULT
 
 WIDTH = 34
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
-TREND_STATISTICS = ("avg", "min", "med", "max", "p(90)", "p(95)")
+UNITS_MS = {"s": 1000.0, "ms": 1.0, "us": 0.001}
 
 
-def summary_text(data: Mapping[str, Any]) -> str:
+def summary_text(data: Mapping[str, Any], statistics: Sequence[str] = DEFAULT, time_unit: str = "") -> str:
     """k6's summary of `data` (metrics and root_group as handleSummary gets them).
+
+    `statistics`: of each trend, all of which its values hold; `time_unit`: a key of UNITS_MS for all times, or "" for
+    the unit that reads best.
 
     A threshold that saw no sample is marked `?`: undecided, neither passed nor failed.
     """
@@ -26,7 +31,7 @@ def summary_text(data: Mapping[str, Any]) -> str:
         base, _, tags = name.partition("{")
         label = f"  {{ {tags[:-1]} }}" if tags else base
         dots = "." * max(3, WIDTH - len(label))
-        lines.append(f"   {worst} {label}{dots}: {_values(metric)}")
+        lines.append(f"   {worst} {label}{dots}: {_values(metric, statistics, time_unit)}")
     undecided = [
         name
         for name in metrics
@@ -53,7 +58,7 @@ def _group_lines(group: Mapping[str, Any], indent: int) -> Iterator[str]:
         yield from _group_lines(child, indent + 2)
 
 
-def _values(metric: Mapping[str, Any]) -> str:
+def _values(metric: Mapping[str, Any], statistics: Sequence[str], time_unit: str) -> str:
     values, is_time = metric["values"], metric["contains"] == "time"
     match metric["type"]:
         case "counter":
@@ -65,12 +70,17 @@ def _values(metric: Mapping[str, Any]) -> str:
         case _ if values.get("count") == 0:
             return "no samples"
         case _:
-            shown = duration_text if is_time else _number
-            return " ".join(f"{name}={shown(values[name])}" for name in TREND_STATISTICS)
+            return " ".join(f"{name}={_shown(values[name], name, is_time, time_unit)}" for name in statistics)
 
 
-def duration_text(value_ms: float) -> str:
-    """Milliseconds in the unit that reads best: µs, ms, s or m."""
+def _shown(value: float, statistic: str, is_time: bool, time_unit: str) -> str:
+    return duration_text(value, time_unit) if is_time and statistic != "count" else _number(value)
+
+
+def duration_text(value_ms: float, unit: str = "") -> str:
+    """Milliseconds in a unit of UNITS_MS or, without one, in the unit that reads best: µs, ms, s or m."""
+    if unit:
+        return f"{value_ms / UNITS_MS[unit]:.6g}{'µs' if unit == 'us' else unit}"
     if value_ms == 0:
         return "0s"
     if abs(value_ms) < 1:

@@ -56,7 +56,7 @@ def marks_of(finding: Mapping[str, Any], manifest: Mapping[str, Any], steps: Seq
         bad = min((step.level for step in steps if step.verdict == "bad"), default=None)
         levels = [step.level for step in steps if step.verdict == "good" and (bad is None or step.level < bad)]
         good = max(levels, default=None)
-    return Marks(good, bad, expected, first_number(capacity.get("knee"), capacity.get("estimate")))
+    return Marks(good, bad, expected, first_number(capacity.get("knee")))
 
 
 def throughput_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str, Any] | None:

@@ -85,7 +85,7 @@ def build(run: RunEvidence) -> Page:
         findings=views,
         measured=measured(run, unit),
         curves=_curves(run, main, unit),
-        curves_note=_curves_note(run.steps),
+        curves_note=_curves_note(run.steps, section(main, "capacity")),
         steps=tables.step_rows(run.steps),
         tallies=tallies,
         whole_run=whole,
@@ -164,12 +164,15 @@ def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]
     return [Chart(key, title, reading, spec) for key, title, reading, spec in drawn if spec is not None]
 
 
-def _curves_note(steps: list[Step]) -> str:
+def _curves_note(steps: list[Step], capacity: Mapping[str, Any]) -> str:
     words = (
         "Each point is one step: a stretch of time at one level. The line runs through the median of steps at a level."
     )
     if any(step.verdict == "probe" for step in steps):
         words += " Points of the range finding are short and judge nothing."
+    means = capacity.get("knee_means")
+    if means:
+        words += f" The knee is {means}." if capacity.get("knee") is not None else f" No knee is marked: {means}"
     return words
 
 
@@ -219,7 +222,7 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
-    skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result"}
+    skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result", "data_volume"}
     rows = []
     for event in run.events:
         kind = str(event.get("kind"))

@@ -38,6 +38,7 @@ class Step:
     errors: int | None = None
     backlog_end: int | None = None
     in_flight_end: int | None = None
+    volume_start: float | None = None
     cpu: dict[str, float] = field(default_factory=dict)
     planned: int = 0
     done: int = 0
@@ -100,7 +101,17 @@ def _from_entry(entry: Any) -> Step | None:
     if entry.get("step_kind") == "expected" and step.verdict == "undecided":
         step.verdict = "expected"  # held for the objectives; as a capacity it had nothing to decide
     step.reasons = [str(reason) for reason in entry.get("reasons") or ()]
-    for name in ("planned_per_s", "done_per_s", "p50_ms", "p90_ms", "p99_ms", "errors", "backlog_end", "in_flight_end"):
+    for name in (
+        "planned_per_s",
+        "done_per_s",
+        "p50_ms",
+        "p90_ms",
+        "p99_ms",
+        "errors",
+        "backlog_end",
+        "in_flight_end",
+        "volume_start",
+    ):
         setattr(step, name, first_number(entry.get(name)))
     cpu = entry.get("cpu")
     if isinstance(cpu, Mapping):

@@ -99,6 +99,7 @@ def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
             "p99": wording.number(step.p99_ms),
             "errors": wording.number(step.errors),
             "unfinished": wording.number(step.unfinished_end),
+            "volume": wording.number(step.volume_start, 6) if step.volume_start is not None else None,
             "cpu": [f"{name} {wording.percent(share)}" for name, share in step.cpu.items()],
             "key": step.verdict,
             "verdict": wording.verdict(step.verdict),

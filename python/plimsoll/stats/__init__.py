@@ -2,6 +2,8 @@
 
 saturation.py   does unfinished work grow within a step faster than chance allows
 plateau.py      capacity as the throughput of steps in which the target was always busy
+knee.py         where more load costs more response time than it brings throughput
+covariate.py    does an operation cost more as the data grows
 trend.py        slope of a series with an interval
 wilson.py       interval of a share
 quantile.py     when a quantile has enough samples, and its interval by ranks

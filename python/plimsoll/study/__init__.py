@@ -12,6 +12,7 @@ from plimsoll.study.models import (
     Study,
     Target,
     TimeLimits,
+    Variant,
 )
 from plimsoll.study.objectives import Limit, parse_objective
 from plimsoll.study.schema import study_schema, study_schema_json
@@ -38,6 +39,7 @@ __all__ = [
     "Study",
     "Target",
     "TimeLimits",
+    "Variant",
     "arrivals_per_s",
     "load_study",
     "parse_objective",

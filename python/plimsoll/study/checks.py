@@ -42,6 +42,7 @@ def contradictions(data: Any) -> list[Contradiction]:
     return [
         *_workload(_mapping(data.get("workload"))),
         *_processes(_mapping(data.get("target"))),
+        *_variants(_mapping(data.get("target"))),
         *_objectives(data),
         *_experiments(data),
     ]
@@ -89,6 +90,13 @@ def _processes(target: dict[str, Any]) -> Iterator[Contradiction]:
         if "label" in item and label in labels:
             yield Contradiction((*path, "label"), f"{label!r} is there twice", "Give each process its own label.")
         labels.add(label)
+
+
+def _variants(target: dict[str, Any]) -> Iterator[Contradiction]:
+    for name, variant in _mapping(target.get("variants")).items():
+        if isinstance(variant, dict) and not any(variant.values()):
+            path: KeyPath = ("target", "variants", name)
+            yield Contradiction(path, "nothing says how it differs", "Give it a `switch` command, a `url`, or both.")
 
 
 def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:

@@ -9,15 +9,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError
-from plimsoll.study.checks import contradictions
+from plimsoll.study.checks import contradictions, nearest
 from plimsoll.study.experiments import Experiment
 from plimsoll.study.objectives import Limit, parse_objective
 
 Name = Annotated[str, Field(min_length=1)]
+
+
+def _as_text(item: Any) -> Any:
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    return str(item) if isinstance(item, (int, float)) else item
+
+
+def _texts(value: Any) -> Any:
+    """YAML reads `PORT: 8080` as a number; an environment holds text."""
+    return {str(name): _as_text(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+Environment = Annotated[dict[str, str], BeforeValidator(_texts)]
 
 
 class StudyModel(BaseModel):
@@ -29,11 +53,10 @@ class StudyModel(BaseModel):
 class TimeLimits(StudyModel):
     """How long each command of the target may take, in seconds."""
 
-    start_s: float = Field(
-        default=30.0, gt=0, description="until the start command must still be running or have ended well"
-    )
-    ready_s: float = Field(default=60.0, gt=0, description="until the target must answer as ready")
+    ready_s: float = Field(default=60.0, gt=0, description="from the start until the target must answer as ready")
+    switch_s: float = Field(default=60.0, gt=0, description="for the switch command of a variant")
     reset_s: float = Field(default=300.0, gt=0, description="for the reset command")
+    data_volume_s: float = Field(default=10.0, gt=0, description="for each reading of data_volume")
     stop_s: float = Field(default=30.0, gt=0, description="for the stop command, and again before processes are killed")
 
 
@@ -46,6 +69,13 @@ class ProcessSelector(StudyModel):
     name: str | None = Field(default=None, min_length=1, description="its name, or a word of its command line")
 
 
+class Variant(StudyModel):
+    """The target in another form (version, setting, machine), which a command switches to."""
+
+    switch: str | None = Field(default=None, min_length=1, description="shell command that makes the target this one")
+    url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$", description="where it answers, if elsewhere")
+
+
 class Target(StudyModel):
     """The system under test and the commands that control it; without `start` it is taken to run already."""
 
@@ -55,24 +85,29 @@ class Target(StudyModel):
         default=None, min_length=1, description="URL, path below `url`, or command that succeeds when ready"
     )
     reset: str | None = Field(default=None, min_length=1, description="shell command that restores its data")
+    variants: dict[Name, Variant] = Field(default_factory=dict, description="chosen with --variant")
+    data_volume: str | None = Field(
+        default=None,
+        min_length=1,
+        description="how much data it holds: a command that prints a number, or a URL (or path below `url`) of JSON; "
+        "what follows # is the place of the number in it, as in /status#issues.total",
+    )
     stop: str | None = Field(default=None, min_length=1, description="shell command that stops it")
-    environment: dict[str, str] = Field(default_factory=dict, description="for these commands; never written to a run")
+    environment: Environment = Field(default_factory=dict, description="for these commands; never written to a run")
     processes: list[ProcessSelector] = Field(default_factory=list)
     time_limits: TimeLimits = Field(default_factory=lambda: TimeLimits())
 
-    @field_validator("environment", mode="before")
-    @classmethod
-    def _plain_values_are_text(cls, value: Any) -> Any:
-        """YAML reads `PORT: 8080` as a number; an environment holds text."""
-        if not isinstance(value, dict):
-            return value
-        return {str(name): _as_text(item) for name, item in value.items()}
+    def variant(self, name: str) -> Variant:
+        """The variant of that name; InputError if there is none."""
+        if name not in self.variants:
+            known = list(self.variants)
+            step = nearest(name, known, f"Use one of {', '.join(known)}.") if known else "Add it to target.variants."
+            raise InputError(f"the study has no variant {name!r}", step)
+        return self.variants[name]
 
-
-def _as_text(item: Any) -> Any:
-    if isinstance(item, bool):
-        return "true" if item else "false"
-    return str(item) if isinstance(item, (int, float)) else item
+    def as_variant(self, name: str) -> Target:
+        """The target where that variant of it answers."""
+        return self.model_copy(update={"url": self.variant(name).url or self.url})
 
 
 class Operation(StudyModel):
@@ -88,6 +123,7 @@ class OpenWorkload(StudyModel):
 
     script: Name
     model: Literal["open"] = "open"
+    env: Environment = Field(default_factory=dict, description="for the script's __ENV; -e on the command line wins")
     arrivals: Literal["poisson", "even"] = Field(
         default="poisson", description="even arrivals (k6's) flatter the target"
     )
@@ -108,6 +144,7 @@ class ClosedWorkload(StudyModel):
 
     script: Name
     model: Literal["closed"] = "closed"
+    env: Environment = Field(default_factory=dict, description="for the script's __ENV; -e on the command line wins")
     groups: list[Group] = Field(min_length=1)
 
 

@@ -18,7 +18,8 @@ def study_schema() -> dict[str, Any]:
     schema["properties"]["experiments"]["items"] = {"anyOf": [entry, {"enum": names}]}
     schema["$defs"]["Experiment"].update(minProperties=1, maxProperties=1)
     variable = {"type": ["string", "number", "boolean"]}
-    schema["$defs"]["Target"]["properties"]["environment"]["additionalProperties"] = variable
+    for model, field in (("Target", "environment"), ("OpenWorkload", "env"), ("ClosedWorkload", "env")):
+        schema["$defs"][model]["properties"][field]["additionalProperties"] = variable
     return {
         "$schema": DIALECT,
         "title": "Plimsoll study",

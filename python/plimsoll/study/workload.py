@@ -7,6 +7,7 @@ Closed:  X   = users / (R + Z)                        interactive response time 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from plimsoll.study.models import ClosedWorkload, OpenWorkload
 
 SECONDS_PER_HOUR = 3600.0
 THINK_TIME_VARIABLE = "PLIMSOLL_THINK_TIME_S"
+_K6_UNIT_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_K6_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)")
 
 
 def arrivals_per_s(workload: OpenWorkload, users: float) -> dict[str, float]:
@@ -103,8 +106,21 @@ def scenarios_for(
 
 
 def rate_of_scenarios(options: Mapping[str, Any]) -> float:
-    """Arrivals per second at one user that such options declare; the round trip of `scenarios_for`."""
-    return math.fsum(float(scenario.get("rate", 0.0)) for scenario in options["scenarios"].values())
+    """Arrivals per second that k6 options with constant arrival rates declare, at level 1; the round trip of
+    `scenarios_for`. Scenarios of VUs have no rate and count as 0."""
+    scenarios = options["scenarios"].values()
+    return math.fsum(float(one.get("rate") or 0.0) / k6_seconds(one.get("timeUnit") or "1s") for one in scenarios)
+
+
+def k6_seconds(duration: str | float) -> float:
+    """A duration as k6 writes it, in seconds: "1m30s", "250ms", bare milliseconds. ValueError for anything else."""
+    if not isinstance(duration, str):
+        return duration / 1000
+    text = duration.strip()
+    parts = _K6_DURATION_PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        return float(text) / 1000
+    return math.fsum(float(number) * _K6_UNIT_S[unit] for number, unit in parts)
 
 
 def _refuse_negative(value: float) -> None:

@@ -8,7 +8,6 @@ import json
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import warnings
@@ -19,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll.lab.ports import free_port
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.app import create_app
 from plimsoll.lab.tracker.data_directory import Wanted, open_data
@@ -30,7 +30,6 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 ISSUES = 300
-FREE_PORTS = range(20_000, 32_000)
 
 
 @dataclass
@@ -78,7 +77,7 @@ def postgresql_dsn() -> Iterator[str]:
     if not (found / "initdb").exists():
         pytest.fail("There is no PostgreSQL server on this machine. Install Debian's package postgresql.")
     folder = Path(tempfile.mkdtemp(prefix="plimsoll-postgresql-"))
-    port = _free_port()
+    port = free_port()
     as_owner: dict[str, Any] = {}
     if os.geteuid() == 0:
         owner = pwd.getpwnam("postgres")
@@ -116,15 +115,3 @@ def api(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Api]:
     dsn = request.getfixturevalue("postgresql_dsn") if request.param == "postgresql" else None
     with _serving(tmp_path, dsn) as ready:
         yield ready
-
-
-def _free_port() -> int:
-    """A free port below those that the kernel gives out by itself."""
-    for port in FREE_PORTS:
-        with socket.socket() as trial:
-            try:
-                trial.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no free port below 32000; stop some servers")

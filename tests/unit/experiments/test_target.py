@@ -29,7 +29,7 @@ server.serve_forever()
 
 
 def control(folder: Path, events: list[Any] | None = None, **target: Any) -> TargetControl:
-    limits = {"start_s": 30, "ready_s": 30, "reset_s": 30, "stop_s": 30} | target.pop("time_limits", {})
+    limits = {"ready_s": 30, "switch_s": 30, "reset_s": 30, "stop_s": 30} | target.pop("time_limits", {})
     noted = events if events is not None else []
     return TargetControl(
         Target(time_limits=limits, **target),
@@ -133,6 +133,23 @@ def test_reset_runs_to_its_end_and_its_failures_are_told(tmp_path):
     with pytest.raises(TargetError, match=r"within 0.2 s[\s\S]*reset_s"):
         control(tmp_path, reset="sleep 600", time_limits={"reset_s": 0.2}).reset()
     control(tmp_path).reset()
+
+
+def test_a_variant_is_switched_to_and_is_the_target_from_then_on(tmp_path):
+    events: list[Any] = []
+    variants = {
+        "new": {"switch": "touch new; echo switched"},
+        "slow": {"switch": "sleep 600"},
+        "far": {"url": "http://x"},
+    }
+    target = control(tmp_path, events, ready="test -e new", variants=variants, time_limits={"switch_s": 30})
+    target.switch("new")
+    assert (tmp_path / "logs/switch.log").read_text() == "switched\n"
+    assert [kind for kind, _ in events] == ["switch", "ready"]
+    target.switch("far")
+    assert target.target.url == "http://x"
+    with pytest.raises(TargetError, match=r"switch command did not end within 0.2 s[\s\S]*switch_s"):
+        control(tmp_path, variants=variants, time_limits={"switch_s": 0.2}).switch("slow")
 
 
 def test_logs_hold_no_secrets(tmp_path):

@@ -15,7 +15,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
-from simulators import OpenQueue
+from simulators import ClosedQueue, OpenQueue
 
 CAPACITY_PER_S = 300.0
 
@@ -57,6 +57,89 @@ def test_the_answer_names_capacity_limit_and_headroom(searched):
 def test_the_run_directory_alone_gives_the_same_finding(searched):
     result, run = searched
     assert capacity_findings(result_of_run(run), run) == json.loads(json.dumps(capacity_findings(result, run)))
+
+
+def test_interval_and_knee_are_given_with_what_they_mean(searched):
+    result, run = searched
+    capacity = capacity_findings(result, run)[0]["capacity"]
+    low, high = capacity["interval"]
+    assert capacity["good"] <= low < high <= capacity["bad"] and low <= 6000 <= high
+    assert capacity["confidence"] == 0.95 and "overloaded steps" in capacity["interval_means"]
+    assert capacity["knee"] is None or capacity["knee_interval"][0] <= 3000 <= capacity["knee_interval"][1]
+    assert capacity["knee_means"]
+
+
+def test_an_open_bracket_or_a_closed_workload_has_no_interval_and_says_why(searched):
+    facts = searched[0].to_json()
+    for change, words in (
+        ({"bad": None}, "open on one side"),
+        ({"estimate": None}, "overloaded"),
+        ({"open": False}, "wait"),
+    ):
+        capacity = capacity_findings(facts | change, None)[0]["capacity"]
+        assert (capacity["interval"], capacity["confidence"]) == (None, None) and words in capacity["interval_means"]
+
+
+def test_an_interval_that_says_no_more_than_the_bracket_is_none(searched):
+    facts = searched[0].to_json()
+    wide = capacity_findings(facts | {"estimate_sd": facts["estimate"]}, None)[0]["capacity"]
+    assert wide["interval"] is None and "does not narrow" in wide["interval_means"]
+    for step in facts["steps"]:
+        if step["verdict"] == "bad":
+            step["reasons"] = ["4.0% of the requests failed."]
+    failing = capacity_findings(facts, None)[0]["capacity"]
+    assert failing["interval"] is None and "Requests failed" in failing["interval_means"]
+
+
+def test_a_rate_that_was_measured_widens_the_interval(searched):
+    facts = searched[0].to_json() | {"good": 1.0, "bad": 1e9}
+    widths = []
+    for arrivals in (None, 500):
+        low, high = capacity_findings(facts | {"rate_arrivals": arrivals}, None)[0]["capacity"]["interval"]
+        widths.append(high / low)
+    assert widths[1] > 1.05 * widths[0]
+
+
+def test_a_closed_search_finds_its_knee():
+    result = run_capacity(ClosedQueue(1, 0.01, 0.99, 3), CapacitySettings(start_level=4))
+    capacity = capacity_findings(result, None)[0]["capacity"]
+    assert capacity["knee_interval"][0] <= 100 <= capacity["knee_interval"][1] and "N*" in capacity["knee_means"]
+
+
+class Growing(Target):
+    """A target whose data grow with what it does, and whose CPU per operation grows with its data."""
+
+    def __init__(self, source: OpenQueue, per_doubling: float) -> None:
+        super().__init__(source)
+        self.per_doubling, self.items = per_doubling, 1000.0
+
+    def __call__(self, second: int, t_unix: float) -> list[dict]:
+        per_s = min(CAPACITY_PER_S, self.source.level * self.source.rate_per_level_s)
+        self.items += 0.05 * per_s
+        used = 0.5 * per_s / CAPACITY_PER_S * (1 + self.per_doubling * (self.items / 1000 - 1))
+        return [{"t_unix": t_unix, "second": second, "source": "process:tracker", "values": {"cpu_cores_used": used}}]
+
+
+@pytest.mark.parametrize(("per_doubling", "significant"), [(0.5, True), (0.0, False)])
+def test_data_that_grew_are_told_with_what_they_did_to_the_demand(tmp_path, per_doubling: float, significant: bool):
+    source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, rate_per_level_s=0.05)
+    target = Growing(source, per_doubling)
+    settings = CapacitySettings(arrivals_per_level_s=0.05)
+    with RunWriter.create(tmp_path, RunFacts("capacity")) as writer:
+        result = run_capacity(source, settings, writer, target, data_volume=lambda: target.items)
+    [finding] = capacity_findings(result, RunReader(writer.path))
+    volume = finding["data_volume"]
+    assert volume["start"] == 1000 and volume["end"] == target.items > 1500
+    assert volume["words"] in finding["notes"] and "went from 1,000 to" in volume["words"]
+    assert volume["demand"]["significant"] is significant
+    assert ("changed with it beyond chance, by +" in volume["words"]) is significant
+    pairs = [(step["volume_start"], step["volume_end"]) for step in finding["steps"]]
+    assert all(before < after for before, after in pairs)
+    assert [after for _, after in pairs[:-1]] == [before for before, _ in pairs[1:]]
+
+
+def test_without_a_reading_nothing_is_said_of_the_data_volume(searched):
+    assert capacity_findings(*searched)[0]["data_volume"] is None
 
 
 def test_objectives_are_judged_apart_from_saturation(searched):

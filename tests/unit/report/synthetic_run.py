@@ -280,8 +280,11 @@ def finding(steps: list[dict], run: str) -> dict:
             "requests_per_s": 99.2,
             "good": 7000,
             "bad": 7400,
-            "interval": None,
-            "confidence": None,
+            "interval": [7050, 7350],
+            "confidence": 0.95,
+            "knee": 3600,
+            "knee_interval": [3300, 4000],
+            "knee_means": "the load of greatest throughput ÷ mean response time",
         },
         "objectives": [
             {

@@ -46,6 +46,12 @@ def test_an_expectation_far_beyond_what_was_tried_does_not_squeeze_the_curves() 
     assert "900,000" not in json.dumps(specification)
 
 
+def test_the_knee_is_marked_beside_the_bracket() -> None:
+    finding = {"capacity": {**CAPACITY["capacity"], "knee": 3600}}
+    specification = level_charts.response_chart(steps(), marks_of(finding, {}, []), "users")
+    assert specification is not None and "knee about 3,600 users" in json.dumps(specification)
+
+
 def test_marks_without_a_finding_come_from_the_verdicts_of_the_steps() -> None:
     marks = marks_of({}, {"study": {"expected_users": 3000}}, steps())
     assert (marks.good, marks.bad, marks.expected) == (7000, 7400, 3000)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.stats.plateau import Plateau, plateau, pool
+from plimsoll.stats.plateau import Plateau, capacity_interval, plateau, pool
 from plimsoll.stats.quantile import rank_bounds, samples_needed
 from plimsoll.stats.trend import theil_sen
 from plimsoll.stats.wilson import wilson_interval
@@ -46,6 +46,13 @@ def test_pooled_plateaus_lie_between_and_are_surer_than_each():
     both = pool([Plateau(100, 0.02), Plateau(110, 0.01)])
     assert 107 < both.level < 109 and both.relative_sd < 0.01
     assert pool([]) is None
+
+
+def test_the_interval_of_a_capacity_is_normal_in_its_log_and_stays_in_the_bracket():
+    low, high = capacity_interval(Plateau(100, 0.02), 10, 1000)
+    assert (low, high) == (pytest.approx(100 * math.exp(-0.0392), rel=1e-5), pytest.approx(104.0, abs=0.01))
+    assert capacity_interval(Plateau(100, 0.02), 98, 103) == (98, 103)
+    assert capacity_interval(Plateau(100, 0.02), 10, 1000, rate_relative_sd=0.02)[1] > high
 
 
 def test_theil_sen_ignores_a_spike_and_sees_a_slope():

@@ -17,7 +17,7 @@ target:
   start: ./run
   environment: {PORT: 8000, DEBUG: true}
   processes: [{label: app, port: 8000}]
-  time_limits: {start_s: 5}
+  time_limits: {switch_s: 5}
 workload:
   script: script.js
   operations:
@@ -77,7 +77,20 @@ def test_a_good_study_is_read_with_defaults(tmp_path):
     assert study.experiments[1].options.step_s == 10
     assert study.objectives[0].limit.limit == 1000
     assert study.operation_names == ("create_issue", "view")
-    assert (study.target.time_limits.start_s, study.target.time_limits.ready_s) == (5, 60)
+    assert (study.target.time_limits.switch_s, study.target.time_limits.ready_s) == (5, 60)
+
+
+def test_variants_need_a_difference_and_a_wrong_name_is_answered_with_the_nearest():
+    text = "target:\n  url: http://a\n  variants:\n    old: {switch: ./old.sh}\n    new: {url: 'http://b'}\n"
+    workload = "workload: {script: s.js, operations: [{name: a, per_user_hour: 1}]}\n"
+    target = parse_study(text + workload).target
+    assert (target.as_variant("old").url, target.as_variant("new").url) == ("http://a", "http://b")
+    with pytest.raises(InputError, match="Did you mean new"):
+        target.variant("nwe")
+    [(line, key, words)] = mistakes_of("target:\n  variants:\n    same: {}\n" + workload)
+    assert (line, key) == (3, "target.variants.same") and "switch" in words
+    [(line, key, _)] = mistakes_of("target:\n  variants:\n    one: {url: here}\n" + workload)
+    assert (line, key) == (3, "target.variants.one.url")
 
 
 def test_groups_make_a_closed_workload_without_saying_so():

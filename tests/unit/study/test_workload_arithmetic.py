@@ -19,7 +19,7 @@ from plimsoll.study import (
     users_for_rate,
     users_per_group,
 )
-from plimsoll.study.workload import THINK_TIME_VARIABLE, closed_throughput_per_s, rate_of_scenarios
+from plimsoll.study.workload import THINK_TIME_VARIABLE, closed_throughput_per_s, k6_seconds, rate_of_scenarios
 
 OPEN = OpenWorkload(
     script="s.js",
@@ -53,6 +53,24 @@ def test_scenarios_hold_the_rates_of_one_user_as_floats():
     assert options["scenarios"]["view"]["exec"] == "view"
     assert options["scenarios"]["view"]["rate"] == pytest.approx(49 / 3600)
     assert rate_of_scenarios(options) == pytest.approx(total_arrivals_per_s(OPEN, 1))
+
+
+def test_the_rate_of_scenarios_counts_their_time_units_and_no_vus():
+    scenarios = {"a": {"rate": 90, "timeUnit": "1m30s"}, "b": {"rate": 5}, "c": {"executor": "constant-vus", "vus": 3}}
+    assert rate_of_scenarios({"scenarios": scenarios}) == pytest.approx(6)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("1m30s", 90), ("1h2m3.5s", 3723.5), ("500ms", 0.5), ("250", 0.25), (2000, 2), ("10us", 1e-5)]
+)
+def test_durations_are_read_as_k6_writes_them(text, seconds):
+    assert k6_seconds(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "1x", "1m and"])
+def test_what_is_no_duration_is_refused(text):
+    with pytest.raises(ValueError):
+        k6_seconds(text)
 
 
 def test_scenarios_of_a_closed_workload_share_one_user_and_carry_the_think_time():

@@ -9,5 +9,6 @@ queries.py          every statement
 app.py              the REST paths
 telemetry.py        the flat document of /api/admin/telemetry
 server.py           socket, core, signals, the line that says ready
+load_files.py       study and script for the tracker that serves, in its data folder
 load/               a k6-compatible load script and a study
 """

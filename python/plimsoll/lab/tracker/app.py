@@ -112,6 +112,10 @@ def create_app(database: Database, people: People, restore: Restore, age_recount
     async def healthz(_request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    async def volume(_request: Request) -> Response:
+        """How much data there is, for `target.data_volume` of a study; without a token, as probes have none."""
+        return JSONResponse({"issues": await database.run(queries.count_all)})
+
     routes = [
         route("/api/issues/{id}", GET=view_issue),
         route("/api/issuesGetter", POST=get_issues),
@@ -128,6 +132,7 @@ def create_app(database: Database, people: People, restore: Restore, age_recount
         route("/api/admin/telemetry", GET=show_telemetry),
         route("/api/admin/reset", POST=reset_data),
         Route("/healthz", healthz),
+        Route("/volume", volume),
     ]
     return _Metered(Starlette(routes=routes), meter)
 

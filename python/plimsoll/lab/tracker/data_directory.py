@@ -3,6 +3,7 @@
     DIR/seed.db      the seeded data; never opened for writing again
     DIR/tracker.db   the working copy that the server changes (and its -wal and -shm)
     DIR/users.json   logins and bearer tokens for the load script, readable by the owner only
+    DIR/study.yaml   a study of this tracker, with its script (load_files.py)
     DIR/lock         held by the process that serves from DIR
 
 A folder that exists is used as it is, changes included. `reset` copies seed.db over tracker.db; if other data is asked
@@ -116,7 +117,7 @@ def _prepare_sqlite(directory: Path, wanted: Wanted, say: Say) -> SeedFacts:
 def _prepare_postgresql(database: Database, wanted: Wanted, say: Say) -> SeedFacts:
     try:
         with database.engine.begin() as connection:
-            facts = _facts(connection)
+            facts = seeded_facts(connection)
             difference = facts.differs_from(wanted) if facts else None
             if facts and difference and not wanted.reset:
                 raise _other_data("the database", difference, "give another database as --dsn")
@@ -157,7 +158,8 @@ def _other_data(where: str, difference: str, otherwise: str) -> InputError:
     )
 
 
-def _facts(connection: Connection) -> SeedFacts | None:
+def seeded_facts(connection: Connection) -> SeedFacts | None:
+    """What the database was seeded with; None if it was not."""
     if not inspect(connection).has_table(schema.seed_facts.name):
         return None
     values = {row.key: row.value for row in connection.execute(select(schema.seed_facts))}

@@ -176,6 +176,11 @@ def count_matching(connection: Connection, wanted: Filter) -> int:
     return int(connection.execute(select(func.count()).select_from(limited)).scalar_one())
 
 
+def count_all(connection: Connection) -> int:
+    """How many issues there are, from the counts that every change keeps."""
+    return int(connection.execute(select(func.sum(counts.c.count))).scalar_one() or 0)
+
+
 def suggest_summaries(connection: Connection, prefix: str) -> list[str]:
     """Summaries of the newest issues that have a word beginning with `prefix`, a single word."""
     newest = select(issues.c.summary).order_by(issues.c.id.desc()).limit(SUGGESTIONS)

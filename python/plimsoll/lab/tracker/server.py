@@ -23,7 +23,8 @@ import uvicorn
 from plimsoll.errors import InputError
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.app import create_app
-from plimsoll.lab.tracker.data_directory import Wanted, open_data
+from plimsoll.lab.tracker.data_directory import Wanted, open_data, seeded_facts
+from plimsoll.lab.tracker.load_files import write_load_files
 
 LISTEN_BACKLOG = 4096
 GRACE_S = 5
@@ -54,13 +55,17 @@ def serve(options: ServerOptions) -> int:
         with contextlib.closing(lock), contextlib.closing(database):
             with database.engine.begin() as connection:
                 people = queries.load_people(connection)
+                facts = seeded_facts(connection)
             app = create_app(database, people, restore, options.age_recount)
             # What lives as long as the process need not be looked at in every collection.
             gc.collect()
             gc.freeze()
             host = f"[{options.host}]" if ":" in options.host else options.host
             url = f"http://{host}:{listener.getsockname()[1]}"
+            study = write_load_files(options.data, url, facts.issues if facts else 0)
+            _say(f"To load it, in another terminal: plimsoll capacity {study}")
             ready = {"ready": True, "url": url, "pid": os.getpid(), "users": str(options.data / "users.json")}
+            ready["study"] = str(study)
             config = uvicorn.Config(
                 app,
                 loop="uvloop",

@@ -14,7 +14,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, text
 
-from plimsoll.lab.tracker.schema import drafts, issue_counts
+from plimsoll.lab.tracker import queries
+from plimsoll.lab.tracker.schema import drafts
 
 RATE_WINDOW_S = 60
 TEXT_INDEX_SIZE_KEPT_S = 60.0
@@ -76,7 +77,7 @@ class Telemetry:
             "cpuSeconds": round(time.process_time(), 3),
             "usedMemoryBytes": memory_bytes,
             "databaseBytes": int(database_bytes.scalar_one()),
-            "issues": int(connection.execute(select(func.sum(issue_counts.c.count))).scalar_one() or 0),
+            "issues": queries.count_all(connection),
             "drafts": int(connection.execute(select(func.count()).select_from(drafts)).scalar_one()),
             "database": connection.dialect.name,
             "ageRecount": self._age_recount,

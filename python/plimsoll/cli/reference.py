@@ -1,0 +1,130 @@
+"""The reference of all commands and flags, as docs/cli.md has it: `python -m plimsoll.cli.reference` prints it.
+
+Read from the commands themselves (Typer's, and the argument parser of the lab), so that it cannot say anything else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import typer
+
+HEAD = """# Commands and flags
+
+Made by `make docs` from the commands themselves; a test says when it is out of date. Every command has `--help`.
+"""
+KINDS: dict[type, str] = {Path: "path", int: "whole number", float: "number", str: "text"}
+COLUMNS = "| flag | value | default | what it does |\n|---|---|---|---|"
+
+
+def reference() -> str:
+    """The whole page as Markdown, ending with a line break."""
+    from plimsoll.cli import app
+
+    parts = [HEAD]
+    for command in app.registered_commands:
+        assert command.callback is not None
+        name = command.name or command.callback.__name__
+        parts.append("\n".join(_lab(name) if name == "lab" else _command(name, command.callback)))
+    return "\n".join(parts)
+
+
+def _command(name: str, callback: Callable[..., Any]) -> Iterator[str]:
+    hints = get_type_hints(callback, include_extras=True)
+    arguments, options = [], []
+    for parameter in inspect.signature(callback).parameters.values():
+        kind, info = get_args(hints[parameter.name])[:2]
+        if isinstance(info, typer.models.ArgumentInfo):
+            arguments.append((parameter, info))
+        else:
+            options.append((parameter, kind, info))
+    needed = inspect.Parameter.empty
+    words = [f"<{one.name}>" if one.default is needed else f"[{one.name}]" for one, _ in arguments]
+    yield from _heading(["plimsoll", name, *words], len(options))
+    yield inspect.cleandoc(callback.__doc__ or "")
+    yield ""
+    for parameter, info in arguments:
+        yield f"`{parameter.name}`: {info.help}"
+        yield ""
+    yield from _table(
+        (_flag(parameter.name, info), _value(kind, info), _default(parameter.default), info.help or "")
+        for parameter, kind, info in options
+    )
+
+
+def _flag(name: str, info: Any) -> str:
+    """The flag's spellings; the first one given to typer.Option within Annotated lies in its field `default`."""
+    given = [text for text in (info.default, *(info.param_decls or ())) if isinstance(text, str)]
+    return ", ".join(given or [f"--{name.replace('_', '-')}"])
+
+
+def _lab(name: str) -> Iterator[str]:
+    """The targets of the lab, whose command line is an argparse one."""
+    from plimsoll.lab.__main__ import parser
+
+    top = parser()
+    [targets] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
+    helps = {action.dest: action.help for action in targets._choices_actions}
+    for target, its in targets.choices.items():
+        yield from _heading(["plimsoll", name, target], len(its._actions))
+        yield f"Serve {helps[target]}."
+        yield ""
+        shown = [action for action in its._actions if not isinstance(action, argparse._HelpAction)]
+        yield from _table(
+            (
+                ", ".join(action.option_strings),
+                "" if action.nargs == 0 else str(action.metavar or action.dest.upper()),
+                "" if action.nargs == 0 or action.default is None else str(action.default),
+                (action.help or "").replace(" (default %(default)s)", ""),
+            )
+            for action in shown
+        )
+
+
+def _heading(words: list[str], options: int) -> Iterator[str]:
+    yield f"## {' '.join(words[:2] if words[1] != 'lab' else words)}"
+    yield ""
+    yield "```"
+    yield " ".join([*words, *(["[flags]"] if options else [])])
+    yield "```"
+    yield ""
+
+
+def _table(rows: Iterable[tuple[str, str, str, str]]) -> Iterator[str]:
+    lines = [
+        f"| {_code(flag)} | {_cell(value)} | {_code(default)} | {_cell(text)} |" for flag, value, default, text in rows
+    ]
+    if lines:
+        yield COLUMNS
+        yield from lines
+        yield ""
+
+
+def _value(kind: Any, info: Any) -> str:
+    """What follows the flag: its kind with the bounds, and whether the flag may be repeated; nothing for a switch."""
+    parts = {kind, *get_args(kind), *(inner for part in get_args(kind) for inner in get_args(part))}
+    words = next((words for part, words in KINDS.items() if part in parts), "")
+    bounds = [f"from {info.min:g}"] if info.min is not None else []
+    bounds += [f"to {info.max:g}"] if info.max is not None else []
+    repeated = ", may be repeated" if any(get_origin(part) is list for part in parts) else ""
+    return " ".join([words, *bounds]) + repeated
+
+
+def _default(default: Any) -> str:
+    return "" if default is None or isinstance(default, bool) else str(default)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").strip()
+
+
+if __name__ == "__main__":
+    print(reference(), end="")

@@ -1,0 +1,114 @@
+"""How much data the target holds: a number from a command of the study, or from a JSON document of the target.
+
+A workload that creates things ages its target; read between the steps, this number tells by how much.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import TargetError
+from plimsoll.experiments.commands import Command, last_lines
+from plimsoll.study.models import Target
+from plimsoll.study.secrets import Redactor
+
+MOST_BYTES = 16 * 2**20
+NEXT_STEP = "Correct target.data_volume of the study, or raise target.time_limits.data_volume_s."
+
+
+class DataVolume:
+    """Reads the data volume of a target whose study says how (`target.data_volume`); a call gives the number now.
+
+    The first reading raises TargetError if it fails, as that is a mistake in the study. Later ones give None then, and
+    `on_note` gets the reason once.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        logs: Path,
+        *,
+        directory: Path = Path(),
+        on_note: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        assert target.data_volume is not None, "the study says how"
+        self._target, self._what = target, target.data_volume
+        self._log, self._directory = logs / "data_volume.log", directory
+        self._redactor = Redactor.for_data(target.model_dump())
+        self._on_note = on_note
+        self._has_answered = self._has_failed = False
+
+    def __call__(self) -> float | None:
+        """The number now; None if it cannot be read any more."""
+        try:
+            value = self._of_url() if self._url else self._of_command()
+        except TargetError as error:
+            if not self._has_answered:
+                raise
+            if not self._has_failed:
+                self._has_failed = True
+                self._on_note(str(error))
+            return None
+        self._has_answered = True
+        return value
+
+    @property
+    def _url(self) -> str | None:
+        if self._what.startswith(("http://", "https://")):
+            return self._what
+        is_path = re.fullmatch(r"/[^\s]*", self._what) and not Path(self._what.partition("#")[0]).exists()
+        return self._target.url.rstrip("/") + self._what if is_path and self._target.url else None
+
+    def _of_url(self) -> float:
+        url, _, place = str(self._url).partition("#")
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(url, timeout=self._target.time_limits.data_volume_s) as response:
+                document: Any = json.loads(response.read(MOST_BYTES))
+        except (OSError, ValueError) as error:
+            raise self._failure(f"{url} gave no JSON ({getattr(error, 'reason', None) or error})") from None
+        for key in filter(None, place.split(".")):
+            if isinstance(document, dict) and key in document:
+                document = document[key]
+            elif isinstance(document, list) and key.isdigit() and int(key) < len(document):
+                document = document[int(key)]
+            else:
+                raise self._failure(f"the JSON of {url} has no {place}: {key} is missing")
+        return self._number(document, f"{place or 'the JSON'} of {url}")
+
+    def _of_command(self) -> float:
+        limit_s = self._target.time_limits.data_volume_s
+        self._log.unlink(missing_ok=True)  # what an earlier reading printed must not pass for this one
+        environment = {**os.environ, **self._target.environment}
+        try:
+            command = Command(self._what, self._log, self._directory, environment, self._redactor)
+        except OSError as error:
+            raise self._failure(f"its command cannot run ({error})") from None
+        code = command.wait(limit_s)
+        if code != 0:
+            command.end(1.0)
+            ended = f"did not end within {limit_s:g} s" if code is None else f"ended with {code}"
+            raise self._failure(f"its command {ended}: {' / '.join(last_lines(self._log, 3))}")
+        command.release()
+        printed = last_lines(self._log, 1)
+        return self._number(printed[0].strip() if printed else "", "what its command printed last")
+
+    def _number(self, value: Any, of: str) -> float:
+        try:
+            number = float(value) if not isinstance(value, bool) else math.nan
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise self._failure(f"{of} is no number: {str(value)[:80]!r}")
+        return number
+
+    def _failure(self, what: str) -> TargetError:
+        return TargetError(f"the data volume cannot be read: {self._redactor.text(what)}", NEXT_STEP)

@@ -1,0 +1,206 @@
+"""`plimsoll capacity` with the real engine against servers of known capacity: what its flags bound, convert and pin."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+import plimsoll
+from plimsoll.errors import InputError
+from plimsoll.experiments.result import Progress
+from plimsoll.probes.finding_processes import pids_listening_on
+from plimsoll.runs.reader import RunReader
+
+Server = Callable[..., str]
+
+OPEN = """import http from 'k6/http';
+export const options = { scenarios: { views: {
+  executor: 'constant-arrival-rate', rate: 3000, timeUnit: '1m', duration: '5s', preAllocatedVUs: 20 } } };
+export default function () { http.get(__ENV.URL); }
+"""
+CLOSED = "import http from 'k6/http';\nexport default function () { http.get(__ENV.URL); }\n"
+SHORT = ("--step", "2", "--width", "0.3")
+
+
+def capacity(folder: Path, script: str, url: str, *flags: str) -> tuple[dict[str, Any], Path]:
+    """The finding of `plimsoll capacity script.js --json` and its run directory."""
+    (folder / "script.js").write_text(script)
+    command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "--json", "-e", f"URL={url}", *flags]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode in (0, 3), done.stderr  # 3: a machine busy with other things, which says so
+    [finding] = json.loads(done.stdout)
+    return finding, folder / finding["run"]
+
+
+def levels_and_plans(run: Path) -> list[tuple[float, int]]:
+    return [(snapshot.level, snapshot.planned) for snapshot in RunReader(run).snapshots()]
+
+
+def scattered(run: Path) -> bool:
+    """Whether the seconds at level 2 (100 arrivals per second) differ from their plan by more than an edge."""
+    held = [planned for level, planned in levels_and_plans(run) if level == 2][1:-1]
+    assert len(held) >= 3
+    return any(abs(planned - 100) > 2 for planned in held)
+
+
+def test_max_users_bounds_the_multiple_of_a_script_and_even_arrivals_are_even(tmp_path: Path, known_server: Server):
+    flags = ("--min-users", "1", "--max-users", "2", "--arrival-process", "even")
+    finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags)
+    assert finding["capacity"]["unit"] == "multiple" and finding["capacity"]["users"] is None
+    assert (finding["capacity"]["good"], finding["capacity"]["bad"]) == (2, None)
+    assert max(level for level, _ in levels_and_plans(run)) == 2 and not scattered(run)
+    assert "at least 2 times the declared load" in finding["answer"]
+
+
+def test_users_at_1x_turns_multiples_into_users_and_users_arrive_at_random(tmp_path: Path, known_server: Server):
+    flags = ("--users-at-1x", "500", "--min-users", "500", "--max-users", "1000")
+    finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags)
+    assert (finding["capacity"]["good"], finding["capacity"]["users"]) == (2, 1000)
+    assert max(level for level, _ in levels_and_plans(run)) == 2 and scattered(run)
+    assert "which is 1,000 users" in finding["answer"]
+
+
+def test_max_rate_bounds_the_arrivals_per_second(tmp_path: Path, known_server: Server):
+    flags = ("--min-users", "1", "--max-rate", "75", "--arrival-process", "even")
+    finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags)
+    assert finding["capacity"]["good"] == pytest.approx(1.5), "75/s of the 3,000 a minute that the script declares"
+    assert max(planned for _, planned in levels_and_plans(run)) <= 76
+    assert finding["capacity"]["rate_per_s"] == pytest.approx(75, rel=0.05)
+
+
+def test_a_script_without_load_is_closed_and_its_level_is_vus(tmp_path: Path, known_server: Server):
+    finding, run = capacity(tmp_path, CLOSED, known_server("--service-ms", 20), *SHORT, "--max-users", "4")
+    assert (finding["capacity"]["unit"], finding["capacity"]["model"]) == ("vus", "closed")
+    assert max(level for level, _ in levels_and_plans(run)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("script", "choices", "words"),
+    [
+        (CLOSED, {"max_rate_per_s": 10}, "no arrival rate"),
+        (CLOSED, {"users_at_1x": 10}, "declares no load"),
+        (OPEN, {"users_at_1x": 0}, "not above 0"),
+        (OPEN, {"max_rate_per_s": 0}, "not above 0"),
+        (OPEN, {"min_level": 2, "max_rate_per_s": 50}, "leaves nothing"),
+    ],
+)
+def test_bounds_that_make_no_sense_are_said_before_any_load(
+    tmp_path: Path, script: str, choices: dict[str, float], words: str
+) -> None:
+    (tmp_path / "script.js").write_text(script)
+    with pytest.raises(InputError, match=words):
+        plimsoll.capacity(tmp_path / "script.js", plimsoll.Choices(runs=tmp_path / "runs", **choices))
+    assert not (tmp_path / "runs").exists()
+
+
+def test_from_python_a_script_gives_the_capacity_of_a_known_queue(tmp_path: Path, known_server: Server) -> None:
+    (tmp_path / "script.js").write_text(OPEN)
+    url = known_server("--servers", 4, "--service-ms", 5)
+    choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url}, width=0.3, step_s=2, min_level=4)
+    answer = plimsoll.capacity(tmp_path / "script.js", choices)
+    [finding] = answer.findings
+    assert finding["capacity"]["good"] * 50 <= 840 and finding["capacity"]["bad"] * 50 >= 760
+    assert answer.status == "finished" and answer.report.is_file()
+    assert any("cpu_cores_used" in row["values"] for row in RunReader(answer.run_directory).resources()), (
+        "whoever listens at a local URL given to the script is probed"
+    )
+
+
+def test_from_python_a_study_gives_the_users_of_a_known_queue(tmp_path: Path, known_server: Server) -> None:
+    (tmp_path / "script.js").write_text(OPEN.replace("__ENV.URL", "__ENV.BASE_URL"))
+    url = known_server("--servers", 4, "--service-ms", 5)
+    (tmp_path / "study.yaml").write_text(
+        f"target: {{url: '{url}'}}\n"
+        "workload: {script: script.js, operations: [{name: view, exec: default, per_user_hour: 360}]}\n"
+        "expected_users: 2000\n"
+        "objectives: [{operation: view, objective: 'p90<=1s'}]\n"
+        "experiments: [capacity: {width: 0.3, step_s: 2, min_users: 2000}]\n"
+    )
+    seconds: list[Progress] = []
+    answer = plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs"), seconds.append)
+    [finding] = answer.findings
+    assert finding["capacity"]["good"] <= 8400 and finding["capacity"]["bad"] >= 7600
+    assert finding["headroom"]["ratio"] > 0 and finding["objectives"][0]["verdict"] == "met"
+    assert seconds and {one.unit for one in seconds} == {"users"}
+
+
+def test_a_variant_is_switched_to_and_the_data_volume_is_recorded_per_step(
+    tmp_path: Path, known_server: Server
+) -> None:
+    (tmp_path / "script.js").write_text(OPEN.replace("__ENV.URL", "__ENV.BASE_URL"))
+    new = known_server()
+    (tmp_path / "study.yaml").write_text(
+        "target:\n"
+        "  url: 'http://127.0.0.1:9'\n"
+        "  ready: test ! -e stopped\n"
+        f"  variants: {{new: {{switch: echo now new | tee variant, url: '{new}'}}}}\n"
+        "  data_volume: echo x >> rows; wc -l < rows\n"
+        "workload: {script: script.js, operations: [{name: view, exec: default, per_user_hour: 360}]}\n"
+        "experiments: [capacity: {step_s: 2, min_users: 499, max_users: 500}]\n"
+    )
+    with pytest.raises(InputError, match="Did you mean new"):
+        plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs", variant="nw"))
+    choices = plimsoll.Choices(runs=tmp_path / "runs", variant="new")
+    answer = plimsoll.capacity(tmp_path / "study.yaml", choices)
+    [finding] = answer.findings
+    assert finding["variant"] == "new" and finding["capacity"]["good"] >= 499
+    assert (tmp_path / "variant").read_text() == "now new\n"
+    assert (answer.run_directory / "logs" / "switch.log").read_text() == "now new\n"
+    volumes = [step["volume_start"] for step in finding["steps"]]
+    assert volumes == sorted(set(volumes)) and finding["data_volume"]["end"] > volumes[-1]
+    page = answer.report.read_text()
+    assert "Data before" in page and "went from" in page
+
+
+def threads_of(pid: int) -> dict[int, set[int]]:
+    return {int(name): os.sched_getaffinity(int(name)) for name in os.listdir(f"/proc/{pid}/task")}
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor cannot keep two programs apart")
+def test_isolate_keeps_the_threads_of_engine_and_target_on_different_processors(
+    tmp_path: Path, known_server: Server
+) -> None:
+    url = known_server()
+    [server] = pids_listening_on(urlsplit(url).port or 0)
+    before = threads_of(server)
+    (tmp_path / "script.js").write_text(OPEN)
+    engine_cpu = max(os.sched_getaffinity(0))
+    seen: list[tuple[dict[int, set[int]], set[int]]] = []
+
+    def watch(_: Progress) -> None:
+        busy = {thread.id: thread.user_time + thread.system_time for thread in psutil.Process().threads()}
+        busiest = max(busy, key=lambda thread: busy[thread] if thread not in started else -1)
+        seen.append((threads_of(server), os.sched_getaffinity(busiest)))
+
+    started = {thread.id for thread in psutil.Process().threads()}
+    choices = plimsoll.Choices(
+        runs=tmp_path / "runs", env={"URL": url}, step_s=2, min_level=1, max_level=2, isolate=True
+    )
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, watch)
+    assert len(seen) >= 4
+    for target, engine in seen:
+        assert engine == {engine_cpu}
+        assert all(engine_cpu not in cpus for cpus in target.values())
+    assert threads_of(server) == before
+    assert os.sched_getaffinity(0) >= {engine_cpu} and len(os.sched_getaffinity(0)) >= 2
+    assert "affinity: target on CPU" in answer.findings[0]["generator"]["kept_apart"]
+
+
+def test_isolate_without_a_known_target_says_the_command_to_type(tmp_path: Path, known_server: Server) -> None:
+    (tmp_path / "script.js").write_text(OPEN.replace("__ENV.URL", f"'{known_server()}'"))
+    told: list[str] = []
+    choices = plimsoll.Choices(runs=tmp_path / "runs", step_s=2, min_level=1, max_level=1, isolate=True)
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, None, told.append)
+    assert len(told) == 1 and told[0] in answer.findings[0]["notes"]
+    assert answer.findings[0]["generator"]["kept_apart"] is None
+    if len(os.sched_getaffinity(0)) > 1:
+        assert "taskset -a -cp 0" in told[0]

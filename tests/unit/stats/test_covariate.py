@@ -1,0 +1,37 @@
+"""Demand against data volume: planted changes are found, absent ones are not, and what cannot be told is not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plimsoll.stats.covariate import demand_change
+
+RATES = np.array([10, 20, 40, 80, 160, 300, 320, 285, 310, 300.0])
+VOLUMES = 20_000 * np.linspace(1, 1.5, RATES.size)
+
+
+def cores(per_doubling: float, noise: float, seed: int) -> np.ndarray:
+    """An idle core share of 0.02 and 3 ms per operation, which grows with the volume; `noise` at 100/s."""
+    scatter = 1 + noise * np.random.default_rng(seed).standard_normal(RATES.size) * np.sqrt(100 / RATES)
+    return (0.02 + 0.003 * RATES * (1 + per_doubling * (VOLUMES / VOLUMES[0] - 1))) * scatter
+
+
+def test_a_planted_growth_of_the_demand_is_found():
+    found = [demand_change(cores(0.4, 0.01, seed), RATES, VOLUMES, np.full(10, 10), 20_000) for seed in range(50)]
+    assert all(one is not None and one.significant for one in found)
+    assert np.mean([one.low <= 0.4 <= one.high for one in found if one]) >= 0.85
+    exact = demand_change(cores(0.4, 0.0, 0), RATES, VOLUMES, np.full(10, 10), 20_000)
+    assert exact is not None and abs(exact.per_doubling - 0.4) < 1e-6
+
+
+def test_no_growth_of_the_demand_is_rarely_called_one():
+    found = [demand_change(cores(0.0, 0.01, seed), RATES, VOLUMES, np.full(10, 10), 20_000) for seed in range(300)]
+    assert np.mean([one is not None and one.significant for one in found]) <= 0.04
+
+
+def test_what_cannot_be_told_is_none():
+    ten = np.full(10, 10.0)
+    assert demand_change(cores(0.4, 0.01, 1)[:7], RATES[:7], VOLUMES[:7], ten[:7], 20_000) is None
+    assert demand_change(cores(0.0, 0.01, 1), RATES, np.full(10, 20_000.0), ten, 20_000) is None
+    assert demand_change(cores(0.4, 0.01, 1), RATES, VOLUMES, ten, 0) is None
+    assert demand_change(cores(0.4, 0.01, 1), np.full(10, 50.0), np.full(10, 20_000.0), ten, 20_000) is None
