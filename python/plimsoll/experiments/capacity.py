@@ -28,6 +28,7 @@ from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
 LONGEST_SHARE = 1.6
 WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
+MOST_DISTURBED_BACKLOG_S = 2.0
 QUICK_PLATEAU_SD = 0.02
 
 
@@ -143,6 +144,8 @@ class _OpenSearch:
             found = judge(seen, self._context(seen))
             if found.given_up or found.verdict == "good":
                 return found
+            if found.disturbed and backlog_s(seen) >= MOST_DISTURBED_BACKLOG_S:
+                return found
             if found.verdict == "bad" and self._bad_is_enough(found, seen):
                 return found
             return found if self._is_spent(found) else None
@@ -230,6 +233,8 @@ class _OpenSearch:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
         if found.growth is not None and not quick:
             self.noise = max(1.0, found.growth.service_noise)
+        if found.disturbed:
+            return
         proven = not quick or found.given_up
         self.trials.append(Trial(record.level, found.verdict, top, proven))
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)

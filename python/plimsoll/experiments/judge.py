@@ -4,8 +4,10 @@ Bad:  unfinished work grows beyond chance *and* completions fall short of the pl
       of failed requests rises above that of low load, or the step had to be given up.
 Good: unfinished work stayed calm for long enough, and either an overloaded step has shown a capacity clearly above
       this level, or the queue of this step stood so still that no overload can be behind it.
-Else undecided. Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target
-that keeps up is not saturated.
+Else undecided. Where the hypervisor took CPU time from this host (steal), a step that falls short is bad only if it
+would have fallen short with that time too; else it is disturbed, proves nothing and is held again.
+Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up
+is not saturated.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.stats.plateau import Plateau, plateau
 from plimsoll.stats.saturation import (
+    SHORTFALL_Z,
     Growth,
     arrivals_to_decide,
     growth,
@@ -34,6 +37,9 @@ GIVE_UP_MEDIAN_MS = 10_000.0
 GIVE_UP_BACKLOG_S = 30.0
 FEWEST_TO_GIVE_UP = 20
 PLAIN_WINDOW_S = 9
+LEAST_BAD_S = 3
+DISTURBED_SHARE = 0.03
+STOLEN_COST = 1.5
 ERROR_SHARE_ABOVE_BASE = 0.01
 
 
@@ -57,13 +63,15 @@ class Context:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Verdict with reasons in plain words; `given_up` when going on would only hurt the target."""
+    """Verdict with reasons in plain words; `given_up` when going on would only hurt the target; `disturbed` when the
+    hypervisor took so much CPU time from this host that the step says nothing about the target."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     given_up: bool = False
     growth: Growth | None = None
     plateau: Plateau | None = None
+    disturbed: bool = False
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
@@ -72,15 +80,19 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
     moved = growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s)
-    top = plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.service_noise)
+    own_share = 1 - seen.stolen_share
+    top = plateau(moved.busy_done, moved.busy_s * own_share, context.rate_per_level_s, moved.service_noise)
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, top)
     errors = error_reason(seen, context.base_errors)
-    if errors is not None:
+    if errors is not None and len(seen.seconds) >= LEAST_BAD_S:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
-    if _grows(moved, full, context) or _plain(seen, rate_per_s, context):
+    overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
+    if overloaded and _stolen_explains(seen, moved):
+        return Judgement("undecided", (_growth_words(moved, seen), _stolen_words(seen)), False, moved, None, True)
+    if overloaded:
         return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
     if context.quick:
         return Judgement("good", (), False, moved)
@@ -90,7 +102,22 @@ def judge(seen: Measurement, context: Context) -> Judgement:
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
         return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
-    return is_growing(moved, full, least_share=context.half_width / 20)
+    return moved.seconds >= LEAST_BAD_S and is_growing(moved, full, least_share=context.half_width / 20)
+
+
+def _stolen_explains(seen: Measurement, moved: Growth) -> bool:
+    """Whether the target would have kept up with the CPU time that the hypervisor took from the worst core, and with
+    what a core loses beside it (its caches are cold when it comes back)."""
+    if seen.stolen_share < DISTURBED_SHARE:
+        return False
+    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, 0.9))
+    return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)
+
+
+def _stolen_words(seen: Measurement) -> str:
+    return (
+        f"But the hypervisor took {seen.stolen_share:.0%} of a core's time from this host, which alone may explain it."
+    )
 
 
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
@@ -111,7 +138,8 @@ def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: C
         return Judgement("good", (_calm_words(moved),), False, moved)
     gain = moved.unfinished_end - moved.unfinished_start
     words = f"Unfinished work changed by {gain:+.0f} of {moved.expected:.0f} arrivals, "
-    return Judgement("undecided", (words + "which chance alone may explain or not.",), False, moved)
+    words += "which chance alone may explain or not."
+    return Judgement("undecided", (words,), False, moved, None, seen.stolen_share >= DISTURBED_SHARE)
 
 
 def give_up_reason(seen: Measurement) -> str | None:

@@ -22,8 +22,8 @@ class Measurement:
     """The measured seconds of one step at `level`, after its warm-up.
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
-    `dropped`, `late`; `best_done_per_s`: of earlier steps; `times`: response times in ms; `iterations`: iteration
-    durations in ms; `failed` of `requests`, and why (`failures`).
+    `dropped`, `late`, and `stolen`, the share of a core that the hypervisor took; `best_done_per_s`: of earlier steps;
+    `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
     """
 
     level: float
@@ -33,6 +33,7 @@ class Measurement:
     planned: list[int] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
+    stolen: list[float] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     times: Histogram = field(default_factory=Histogram)
     iterations: Histogram = field(default_factory=Histogram)
@@ -47,8 +48,9 @@ class Measurement:
     threads: int = 1
     response_metric: str | None = None
 
-    def add(self, snapshot: Snapshot) -> None:
+    def add(self, snapshot: Snapshot, stolen: float = 0.0) -> None:
         """Add one second."""
+        self.stolen.append(stolen)
         self.seconds.append(snapshot.second)
         for name in ("planned", "done", "dropped", "late"):
             getattr(self, name).append(int(getattr(snapshot, name)))
@@ -82,6 +84,11 @@ class Measurement:
     def unfinished_end(self) -> float:
         """Arrivals planned and not finished, those never sent included, at the end of the last second."""
         return self.unfinished_start + sum(self.planned) - sum(self.done)
+
+    @property
+    def stolen_share(self) -> float:
+        """Share of a core's time that the hypervisor took, of the core it took most from; 0 where nobody measured."""
+        return sum(self.stolen) / len(self.stolen) if self.stolen else 0.0
 
     @property
     def done_per_s(self) -> float:

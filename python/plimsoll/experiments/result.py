@@ -88,6 +88,8 @@ class StepRecord:
             "verdict": shown,
             "reasons": list(self.judgement.reasons),
             "given_up": self.judgement.given_up,
+            "disturbed": self.judgement.disturbed,
+            "stolen_share": seen.stolen_share,
             "planned_per_s": seen.planned_per_s,
             "done_per_s": seen.done_per_s,
             "requests_per_s": seen.requests_per_s,

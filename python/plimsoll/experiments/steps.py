@@ -23,6 +23,7 @@ Conclude = Callable[[Measurement], Judgement]
 SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
+STOLEN = "cpu_steal_worst_core_share"
 
 
 class Writer(Protocol):
@@ -64,6 +65,7 @@ class StepHolder:
         self._data_volume = data_volume
         self._began = False
         self._unfinished = 0
+        self._stolen = 0.0
 
     def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
@@ -84,7 +86,7 @@ class StepHolder:
                 if snapshot.second < measured_from:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
-                seen.add(snapshot)
+                seen.add(snapshot, self._stolen)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)
@@ -158,6 +160,7 @@ class StepHolder:
             if self._sample is not None and probe:
                 for row in self._sample(snapshot.second, snapshot.t_unix):
                     self.writer.append_resource(row)
+                    self._stolen = float(row.get("values", {}).get(STOLEN, self._stolen))
         if self._report is not None:
             self._report(
                 Progress(

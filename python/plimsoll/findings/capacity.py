@@ -226,6 +226,13 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
         notes.append(
             f"The backlog did not drain after {level_words(stuck[0]['level'], facts['unit'])}: work was lost or stuck."
         )
+    disturbed = [step for step in steps if step.get("disturbed")]
+    if disturbed:
+        worst = max(step["stolen_share"] for step in disturbed)
+        notes.append(
+            f"{len(disturbed)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a core's "
+            "time from this host. On a quieter host the answer is narrower."
+        )
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
         notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")

@@ -15,7 +15,8 @@ _PRESSURE = {"cpu": "cpu_pressure_share", "memory": "memory_pressure_share", "io
 
 class HostProbe:
     """Values: cpu_cores_used and cpu_share (of all cores; I/O wait is idle, steal is apart),
-    cpu_user_share, cpu_system_share, cpu_iowait_share, cpu_steal_share; load_1m; memory_used_bytes,
+    cpu_user_share, cpu_system_share, cpu_iowait_share, cpu_steal_share; cpu_steal_worst_core_share (of the core from
+    which the hypervisor took most); load_1m; memory_used_bytes,
     memory_available_bytes, swap_used_bytes; disk_read_bytes_per_s, disk_write_bytes_per_s, disk_busy_share (the busiest
     disk); context_switches_per_s; cpu_, memory_ and io_pressure_share (Linux PSI, "some": share of time that at least
     one task waited).
@@ -54,6 +55,9 @@ class HostProbe:
     def _counters(self) -> dict[str, float]:
         times = psutil.cpu_times()
         counters = {f"cpu:{name}": getattr(times, name) for name in times._fields if not name.startswith("guest")}
+        for core, core_times in enumerate(psutil.cpu_times(percpu=True)):
+            if hasattr(core_times, "steal"):
+                counters[f"steal:{core}"] = core_times.steal
         counters["context_switches_per_s"] = float(psutil.cpu_stats().ctx_switches)
         disks = psutil.disk_io_counters(perdisk=True) or {}
         total = psutil.disk_io_counters(perdisk=False)
@@ -89,6 +93,9 @@ class HostProbe:
 
     def _others(self, rates: dict[str, float]) -> dict[str, float]:
         values = {name: rate for name, rate in rates.items() if ":" not in name}
+        stolen = [min(1.0, rate) for name, rate in rates.items() if name.startswith("steal:")]
+        if stolen:
+            values["cpu_steal_worst_core_share"] = max(stolen)
         busy = [min(1.0, rate) for name, rate in rates.items() if name.startswith("busy:")]
         if busy:
             values["disk_busy_share"] = max(busy)

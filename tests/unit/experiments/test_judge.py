@@ -79,3 +79,21 @@ def test_closed_steps_are_judged_against_the_plateau():
     assert judge_closed(measured([97] * 20, [97] * 20, 40), 100, (0, 0)).verdict == "bad"
     assert judge_closed(measured([80] * 20, [80] * 20, 30), 100, (0, 0)).verdict == "good"
     assert judge_closed(measured([80] * 20, [80] * 20, 30), 0, (0, 0)).verdict == "undecided"
+
+
+def test_a_step_that_only_stolen_time_made_late_is_disturbed_and_not_bad():
+    planned, done = [300] * 30, [270] * 30
+    assert judge(measured(planned, done, 300), CONTEXT).verdict == "bad"
+    found = judge(measured(planned, done, 300, stolen=[0.15] * 30), CONTEXT)
+    assert (found.verdict, found.disturbed, found.plateau) == ("undecided", True, None)
+    assert "hypervisor took 15% of a core" in found.reasons[1]
+
+
+def test_stolen_time_does_not_excuse_an_overload_that_it_cannot_explain():
+    found = judge(measured([400] * 30, [270] * 30, 400, stolen=[0.1] * 30), CONTEXT)
+    assert found.verdict == "bad" and found.plateau.level == pytest.approx(300)
+
+
+def test_a_second_or_two_of_falling_behind_proves_nothing():
+    assert judge(measured([300, 300], [100, 100], 300), CONTEXT).verdict == "undecided"
+    assert judge(measured([300, 300], [250, 250], 300, failed=100), CONTEXT).verdict == "undecided"

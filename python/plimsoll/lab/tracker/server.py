@@ -28,6 +28,8 @@ from plimsoll.lab.tracker.load_files import write_load_files
 
 LISTEN_BACKLOG = 4096
 GRACE_S = 5
+# uvicorn's own 5 s would close connections just as a user's next request is on its way.
+KEEP_ALIVE_S = 75
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def serve(options: ServerOptions) -> int:
                 log_level="warning",
                 server_header=False,
                 backlog=LISTEN_BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=GRACE_S,
             )
             _Server(config, ready).run(sockets=[listener])
