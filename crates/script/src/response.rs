@@ -4,10 +4,10 @@
 use std::rc::Rc;
 
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Args, Constructor, Func};
-use rquickjs::{ArrayBuffer, Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::function::{Constructor, Func};
+use rquickjs::{ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Result, Value};
 
-use crate::effect::{HttpRequest, HttpResponse};
+use crate::effect::{HttpRequest, HttpResponse, Timings};
 
 pub struct Response {
     pub request: Rc<HttpRequest>,
@@ -15,23 +15,34 @@ pub struct Response {
     pub as_binary: bool,
 }
 
-impl<'js> Trace<'js> for Response {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
+/// What a script reads as `response.timings`.
+pub struct Phases(Timings);
+
+/// Makes a type that holds nothing of JavaScript a class without a constructor.
+macro_rules! plain_class {
+    ($type:ty, $name:literal) => {
+        impl<'js> Trace<'js> for $type {
+            fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
+        }
+
+        // SAFETY: the type holds nothing with the lifetime of a JavaScript context.
+        unsafe impl JsLifetime<'_> for $type {
+            type Changed<'to> = $type;
+        }
+
+        impl<'js> JsClass<'js> for $type {
+            const NAME: &'static str = $name;
+            type Mutable = Readable;
+
+            fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
+                Ok(None)
+            }
+        }
+    };
 }
 
-// SAFETY: the type holds nothing with the lifetime of a JavaScript context.
-unsafe impl JsLifetime<'_> for Response {
-    type Changed<'to> = Response;
-}
-
-impl<'js> JsClass<'js> for Response {
-    const NAME: &'static str = "Response";
-    type Mutable = Readable;
-
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
-        Ok(None)
-    }
-}
+plain_class!(Response, "Response");
+plain_class!(Phases, "Timings");
 
 /// Gives the prelude what its getters need.
 pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
@@ -39,7 +50,9 @@ pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("field", Func::from(field))?;
     native.set("bodyAsJson", Func::from(body_as_json))?;
     native.set("rawHeaders", Func::from(raw_headers))?;
-    native.set("phases", Func::from(phases))
+    native.set("timingsPrototype", Class::<Phases>::prototype(ctx)?)?;
+    native.set("timings", Func::from(timings))?;
+    native.set("phase", Func::from(phase))
 }
 
 /// The fields by number, in the order of the prelude's list.
@@ -89,13 +102,24 @@ fn raw_headers(response: Class<'_, Response>, of_request: bool) -> String {
     lines
 }
 
-/// Calls `make` with duration, blocked, looking_up, connecting, tls_handshaking, sending, waiting, receiving in ms.
-fn phases<'js>(ctx: Ctx<'js>, response: Class<'js, Response>, make: Function<'js>) -> Result<Value<'js>> {
-    let timings = response.borrow().got.timings;
-    let mut args = Args::new(ctx, 8);
-    let phases = [timings.duration(), timings.blocked, timings.looking_up, timings.connecting, timings.tls_handshaking];
-    for value in phases.into_iter().chain([timings.sending, timings.waiting, timings.receiving]) {
-        args.push_arg(value)?;
+/// A response's phases as an object of their own: one that held the response would make a cycle, which only the
+/// garbage collector could free.
+fn timings<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Class<'js, Phases>> {
+    let phases = Phases(response.borrow().got.timings);
+    Class::instance(ctx, phases)
+}
+
+/// A phase in ms by its number in the prelude's list.
+fn phase(phases: Class<'_, Phases>, number: u8) -> f64 {
+    let timings = phases.borrow().0;
+    match number {
+        0 => timings.duration(),
+        1 => timings.blocked,
+        2 => timings.looking_up,
+        3 => timings.connecting,
+        4 => timings.tls_handshaking,
+        5 => timings.sending,
+        6 => timings.waiting,
+        _ => timings.receiving,
     }
-    args.apply(&make)
 }

@@ -104,6 +104,7 @@ pub struct VuState {
     pub vu: u64,
     pub iteration: RefCell<Iteration>,
     pub group: RefCell<String>,
+    recent_tags: RefCell<RecentTags>,
     /// The arrival lag still to be charged to the first request.
     pub lag_to_charge_ms: Cell<f64>,
     pub jar: RefCell<CookieStore>,
@@ -114,6 +115,40 @@ pub struct VuState {
     pub resumed: Cell<Instant>,
     pub run_started: Cell<Instant>,
     pub test_aborted: RefCell<Option<String>>,
+}
+
+/// The tag sets that a VU used last: a script repeats a few, and comparing is cheaper than sorting and hashing.
+#[derive(Default)]
+struct RecentTags {
+    tags: Rc<[(String, String)]>,
+    group: String,
+    sets: Vec<(Vec<(String, String)>, TagSetId)>,
+    oldest: usize,
+}
+
+impl RecentTags {
+    const MOST: usize = 16;
+
+    /// The set of `extra`, if the VU used it in the same scenario and group.
+    fn find(&mut self, tags: &Rc<[(String, String)]>, group: &str, extra: &[(&str, &str)]) -> Option<TagSetId> {
+        if !Rc::ptr_eq(&self.tags, tags) || self.group != group {
+            (self.tags, self.group) = (tags.clone(), group.to_owned());
+            self.sets.clear();
+            self.oldest = 0;
+        }
+        let same = |known: &[(String, String)]| known.len() == extra.len() && known.iter().zip(extra).all(|(a, b)| a.1 == b.1 && a.0 == b.0);
+        self.sets.iter().find(|(known, _)| same(known)).map(|(_, id)| *id)
+    }
+
+    fn keep(&mut self, extra: &[(&str, &str)], id: TagSetId) {
+        let set = (extra.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(), id);
+        if self.sets.len() < Self::MOST {
+            self.sets.push(set);
+        } else {
+            self.sets[self.oldest] = set;
+            self.oldest = (self.oldest + 1) % Self::MOST;
+        }
+    }
 }
 
 /// How long a script may compute without a request or sleep before it counts as runaway.
@@ -128,6 +163,7 @@ impl VuState {
             vu,
             iteration: RefCell::default(),
             group: RefCell::default(),
+            recent_tags: RefCell::default(),
             lag_to_charge_ms: Cell::new(0.0),
             jar: RefCell::new(CookieStore::default()),
             yielder: Cell::new(None),
@@ -178,12 +214,20 @@ impl VuState {
 
     /// Interns the tags of this moment plus `extra`.
     pub fn tag_set(&self, ctx: &Ctx<'_>, extra: &[(&str, &str)]) -> TagSetId {
-        let iteration = self.iteration.borrow();
-        let group = self.group.borrow();
+        let (iteration, group) = (self.iteration.borrow(), self.group.borrow());
+        let mut recent = self.recent_tags.borrow_mut();
+        recent.find(&iteration.tags, &group, extra).unwrap_or_else(|| {
+            let id = self.intern(ctx, &iteration, &group, extra);
+            recent.keep(extra, id);
+            id
+        })
+    }
+
+    fn intern(&self, ctx: &Ctx<'_>, iteration: &Iteration, group: &str, extra: &[(&str, &str)]) -> TagSetId {
         let mut tags: Vec<(&str, &str)> = Vec::with_capacity(iteration.tags.len() + extra.len() + 2);
         tags.extend(iteration.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         if !group.is_empty() {
-            tags.push(("group", &group));
+            tags.push(("group", group));
         }
         for (key, value) in extra {
             match tags.iter_mut().find(|(known, _)| known == key) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from typing import Any
@@ -17,6 +18,7 @@ from plimsoll.cli.run import run
 from plimsoll.errors import PlimsollError
 
 EXIT_INTERRUPTED = 130
+GC_THRESHOLD = 50_000
 
 
 class _Verbs(TyperGroup):
@@ -51,6 +53,7 @@ def main() -> None:
 
     SIGTERM, which CI systems send at the end of their patience, is taken for Ctrl-C.
     """
+    gc.set_threshold(GC_THRESHOLD)  # imports make many objects that stay, and looking through them again is costly
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()

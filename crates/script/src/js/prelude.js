@@ -4,12 +4,15 @@ export default function (native) {
   // A Response holds what came over the wire; a field becomes a value when it is first read. Fields are properties
   // of the prototype; what was read, or written by the script, is kept on the object under a symbol.
   const FIELDS = ['status', 'status_text', 'url', 'proto', 'remote_ip', 'remote_port', 'tls_version', 'error', 'error_code', 'body'];
-  const timings = (duration, blocked, looking_up, connecting, tls_handshaking, sending, waiting, receiving) => ({
-    duration, blocked, looking_up, connecting, tls_handshaking, sending, waiting, receiving,
+  const PHASES = ['duration', 'blocked', 'looking_up', 'connecting', 'tls_handshaking', 'sending', 'waiting', 'receiving'];
+  PHASES.forEach((name, number) => Object.defineProperty(native.timingsPrototype, name, {
+    enumerable: true, configurable: true, get() { return native.phase(this, number); },
+  }));
+  Object.defineProperty(native.timingsPrototype, 'toJSON', {
+    value() { return Object.fromEntries(PHASES.map((name) => [name, this[name]])); },
   });
-  const FIELD = Object.fromEntries(FIELDS.map((name, number) => [name, (response) => native.field(response, number)]));
-  Object.assign(FIELD, {
-    timings: (response) => native.phases(response, timings),
+  const MADE = {
+    timings: native.timings,
     headers: (response) => headersOf(native.rawHeaders(response, false)),
     cookies: (response) => cookiesOf(native.rawHeaders(response, false)),
     request: (response) => ({
@@ -18,18 +21,23 @@ export default function (native) {
       body: native.field(response, FIELDS.length + 1),
       headers: headersOf(native.rawHeaders(response, true)),
     }),
-  });
+  };
   const responsePrototype = native.responsePrototype;
-  for (const [name, read] of Object.entries(FIELD)) {
+  const define = (name, kept, get) => Object.defineProperty(responsePrototype, name, {
+    enumerable: true, configurable: true, get, set(value) { this[kept] = value; },
+  });
+  FIELDS.forEach((name, number) => {
     const kept = Symbol(name);
-    Object.defineProperty(responsePrototype, name, {
-      enumerable: true,
-      configurable: true,
-      get() {
-        const value = this[kept];
-        return value === undefined ? (this[kept] = read(this)) : value;
-      },
-      set(value) { this[kept] = value; },
+    define(name, kept, function () {
+      const value = this[kept];
+      return value === undefined ? (this[kept] = native.field(this, number)) : value;
+    });
+  });
+  for (const [name, make] of Object.entries(MADE)) {
+    const kept = Symbol(name);
+    define(name, kept, function () {
+      const value = this[kept];
+      return value === undefined ? (this[kept] = make(this)) : value;
     });
   }
   Object.assign(responsePrototype, {
@@ -37,7 +45,7 @@ export default function (native) {
       const data = native.bodyAsJson(this);
       return selector === undefined ? data : select(data, selector);
     },
-    toJSON() { return Object.fromEntries(Object.keys(FIELD).map((name) => [name, this[name]])); },
+    toJSON() { return Object.fromEntries([...FIELDS, ...Object.keys(MADE)].map((name) => [name, this[name]])); },
     html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); },
     submitForm() { throw new Error("Response.submitForm() is not supported yet; send the form with http.post()"); },
     clickLink() { throw new Error("Response.clickLink() is not supported yet; send the request with http.get()"); },
@@ -142,7 +150,9 @@ export default function (native) {
 
   function check(value, checks, tags) {
     let all = true;
-    for (const name of Object.keys(checks)) {
+    const names = Object.keys(checks);
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at];
       const test = checks[name];
       let passed;
       try {
@@ -151,7 +161,7 @@ export default function (native) {
         native.check(name, false, tags);
         throw error;
       }
-      if (passed instanceof Promise) {
+      if (typeof passed === 'object' && passed instanceof Promise) {
         throw new Error(`check '${name}' is asynchronous; await its value before the check`);
       }
       native.check(name, !!passed, tags);
