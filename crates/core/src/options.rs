@@ -71,6 +71,8 @@ pub struct Options {
     pub discard_response_bodies: bool,
     pub min_iteration_duration: Duration,
     pub batch: usize,
+    /// Requests of a batch to one host at once; 0: no limit.
+    pub batch_per_host: usize,
     pub throw: bool,
     pub no_setup: bool,
     pub no_teardown: bool,
@@ -81,14 +83,13 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 30] = [
+const WITHOUT_EFFECT: [&str; 29] = [
     "paused",
     "executionSegment",
     "executionSegmentSequence",
     "handleSummaryTimeout",
     "rps",
     "dns",
-    "batchPerHost",
     "httpDebug",
     "tlsCipherSuites",
     "tlsVersion",
@@ -262,6 +263,7 @@ impl Options {
             discard_response_bodies: reader.flag("discardResponseBodies").unwrap_or(false),
             min_iteration_duration: reader.duration("minIterationDuration").unwrap_or_default(),
             batch: reader.positive("batch").unwrap_or(20) as usize,
+            batch_per_host: reader.whole("batchPerHost").unwrap_or(6) as usize,
             throw: reader.flag("throw").unwrap_or(false),
             no_setup: reader.flag("noSetup").unwrap_or(false),
             no_teardown: reader.flag("noTeardown").unwrap_or(false),

@@ -4,12 +4,14 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt};
 use plimsoll_core::options::Scenario;
+use plimsoll_script::address::Origin;
+use plimsoll_script::bundle::RequestDefaults;
 use plimsoll_script::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use plimsoll_script::state::Iteration;
 use plimsoll_script::vu::{Job, Outcome, Step};
-use tokio::sync::watch;
+use tokio::sync::{watch, Semaphore};
 
 use crate::client::Client;
 use crate::worker::{Phase, Slot, Worker};
@@ -152,7 +154,7 @@ impl Context {
             };
             let reply = tokio::select! {
                 biased;
-                reply = carry_out(&slot.client, effect) => reply,
+                reply = carry_out(&slot.client, effect, &slot.vu.state.bundle.defaults) => reply,
                 () = &mut cut => {
                     slot.vu.abort();
                     slot.client.close_idle();
@@ -170,15 +172,18 @@ pub async fn call(slot: &mut Slot, job: Job) -> Outcome {
     loop {
         match step {
             Step::Finished(outcome) => return outcome,
-            Step::Effect(effect) => step = slot.vu.reply(carry_out(&slot.client, effect).await),
+            Step::Effect(effect) => {
+                let reply = carry_out(&slot.client, effect, &slot.vu.state.bundle.defaults).await;
+                step = slot.vu.reply(reply);
+            }
         }
     }
 }
 
-async fn carry_out(client: &Client, effect: Effect) -> Reply {
+async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) -> Reply {
     match effect {
         Effect::Http(request) => Reply::Http(Box::new(client.perform(&request).await)),
-        Effect::Batch(requests) => Reply::Batch(batch(client, &requests).await),
+        Effect::Batch(requests) => Reply::Batch(batch(client, &requests, defaults).await),
         Effect::Sleep(duration) => {
             tokio::time::sleep(duration).await;
             Reply::Slept
@@ -186,11 +191,28 @@ async fn carry_out(client: &Client, effect: Effect) -> Reply {
     }
 }
 
-/// k6's default: at most 20 requests of a batch at once, 6 to one host.
-async fn batch(client: &Client, requests: &[Rc<HttpRequest>]) -> Vec<HttpResponse> {
-    let mut responses = Vec::with_capacity(requests.len());
-    for chunk in requests.chunks(6) {
-        responses.extend(join_all(chunk.iter().map(|request| client.perform(request))).await);
+/// At most `batch` requests at once and `batchPerHost` of them to one host; the responses in the requests' order.
+async fn batch(client: &Client, requests: &[Rc<HttpRequest>], defaults: &RequestDefaults) -> Vec<HttpResponse> {
+    let per_host = if defaults.batch_per_host == 0 { defaults.batch } else { defaults.batch_per_host };
+    let mut hosts: Vec<(&Origin, Semaphore)> = Vec::new();
+    for request in requests {
+        let origin = &*request.address.origin;
+        if !hosts.iter().any(|(known, _)| *known == origin) {
+            hosts.push((origin, Semaphore::new(per_host)));
+        }
     }
-    responses
+    let hosts = &hosts;
+    let send = |request: &'_ Rc<HttpRequest>| {
+        let request = request.clone();
+        async move {
+            let host = hosts.iter().find(|(known, _)| **known == *request.address.origin);
+            // Nobody closes the semaphore, so that a turn always comes.
+            let _turn = match host {
+                Some((_, turns)) => turns.acquire().await.ok(),
+                None => None,
+            };
+            client.perform(&request).await
+        }
+    };
+    stream::iter(requests).map(send).buffered(defaults.batch.max(1)).collect().await
 }

@@ -103,6 +103,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         discard_response_bodies: options.discard_response_bodies,
         throw: options.throw,
         batch: options.batch,
+        batch_per_host: options.batch_per_host,
         no_cookies_reset: options.no_cookies_reset,
     };
     let bundle = Arc::new(bundle.with_options(defaults, options_json.to_string()));

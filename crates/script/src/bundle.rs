@@ -42,6 +42,8 @@ pub struct RequestDefaults {
     pub discard_response_bodies: bool,
     pub throw: bool,
     pub batch: usize,
+    /// 0: no limit.
+    pub batch_per_host: usize,
     pub no_cookies_reset: bool,
 }
 
@@ -76,6 +78,7 @@ impl Bundle {
             discard_response_bodies: false,
             throw: false,
             batch: 20,
+            batch_per_host: 6,
             no_cookies_reset: false,
         };
         Ok(Self { main, env, defaults, options_json: "{}".into(), caches: Arc::default() })

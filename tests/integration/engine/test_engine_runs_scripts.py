@@ -252,3 +252,20 @@ def test_what_waits_at_the_plans_end_is_sent_within_graceful_stop_and_else_count
     )
     assert planned == 80
     assert (done, dropped) == (80, 0) if all_sent else (done < 50 and done + dropped in range(78, 81))
+
+
+def test_a_batch_keeps_its_limits_and_the_order_of_its_requests(tmp_path: Path, known_server: Server) -> None:
+    url = known_server("--servers", 0, "--service-ms", 100, "--constant")
+    text = """import http from 'k6/http';
+    import { check } from 'k6';
+    export const options = { iterations: 1, batchPerHost: 2 };
+    export default function () {
+      const began = Date.now();
+      const responses = http.batch([1, 2, 3, 4].map((n) => ['GET', `${__ENV.URL}/${n}`]));
+      const took = Date.now() - began;
+      check(responses, {
+        'in order': (all) => all.map((r) => r.url.slice(-1)).join('') === '1234',
+        'two at once': () => took >= 200 && took < 390,
+      });
+    }"""
+    assert checks_of(run_script(tmp_path, text, url)) == {"::in order": (1, 0), "::two at once": (1, 0)}
