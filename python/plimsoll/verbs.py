@@ -8,46 +8,33 @@ print(answer.findings[0]["answer"], answer.run_directory)
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any
 
-import psutil
-
-from plimsoll.engine import EngineConfig, EngineSource, available_cpus, inspect
-from plimsoll.errors import InputError, RunDirectoryError
+from plimsoll.engine import EngineSource
+from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.data_volume import DataVolume
 from plimsoll.experiments.isolation import target_off
-from plimsoll.experiments.result import CapacitySettings, Progress
+from plimsoll.experiments.result import Progress
 from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.capacity import capacity_findings
+from plimsoll.plans import Choices, Plan, plan_of
 from plimsoll.probes import Sampler, probes_for
+from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import (
-    OpenWorkload,
-    Probes,
     ProcessSelector,
     Redactor,
     Study,
     Target,
-    load_study,
-    scenarios_for,
-    total_arrivals_per_s,
 )
-from plimsoll.study.experiments import CapacityOptions
-from plimsoll.study.workload import rate_of_scenarios
-
-LevelUnit = Literal["users", "multiple", "vus"]
-DEFAULT_PORTS = {"http": 80, "https": 443}
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
 @dataclass(frozen=True)
@@ -58,36 +45,6 @@ class Answer:
     run_directory: Path
     report: Path
     status: str
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a caller may choose beside the study.
-
-    `min_level` and `max_level` are users where it is known how many users a level is (a study, or a script with
-    `users_at_1x`), else multiples of the script's declared load or its VUs; `max_rate_per_s` bounds the arrivals per
-    second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
-    `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
-    others; `background` lets the calling thread step back behind the engine's threads (see EngineSource);
-    `arrival_process` is "poisson", "even" or None for the study's.
-    """
-
-    runs: Path = Path("runs")
-    env: Mapping[str, str] = field(default_factory=dict)
-    variant: str | None = None
-    width: float | None = None
-    step_s: float | None = None
-    min_level: float | None = None
-    max_level: float | None = None
-    max_rate_per_s: float | None = None
-    users_at_1x: float | None = None
-    arrival_process: str | None = None
-    seed: int = 1
-    threads: int = 1
-    cpus: tuple[int, ...] = ()
-    isolate: bool = False
-    kept_apart: str | None = None
-    background: bool = False
 
 
 def capacity(
@@ -103,7 +60,7 @@ def capacity(
     RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
     """
     choices = choices or Choices()
-    plan = _plan_of_study(source, choices) if _is_study(source) else _plan_of_script(Path(str(source)), choices)
+    plan = plan_of(source, choices)
     redactor = Redactor.for_data({"study": plan.study_data, "env": dict(choices.env)})
     facts = RunFacts(
         "capacity",
@@ -117,168 +74,8 @@ def capacity(
         return _measure(plan, choices, writer, on_progress, on_note or (lambda text: None))
 
 
-@dataclass(frozen=True)
-class _Plan:
-    config: EngineConfig
-    unit: LevelUnit
-    is_open: bool
-    target: Target
-    directory: Path
-    probes: Probes
-    settings: CapacitySettings
-    expected_users: float | None
-    objectives: tuple[Any, ...]
-    users_per_level: float | None
-    study_data: dict[str, Any] | None
-
-
-def _is_study(source: str | Path | Study) -> bool:
-    return isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
-
-
-def _plan_of_study(source: str | Path | Study, choices: Choices) -> _Plan:
-    study = source if isinstance(source, Study) else load_study(source)
-    if choices.users_at_1x is not None:
-        raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
-    target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
-    wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
-    is_open = isinstance(study.workload, OpenWorkload)
-    arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
-    env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
-    seed = study.seed if study.seed is not None else choices.seed
-    config = EngineConfig(
-        script=study.script_path,
-        env=env,
-        options=scenarios_for(study.workload),
-        threads=choices.threads,
-        level=0.0,
-        arrival_process=choices.arrival_process or arrivals,
-        seed=seed,
-        cpus=_engine_cpus(choices),
-    )
-    if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
-        inspect(config)
-    rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
-    study_bounds = (wanted.min_users, wanted.max_users) if wanted else (None, None)
-    least, most = _range(choices, 1.0, rate, study_bounds)
-    settings = CapacitySettings(
-        width=choices.width or (wanted.width if wanted else 0.10),
-        step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
-        expected_level=study.expected_users,
-        arrivals_per_level_s=rate,
-        min_level=least,
-        max_level=most,
-    )
-    return _Plan(
-        config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
-        tuple(study.objectives), 1.0, study.model_dump(mode="json", exclude_none=True),
-    )  # fmt: skip
-
-
-def _plan_of_script(script: Path, choices: Choices) -> _Plan:
-    if choices.variant is not None:
-        raise InputError("--variant is for studies; a script does not say how to switch", "Write a study.")
-    about = inspect(EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads))
-    kinds = {scenario["open"] for scenario in about["scenarios"]}
-    if len(kinds) > 1:
-        raise InputError(
-            f"{script}: it mixes scenarios with arrival rates and scenarios with VUs",
-            "Keep one kind, or write a study.",
-        )
-    unit: LevelUnit = "multiple" if about["declares_load"] else "vus"
-    is_open = unit == "multiple" and True in kinds
-    if choices.users_at_1x is not None and not choices.users_at_1x > 0:
-        raise InputError(
-            f"--users-at-1x {choices.users_at_1x:g} is not above 0", "Give the users of the declared load."
-        )
-    if unit == "vus" and choices.users_at_1x is not None:
-        raise InputError(
-            f"--users-at-1x: {script} declares no load to be 1x, so its level is VUs",
-            "Add options (vus, or scenarios with rates) to the script, or leave --users-at-1x out.",
-        )
-    held = _held_scenarios(about["options"] if unit == "multiple" else {})
-    rate = rate_of_scenarios({"scenarios": held}) if is_open else None
-    config = EngineConfig(
-        script=script, env=choices.env, options={"scenarios": held}, threads=choices.threads, level=0.0,
-        arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=_engine_cpus(choices),
-    )  # fmt: skip
-    least, most = _range(choices, choices.users_at_1x or 1.0, rate)
-    settings = CapacitySettings(
-        width=choices.width or 0.10,
-        step_s=choices.step_s or 10.0,
-        arrivals_per_level_s=rate,
-        min_level=least,
-        max_level=most,
-        start_level=None if is_open or least is not None else _level_of_one_vu(held),
-    )
-    target = Target(processes=_local_listeners(choices.env.values()))
-    return _Plan(
-        config, unit, is_open, target, Path(), Probes(), settings, None, (), choices.users_at_1x, None
-    )  # fmt: skip
-
-
-def _range(
-    choices: Choices,
-    users_per_level: float,
-    rate_per_level_s: float | None,
-    study_bounds: tuple[float | None, float | None] = (None, None),
-) -> tuple[float | None, float | None]:
-    """Least and greatest level of the search: as chosen, else as the study has them.
-
-    Raises InputError where a rate bounds a load without one, or the bounds leave nothing to search.
-    """
-    bounds = [choices.max_level / users_per_level] if choices.max_level is not None else []
-    if choices.max_rate_per_s is not None:
-        if not rate_per_level_s:
-            what = "--max-rate: this load has no arrival rate, its users wait for their answers"
-            raise InputError(what, "Use --max-users.")
-        bounds.append(choices.max_rate_per_s / rate_per_level_s)
-    most = min(bounds, default=study_bounds[1])
-    least = choices.min_level / users_per_level if choices.min_level is not None else study_bounds[0]
-    if any(bound is not None and not bound > 0 for bound in (most, least)):
-        raise InputError("a bound of the search is not above 0", "Give --min-users, --max-users, --max-rate above 0.")
-    if least is not None and most is not None and least > most:
-        raise InputError(
-            f"the search may begin at {least:g} at least and go up to {most:g} at most, which leaves nothing",
-            "Lower --min-users (or min_users of the study), or raise --max-users or --max-rate.",
-        )
-    return least, most
-
-
-def _level_of_one_vu(scenarios: Mapping[str, Any]) -> float:
-    """The level at which the largest scenario has one VU; below it there would be no load at all."""
-    return 1 / max(1, *(scenario["vus"] for scenario in scenarios.values()))
-
-
-def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The script's scenarios held at their peak for as long as the experiment lasts, for the level to multiply; of
-    a script without any load, one VU."""
-    if "scenarios" not in options:
-        vus = max([options.get("vus", 1), *(stage["target"] for stage in options.get("stages", []))])
-        return {"default": {"executor": "constant-vus", "vus": vus, "duration": "24h"}}
-    held: dict[str, Any] = {}
-    for name, scenario in options["scenarios"].items():
-        common = {key: scenario[key] for key in ("exec", "env", "tags", "gracefulStop") if key in scenario}
-        stages = scenario.get("stages", [])
-        if scenario["executor"].endswith("arrival-rate"):
-            rate = max([scenario.get("rate", scenario.get("startRate", 0)), *(stage["target"] for stage in stages)])
-            vus = {key: scenario[key] for key in ("timeUnit", "preAllocatedVUs", "maxVUs") if key in scenario}
-            held[name] = {**common, **vus, "executor": "constant-arrival-rate", "rate": rate, "duration": "24h"}
-        else:
-            vus = max([scenario.get("vus", scenario.get("startVUs", 1)), *(stage["target"] for stage in stages)])
-            held[name] = {**common, "executor": "constant-vus", "vus": vus, "duration": "24h"}
-    return held
-
-
-def _engine_cpus(choices: Choices) -> tuple[int, ...]:
-    if choices.cpus:
-        return choices.cpus
-    cpus = available_cpus()
-    return tuple(cpus[-min(choices.threads, len(cpus) - 1) :]) if choices.isolate and len(cpus) > 1 else ()
-
-
 def _measure(
-    plan: _Plan,
+    plan: Plan,
     choices: Choices,
     writer: RunWriter,
     on_progress: Callable[[Progress], None] | None,
@@ -315,7 +112,7 @@ def _measure(
         expected_users=plan.expected_users,
         objectives=plan.objectives,
         users_per_level=plan.users_per_level,
-        same_host=_is_local(control.target.url),
+        same_host=is_local(control.target.url),
         kept_apart=kept_apart,
         run_path=str(writer.path),
         notes=notes,
@@ -349,7 +146,7 @@ _AGEING = "The target was not reset before the run: what earlier runs left in it
 _UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the study tells it."
 
 
-def _data_volume(plan: _Plan, control: TargetControl, tell: Callable[[str], None]) -> DataVolume | None:
+def _data_volume(plan: Plan, control: TargetControl, tell: Callable[[str], None]) -> DataVolume | None:
     """Reads the target's data volume, and has done so once, so that a mistake in the study is told before any load."""
     if control.target.data_volume is None:
         return None
@@ -362,26 +159,11 @@ def _processes(target: Target) -> list[ProcessSelector]:
     """The study's processes; without any, whoever listens on the target's port of this host."""
     if target.processes or not target.url:
         return list(target.processes)
-    return _local_listeners([target.url])
-
-
-def _local_listeners(addresses: Iterable[str]) -> list[ProcessSelector]:
-    """Whoever listens on this host's ports that the http and https URLs among the addresses name."""
-    ports: list[int] = []
-    for address in addresses:
-        try:
-            url = urlsplit(address)
-            port = url.port or DEFAULT_PORTS.get(url.scheme)
-        except ValueError:  # a variable that only looks like a URL
-            continue
-        if url.scheme in DEFAULT_PORTS and url.hostname and port and _is_local(address):
-            ports.append(port)
-    ports = list(dict.fromkeys(ports))
-    return [ProcessSelector(label="target" if len(ports) == 1 else f"port {port}", port=port) for port in ports]
+    return local_listeners([target.url])
 
 
 def _sample_with(
-    plan: _Plan, processes: list[ProcessSelector], note: Callable[[str, str], None]
+    plan: Plan, processes: list[ProcessSelector], note: Callable[[str, str], None]
 ) -> Callable[[int, float], Iterable[Mapping[str, Any]]]:
     """Probes asked once per second of load, so that their rows and the load's seconds are the same seconds."""
     rows: list[dict[str, Any]] = []
@@ -398,18 +180,3 @@ def _sample_with(
         return [{**row, "second": second} for row in rows]
 
     return sample
-
-
-def _is_local(url: str | None) -> bool | None:
-    """Whether the target runs on this host; None when it has no URL."""
-    if url is None:
-        return None
-    host = urlsplit(url).hostname or ""
-    if host in LOCAL_HOSTS:
-        return True
-    try:
-        addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
-    except OSError:
-        return False
-    own = {address.address for many in psutil.net_if_addrs().values() for address in many}
-    return bool(addresses & own)

@@ -38,7 +38,7 @@ def capacity(
     """
     from plimsoll.cli.progress import ProgressLine
     from plimsoll.cli.run import pairs
-    from plimsoll.verbs import Choices
+    from plimsoll.plans import Choices
     from plimsoll.verbs import capacity as find_capacity
 
     choices = Choices(

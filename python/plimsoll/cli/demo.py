@@ -24,8 +24,9 @@ def demo(
     from plimsoll.cli.progress import ProgressLine
     from plimsoll.engine import available_cpus
     from plimsoll.lab.ports import free_port
+    from plimsoll.plans import Choices
     from plimsoll.study import ProcessSelector, load_study
-    from plimsoll.verbs import Choices, capacity
+    from plimsoll.verbs import capacity
 
     study = load_study(Path(plimsoll.lab.tracker.__file__).parent / "load" / "study.yaml")
     cpus = available_cpus()
