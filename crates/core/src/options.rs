@@ -83,7 +83,7 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 29] = [
+const WITHOUT_EFFECT: [&str; 28] = [
     "paused",
     "executionSegment",
     "executionSegmentSequence",
@@ -97,7 +97,6 @@ const WITHOUT_EFFECT: [&str; 29] = [
     "blacklistIPs",
     "blockHostnames",
     "hosts",
-    "minIterationDuration",
     "cloud",
     "ext",
     "summaryTrendStats",

@@ -69,9 +69,7 @@ async fn finish(context: &Context, target: watch::Sender<u64>, running: Vec<toki
 
 /// One VU: iterates while it is among the wanted ones.
 async fn serve(context: Rc<Context>, mut slot: Slot, number: u64, mut wanted: watch::Receiver<u64>, grace: Duration) {
-    let pause = context.worker.shared.options.min_iteration_duration;
     while wanted.wait_for(|target| number < *target).await.is_ok() {
-        let began = std::time::Instant::now();
         let retired = retired(wanted.clone(), number, grace);
         let cut = async {
             let (cut, retired) = (context.cut(), retired);
@@ -83,11 +81,8 @@ async fn serve(context: Rc<Context>, mut slot: Slot, number: u64, mut wanted: wa
         if context.iterate(&mut slot, None, cut).await == End::Interrupted {
             tokio::task::yield_now().await;
         }
-        match pause.checked_sub(began.elapsed()) {
-            Some(rest) => tokio::time::sleep(rest).await,
-            // A script that waits for nothing must not starve the thread's other VUs.
-            None => tokio::task::consume_budget().await,
-        }
+        // A script that waits for nothing must not starve the thread's other VUs.
+        tokio::task::consume_budget().await;
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 use plimsoll_core::options::Scenario;
@@ -116,7 +117,21 @@ impl Context {
             Outcome::Returned(_) => {}
         }
         self.record(planned_s, started_s, lag_ms);
+        self.rest(started_s).await;
         End::Done
+    }
+
+    /// Keeps the VU until `minIterationDuration` has passed, if the iteration was shorter.
+    async fn rest(&self, started_s: f64) {
+        let least_s = self.worker.shared.options.min_iteration_duration.as_secs_f64();
+        let rest_s = started_s + least_s - self.worker.elapsed_s();
+        if least_s > 0.0 && rest_s > 0.0 {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs_f64(rest_s)) => {}
+                () = self.cut() => {}
+                () = self.stopping() => {}
+            }
+        }
     }
 
     fn record(&self, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {

@@ -14,6 +14,12 @@ use rand::{rngs::SmallRng, Rng, SeedableRng};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
+const HELP: &str = "plimsoll-testkit: a loopback server whose capacity is known; prints its URL
+  --port N           default 0: a free one        --status N         default 200
+  --servers N        0: as many as requests       --seed N           default 1
+  --service-ms X     mean service time            --constant         not exponential
+  --freeze-at-s X    stand still, after this      --freeze-for-s X   for so long, once";
+
 struct Settings {
     port: u16,
     servers: usize,
@@ -57,6 +63,10 @@ fn settings() -> Result<Settings, String> {
         Settings { port: 0, servers: 1, service_ms: 0.0, constant: false, freeze_at_s: f64::MAX, freeze_for_s: 0.0, status: 200, seed: 1 };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
+        if matches!(word.as_str(), "-h" | "--help") {
+            println!("{HELP}");
+            std::process::exit(0);
+        }
         if word == "--constant" {
             settings.constant = true;
             continue;

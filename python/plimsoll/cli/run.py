@@ -44,7 +44,7 @@ def run(
         bool, typer.Option("--discard-response-bodies", help="read bodies, but do not keep them for the script")
     ] = False,
     min_iteration_duration: Annotated[
-        str | None, typer.Option(help="of constant and ramping VUs: the next iteration begins no sooner, as in 1s")
+        str | None, typer.Option(help="an iteration keeps its VU for at least this long, as in 1s")
     ] = None,
     throw: Annotated[bool, typer.Option("-w", "--throw", help="a failed request throws in the script")] = False,
     no_setup: Annotated[bool, typer.Option("--no-setup", help="do not run setup()")] = False,

@@ -12,7 +12,7 @@ from plimsoll.findings.capacity_words import answer, level_words, next_steps
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.generator import generator_health
-from plimsoll.findings.limits import limiting_resource
+from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
 from plimsoll.runs.snapshot import Snapshot
@@ -80,7 +80,9 @@ def capacity_findings(
         "valid": generator["healthy"] and answered,
         "capacity": _capacity(facts, steps, means, per_level),
         "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
-        "limited_by": limiting_resource(bad, steps, means, facts["unit"]) if answered else dict(_NOT_JUDGED),
+        "limited_by": limiting_resource(_clearest(bad, steps), steps, means, facts["unit"])
+        if answered
+        else dict(_NOT_JUDGED),
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
         "data_volume": volume,
@@ -205,6 +207,14 @@ def _headroom(facts: Mapping[str, Any], per_level: float | None, expected_users:
         return None
     users = facts["good"] * per_level if facts["good"] is not None and per_level else None
     return {"expected_users": expected_users, "ratio": users / expected_users - 1 if users is not None else None}
+
+
+def _clearest(bad: Step | None, steps: Sequence[Step]) -> Step | None:
+    """The overloaded step that shows best what limits: the bound, or where the hypervisor took CPU time from it, the
+    overloaded step that it disturbed least."""
+    if bad is None or bad.get("stolen_share", 0.0) < STOLEN_MATTERS:
+        return bad
+    return min((step for step in steps if step["verdict"] == "bad"), key=lambda step: step.get("stolen_share", 0.0))
 
 
 def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:

@@ -17,6 +17,7 @@ from plimsoll.findings.resources import Means, Step, processes
 NEAR_CEILING = 0.90
 PINNED_CLOSE = 0.06
 RISE = 1.15
+STOLEN_MATTERS = 0.03
 MEMORY_CEILING = 0.95
 SWAP_BYTES = 64e6
 
@@ -61,7 +62,7 @@ def limiting_resource(bad: Step | None, steps: Sequence[Step], means: Sequence[M
         if limit.low is None or limit.utilisation >= RISE * limit.low
     ]
     if not found:
-        return _unknown("unknown", _seen_words(here, words), None)
+        return _unknown("unknown", _seen_words(here, words) + _waited_words(here), None)
     best = max(found, key=lambda limit: limit.utilisation)
     others = [other for other in found if other is not best]
     more = f" Also near its ceiling: {', '.join(other.where for other in others)}." if others else ""
@@ -148,4 +149,13 @@ def _seen_words(here: Means, words: str) -> str:
         if "cpu_cores_used" in values:
             seen.append(f"process {label} {values['cpu_cores_used']:.2f} cores")
     listed = "; ".join(seen) or "nothing of the target"
-    return f"Cannot tell: {words} no resource was near its ceiling ({listed}). Work waited for something not probed."
+    return f"Cannot tell: {words} no resource was near its ceiling ({listed})."
+
+
+def _waited_words(here: Means) -> str:
+    stolen = here.get("host", {}).get("cpu_steal_worst_core_share", 0.0)
+    if stolen >= STOLEN_MATTERS:
+        return (
+            f" The hypervisor took {stolen:.0%} of a core's time from this host, which the target may have waited for."
+        )
+    return " Work waited for something not probed."

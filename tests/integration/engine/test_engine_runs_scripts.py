@@ -275,3 +275,26 @@ def test_a_batch_keeps_its_limits_and_the_order_of_its_requests(tmp_path: Path, 
         "::not all at once": (1, 0),
         "::not one by one": (1, 0),
     }
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        {"executor": "per-vu-iterations", "vus": 1, "iterations": 3},
+        {"executor": "shared-iterations", "vus": 1, "iterations": 3},
+        {"executor": "constant-vus", "vus": 1, "duration": "700ms"},
+    ],
+    ids=lambda load: load["executor"],
+)
+def test_min_iteration_duration_keeps_the_vu(tmp_path: Path, load: dict[str, Any]) -> None:
+    text = """import { Trend } from 'k6/metrics';
+    const began = new Trend('began_ms');
+    let before = 0;
+    export default function () {
+      const now = Date.now();
+      if (before) began.add(now - before);
+      before = now;
+    }"""
+    ended = run_script(tmp_path, text, options={"scenarios": {"s": load}, "minIterationDuration": "300ms"})
+    apart = ended["summary"]["metrics"]["began_ms"]["values"]
+    assert apart["min"] >= 295
