@@ -86,7 +86,8 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, top)
     errors = error_reason(seen, context.base_errors)
-    if errors is not None and len(seen.seconds) >= LEAST_BAD_S:
+    long_enough = len(seen.seconds) >= min(LEAST_BAD_S, context.least_seconds)
+    if errors is not None and long_enough:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
@@ -102,7 +103,8 @@ def judge(seen: Measurement, context: Context) -> Judgement:
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
         return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
-    return moved.seconds >= LEAST_BAD_S and is_growing(moved, full, least_share=context.half_width / 20)
+    long_enough = moved.seconds >= min(LEAST_BAD_S, context.least_seconds)
+    return long_enough and is_growing(moved, full, least_share=context.half_width / 20)
 
 
 def _stolen_explains(seen: Measurement, moved: Growth) -> bool:

@@ -23,7 +23,18 @@ Conclude = Callable[[Measurement], Judgement]
 SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
-STOLEN = "cpu_steal_worst_core_share"
+SHORT_OF_CPU = 0.85
+
+
+def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
+    """Share of a core's time that the hypervisor took in a second for which CPU time was short: with it, the host or
+    the busiest thread of a probed process would have been at its ceiling. 0 where that time was not missed."""
+    values = {row["source"]: row["values"] for row in rows if "values" in row}
+    host = values.get("host", {})
+    stolen = float(host.get("cpu_steal_worst_core_share", 0.0))
+    threads = [seen.get("busiest_thread_cores_used", 0.0) + stolen for seen in values.values()]
+    whole = host.get("cpu_share", 0.0) + host.get("cpu_steal_share", 0.0)
+    return stolen if max([whole, *threads]) >= SHORT_OF_CPU else 0.0
 
 
 class Writer(Protocol):
@@ -158,9 +169,10 @@ class StepHolder:
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
             if self._sample is not None and probe:
-                for row in self._sample(snapshot.second, snapshot.t_unix):
+                rows = list(self._sample(snapshot.second, snapshot.t_unix))
+                for row in rows:
                     self.writer.append_resource(row)
-                    self._stolen = float(row.get("values", {}).get(STOLEN, self._stolen))
+                self._stolen = stolen_share(rows)
         if self._report is not None:
             self._report(
                 Progress(

@@ -97,3 +97,8 @@ def test_stolen_time_does_not_excuse_an_overload_that_it_cannot_explain():
 def test_a_second_or_two_of_falling_behind_proves_nothing():
     assert judge(measured([300, 300], [100, 100], 300), CONTEXT).verdict == "undecided"
     assert judge(measured([300, 300], [250, 250], 300, failed=100), CONTEXT).verdict == "undecided"
+
+
+def test_steps_shorter_than_three_seconds_can_be_bad():
+    short = Context(rate_per_level_s=1.0, half_width=0.15, least_seconds=2)
+    assert judge(measured([1500, 1500], [800, 800], 1500), short).verdict == "bad"
