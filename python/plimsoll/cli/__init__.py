@@ -51,10 +51,12 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 def main() -> None:
     """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback.
 
-    SIGTERM, which CI systems send at the end of their patience, is taken for Ctrl-C.
+    SIGTERM, which CI systems send at the end of their patience, is taken for Ctrl-C. SIGINT is served also where the
+    shell had it ignored, as it does for jobs in the background.
     """
     gc.set_threshold(GC_THRESHOLD)  # imports make many objects that stay, and looking through them again is costly
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
     try:
         app()
     except PlimsollError as error:
