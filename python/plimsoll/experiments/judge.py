@@ -91,7 +91,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
-    if overloaded and _stolen_explains(seen, moved):
+    if overloaded and _stolen_explains(seen, moved, context):
         return Judgement("undecided", (_growth_words(moved, seen), _stolen_words(seen)), False, moved, None, True)
     if overloaded:
         return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
@@ -107,11 +107,13 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
     return long_enough and is_growing(moved, full, least_share=context.half_width / 20)
 
 
-def _stolen_explains(seen: Measurement, moved: Growth) -> bool:
+def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
     """Whether the target would have kept up with the CPU time that the hypervisor took from the worst core, and with
-    what a core loses beside it (its caches are cold when it comes back)."""
+    what a core loses beside it (its caches are cold when it comes back). A burst of it explains any short window."""
     if seen.stolen_share < DISTURBED_SHARE:
         return False
+    if not context.quick and moved.seconds < context.least_seconds:
+        return True
     missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, 0.9))
     return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)
 

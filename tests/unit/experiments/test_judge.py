@@ -102,3 +102,10 @@ def test_a_second_or_two_of_falling_behind_proves_nothing():
 def test_steps_shorter_than_three_seconds_can_be_bad():
     short = Context(rate_per_level_s=1.0, half_width=0.15, least_seconds=2)
     assert judge(measured([1500, 1500], [800, 800], 1500), short).verdict == "bad"
+
+
+def test_a_burst_of_stolen_time_explains_any_window_shorter_than_a_step():
+    late = {"planned": [280] * 5, "done": [180] * 5}
+    assert judge(measured(**late, level=280), CONTEXT).verdict == "bad"
+    found = judge(measured(**late, level=280, stolen=[0.2] * 5), CONTEXT)
+    assert (found.verdict, found.disturbed) == ("undecided", True)
