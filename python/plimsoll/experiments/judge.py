@@ -60,6 +60,11 @@ class Context:
     least_share: float = 0.75
     quick: bool = False
 
+    @property
+    def least_bad_seconds(self) -> float:
+        """Seconds before a step may be called bad, unless it is given up."""
+        return min(LEAST_BAD_S, self.least_seconds)
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -86,8 +91,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, top)
     errors = error_reason(seen, context.base_errors)
-    long_enough = len(seen.seconds) >= min(LEAST_BAD_S, context.least_seconds)
-    if errors is not None and long_enough:
+    if errors is not None and moved.seconds >= context.least_bad_seconds:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
@@ -103,8 +107,9 @@ def judge(seen: Measurement, context: Context) -> Judgement:
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
         return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
-    long_enough = moved.seconds >= min(LEAST_BAD_S, context.least_seconds)
-    return long_enough and is_growing(moved, full, least_share=context.half_width / 20)
+    if moved.seconds < context.least_bad_seconds:
+        return False
+    return is_growing(moved, full, least_share=context.half_width / 20)
 
 
 def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool:

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import psutil
 
 from plimsoll.probes.finding_processes import pids_listening_on
+from plimsoll.probes.local_targets import DEFAULT_PORTS, LOCAL_HOSTS
 
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 Holders = frozenset[tuple[int, float]]
 
 
@@ -17,7 +17,7 @@ def holders_of(url: str | None) -> Holders:
     if url is None or urlsplit(url).hostname not in LOCAL_HOSTS:
         return frozenset()
     parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    port = parts.port or DEFAULT_PORTS.get(parts.scheme, DEFAULT_PORTS["http"])
     found = set()
     for pid in pids_listening_on(port):
         try:
