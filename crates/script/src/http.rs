@@ -46,10 +46,7 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
     let (vu, default) = (state.clone(), expected.clone());
     let request = move |ctx: Ctx<'js>, method: String, url: Value<'js>, body: Value<'js>, params: Value<'js>| {
         let call = Call::read(&ctx, &vu, method, &url, &body, &params, &default.borrow())?;
-        let response = match vu.perform(&ctx, Effect::Http(call.request.clone()))? {
-            Reply::Http(response) => *response,
-            _ => return Err(vu.throw_uncatchable(&ctx)),
-        };
+        let response = call.send(&ctx, &vu)?;
         call.finish(&ctx, &vu, response)
     };
     native.set("request", Func::from(request))?;
@@ -233,6 +230,14 @@ impl Call {
         }
     }
 
+    /// Suspends the VU until the request has been carried out.
+    fn send(&self, ctx: &Ctx<'_>, vu: &VuState) -> Result<HttpResponse> {
+        match vu.perform(ctx, Effect::Http(self.request.clone()))? {
+            Reply::Http(response) => Ok(*response),
+            _ => Err(vu.throw_uncatchable(ctx)),
+        }
+    }
+
     /// Records the hop, follows redirects, and makes the Response.
     fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: HttpResponse) -> Result<Class<'js, Response>> {
         loop {
@@ -255,10 +260,7 @@ impl Call {
             self.add_cookies(vu, &[]);
             self.called = Instant::now();
             self.lag_ms = 0.0;
-            response = match vu.perform(ctx, Effect::Http(self.request.clone()))? {
-                Reply::Http(response) => *response,
-                _ => return Err(vu.throw_uncatchable(ctx)),
-            };
+            response = self.send(ctx, vu)?;
         }
         if let (true, Some(failure)) = (self.throw, &response.failure) {
             return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.as_str(), failure.message)));
