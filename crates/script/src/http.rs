@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use plimsoll_core::duration;
-use rquickjs::function::Func;
+use rquickjs::function::{Func, Opt};
 use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Object, Result, Value};
 
 use crate::address::Address;
 use crate::cookies;
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use crate::native::{tags_of, text_of};
+use crate::raw::each_property;
 use crate::response::{self, Response};
 use crate::state::VuState;
 
@@ -44,10 +45,24 @@ impl Expected {
 pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let expected = Rc::new(std::cell::RefCell::new(Expected(Some(vec![(200, 399)]))));
     let (vu, default) = (state.clone(), expected.clone());
-    let request = move |ctx: Ctx<'js>, method: String, url: Value<'js>, body: Value<'js>, params: Value<'js>| {
-        let call = Call::read(&ctx, &vu, method, &url, &body, &params, &default.borrow())?;
-        let response = call.send(&ctx, &vu)?;
-        call.finish(&ctx, &vu, response)
+    let send = Rc::new(move |ctx: &Ctx<'js>, method: &str, url: &Value<'js>, body: Option<Value<'js>>, params: Option<Value<'js>>| {
+        let call = Call::read(ctx, &vu, method, url, body.as_ref(), params.as_ref(), &default.borrow())?;
+        let response = call.send(ctx, &vu)?;
+        call.finish(ctx, &vu, response)
+    });
+    for (name, method) in [("get", "GET"), ("head", "HEAD")] {
+        let send = send.clone();
+        let bare = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| send(&ctx, method, &url, None, params.0);
+        native.set(name, Func::from(bare))?;
+    }
+    for (name, method) in [("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("del", "DELETE"), ("options", "OPTIONS")] {
+        let send = send.clone();
+        let with_body =
+            move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| send(&ctx, method, &url, body.0, params.0);
+        native.set(name, Func::from(with_body))?;
+    }
+    let request = move |ctx: Ctx<'js>, method: Value<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+        send(&ctx, &text_of(&method).to_uppercase(), &url, body.0, params.0)
     };
     native.set("request", Func::from(request))?;
     let (vu, default) = (state.clone(), expected.clone());
@@ -55,7 +70,8 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
         let mut calls = Vec::with_capacity(rows.len());
         for row in rows {
             let method = text_of(&row.get::<Value>(0)?).to_uppercase();
-            calls.push(Call::read(&ctx, &vu, method, &row.get(1)?, &row.get(2)?, &row.get(3)?, &default.borrow())?);
+            let (body, params) = (row.get(2)?, row.get(3)?);
+            calls.push(Call::read(&ctx, &vu, &method, &row.get(1)?, Some(&body), Some(&params), &default.borrow())?);
         }
         let requests = calls.iter().map(|call| call.request.clone()).collect();
         let responses = match vu.perform(&ctx, Effect::Batch(requests))? {
@@ -99,7 +115,7 @@ fn read_body<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<(Bytes, Option<&'
     }
     if body.is_object() {
         let mut form = url::form_urlencoded::Serializer::new(String::new());
-        for (key, value) in tags_of(body) {
+        for (key, value) in tags_of(body)? {
             form.append_pair(&key, &value);
         }
         return Ok((Bytes::from(form.finish()), Some("application/x-www-form-urlencoded")));
@@ -111,10 +127,10 @@ impl Call {
     fn read<'js>(
         ctx: &Ctx<'js>,
         vu: &VuState,
-        method: String,
+        method: &str,
         url: &Value<'js>,
-        body: &Value<'js>,
-        params: &Value<'js>,
+        body: Option<&Value<'js>>,
+        params: Option<&Value<'js>>,
         expected: &Expected,
     ) -> Result<Self> {
         let called = Instant::now();
@@ -122,10 +138,10 @@ impl Call {
             Some(template) if !url.is_string() => (template.get("url")?, template.get::<_, Option<String>>("name")?),
             _ => (text_of(url), None),
         };
-        let (body, content_type) = read_body(ctx, body)?;
+        let (body, content_type) = body.map_or(Ok((Bytes::new(), None)), |body| read_body(ctx, body))?;
         let defaults = &vu.bundle.defaults;
         let request = HttpRequest {
-            method,
+            method: method.to_owned(),
             address: parse_address(ctx, &address)?,
             headers: Vec::new(),
             user_agent: None,
@@ -145,7 +161,7 @@ impl Call {
             lag_ms: vu.lag_to_charge_ms.replace(0.0),
         };
         let mut given_cookies = Vec::new();
-        if let Some(params) = params.as_object() {
+        if let Some(params) = params.and_then(Value::as_object) {
             call.read_params(ctx, params, &mut given_cookies)?;
         }
         if let Some(at) = call.tags.iter().position(|(key, _)| key == "name") {
@@ -163,18 +179,20 @@ impl Call {
     }
 
     fn read_params<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>, cookies: &mut Vec<(String, String)>) -> Result<()> {
-        for (key, value) in params.props::<String, Value>().flatten() {
-            match key.as_str() {
-                "headers" => self.request_mut().headers = tags_of(&value),
-                "tags" => self.tags = tags_of(&value),
+        each_property(params, |key, value| {
+            match key {
+                "headers" => self.request_mut().headers = tags_of(&value)?,
+                "tags" => self.tags = tags_of(&value)?,
                 "cookies" => {
-                    for (name, cookie) in value.as_object().into_iter().flat_map(|object| object.props::<String, Value>().flatten()) {
+                    let Some(given) = value.as_object() else { return Ok(()) };
+                    each_property(given, |name, cookie| {
                         let text = match cookie.as_object() {
-                            Some(object) if !cookie.is_string() => text_of(&object.get("value")?),
-                            _ => text_of(&cookie),
+                            Some(object) => text_of(&object.get("value")?),
+                            None => text_of(&cookie),
                         };
-                        cookies.push((name, text));
-                    }
+                        cookies.push((name.to_string(), text));
+                        Ok(())
+                    })?;
                 }
                 "timeout" => {
                     self.request_mut().timeout =
@@ -193,7 +211,6 @@ impl Call {
                     };
                 }
                 "throw" => self.throw = value.as_bool().unwrap_or(false),
-                "jar" => {}
                 "auth" | "compression" => {
                     return Err(Exception::throw_message(
                         ctx,
@@ -202,8 +219,8 @@ impl Call {
                 }
                 _ => {}
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The request, to change it before it is sent (again); nobody else holds it then.

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use plimsoll_core::record::Kind;
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use rquickjs::{Array, ArrayBuffer, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Result, Value};
 
 use crate::effect::Effect;
 use crate::http;
+use crate::json;
 use crate::modules;
+use crate::raw::each_property;
 use crate::state::VuState;
 
 /// Makes the globals of a k6 script in a fresh context.
@@ -21,15 +23,22 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
     install_data(ctx, state, &native)?;
     install_execution(ctx, state, &native)?;
     http::install(ctx, state, &native)?;
+    json::install(ctx, &native)?;
     let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
     promise.finish::<()>()?;
     prelude.get::<_, Function>("default")?.call((native,))
 }
 
 /// Tags of a JavaScript object as text; anything that is not an object has none.
-pub fn tags_of(value: &Value<'_>) -> Vec<(String, String)> {
-    let Some(object) = value.as_object() else { return Vec::new() };
-    object.props::<String, Value>().flatten().map(|(key, value)| (key, text_of(&value))).collect()
+pub fn tags_of(value: &Value<'_>) -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    if let Some(object) = value.as_object() {
+        each_property(object, |name, value| {
+            found.push((name.to_string(), text_of(&value)));
+            Ok(())
+        })?;
+    }
+    Ok(found)
 }
 
 /// A value as text, the way JavaScript's String() would say it for plain values.
@@ -86,13 +95,8 @@ fn install_core<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
 
 fn install_metrics<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let vu = state.clone();
-    let check = move |ctx: Ctx<'js>, name: String, passed: bool, tags: Opt<Value<'js>>| {
-        let given = tags.0.as_ref().map(tags_of).unwrap_or_default();
-        let mut extra = borrowed(&given);
-        extra.push(("check", &name));
-        let tags = vu.tag_set(&ctx, &extra);
-        vu.recorder.borrow_mut().add(vu.builtin.checks, tags, f64::from(u8::from(passed)));
-    };
+    let check =
+        move |ctx: Ctx<'js>, value: Value<'js>, checks: Opt<Value<'js>>, tags: Opt<Value<'js>>| check(&ctx, &vu, value, checks.0.as_ref(), tags.0);
     native.set("check", Func::from(check))?;
     let vu = state.clone();
     let metric = move |ctx: Ctx<'js>, kind: String, name: String, is_time: bool| -> Result<u32> {
@@ -109,12 +113,39 @@ fn install_metrics<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'j
     };
     native.set("metric", Func::from(metric))?;
     let vu = state.clone();
-    let add = move |ctx: Ctx<'js>, metric: u32, value: f64, tags: Opt<Value<'js>>| {
-        let given = tags.0.as_ref().map(tags_of).unwrap_or_default();
+    let add = move |ctx: Ctx<'js>, metric: u32, value: Coerced<f64>, tags: Opt<Value<'js>>| -> Result<()> {
+        let given = tags.0.as_ref().map(tags_of).transpose()?.unwrap_or_default();
         let tags = vu.tag_set(&ctx, &borrowed(&given));
-        vu.recorder.borrow_mut().add(metric, tags, value);
+        vu.recorder.borrow_mut().add(metric, tags, value.0);
+        Ok(())
     };
     native.set("addSample", Func::from(add))
+}
+
+/// k6's check: every test is made and recorded; whether all passed. What a test throws counts as failed and goes on.
+fn check<'js>(ctx: &Ctx<'js>, vu: &VuState, value: Value<'js>, checks: Option<&Value<'js>>, tags: Option<Value<'js>>) -> Result<bool> {
+    let Some(checks) = checks.and_then(Value::as_object) else {
+        return Err(Exception::throw_type(ctx, "check() wants an object of tests: check(response, { 'status is 200': (r) => r.status === 200 })"));
+    };
+    let given = tags.as_ref().map(tags_of).transpose()?.unwrap_or_default();
+    let mut all = true;
+    each_property(checks, |name, test| {
+        let outcome = match test.as_function() {
+            Some(test) => test.call::<_, Value>((value.clone(),)),
+            None => Ok(test),
+        };
+        if outcome.as_ref().is_ok_and(Value::is_promise) {
+            return Err(Exception::throw_message(ctx, &format!("check '{name}' is asynchronous; await its value before the check")));
+        }
+        let passed = outcome.as_ref().is_ok_and(|outcome| Coerced::<bool>::from_js(ctx, outcome.clone()).is_ok_and(|truth| truth.0));
+        let mut extra = borrowed(&given);
+        extra.push(("check", name));
+        let tags = vu.tag_set(ctx, &extra);
+        vu.recorder.borrow_mut().add(vu.builtin.checks, tags, f64::from(u8::from(passed)));
+        all &= passed;
+        outcome.map(|_| ())
+    })?;
+    Ok(all)
 }
 
 /// `[length, at]` of a shared array.
@@ -122,7 +153,7 @@ fn shared_handle<'js>(ctx: &Ctx<'js>, elements: Arc<Vec<String>>) -> Result<Valu
     let length = elements.len();
     let at = Function::new(ctx.clone(), move |ctx: Ctx<'js>, index: usize| -> Result<Value<'js>> {
         match elements.get(index) {
-            Some(json) => ctx.json_parse(json.as_str()),
+            Some(text) => json::parse(&ctx, text.as_bytes()),
             None => Ok(Value::new_undefined(ctx)),
         }
     })?;

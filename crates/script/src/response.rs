@@ -4,10 +4,12 @@
 use std::rc::Rc;
 
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Constructor, Func};
-use rquickjs::{ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::function::{Constructor, Func, This};
+use rquickjs::object::{Accessor, Property};
+use rquickjs::{Array, ArrayBuffer, Class, Ctx, Error, IntoJs, JsLifetime, Object, Result, Value};
 
 use crate::effect::{HttpRequest, HttpResponse, Timings};
+use crate::json;
 
 pub struct Response {
     pub request: Rc<HttpRequest>,
@@ -44,43 +46,64 @@ macro_rules! plain_class {
 plain_class!(Response, "Response");
 plain_class!(Phases, "Timings");
 
-/// Gives the prelude what its getters need.
+/// Defines the fields, and gives the prelude what it needs for those it makes itself.
 pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    native.set("responsePrototype", Class::<Response>::prototype(ctx)?)?;
-    native.set("field", Func::from(field))?;
+    let prototype = Class::<Response>::prototype(ctx)?.ok_or(Error::Unknown)?;
+    field(&prototype, "status", false, |ctx, of| of.got.status.into_js(ctx))?;
+    field(&prototype, "status_text", false, |ctx, of| match of.got.status {
+        0 => "".into_js(ctx),
+        status => format!("{status} {}", of.got.head.reason()).into_js(ctx),
+    })?;
+    field(&prototype, "url", false, |ctx, of| of.request.address.as_str().into_js(ctx))?;
+    field(&prototype, "proto", false, |ctx, of| of.got.proto.into_js(ctx))?;
+    field(&prototype, "remote_ip", false, |ctx, of| of.got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(ctx))?;
+    field(&prototype, "remote_port", false, |ctx, of| of.got.remote.map_or(0, |remote| remote.port()).into_js(ctx))?;
+    field(&prototype, "tls_version", false, |ctx, of| of.got.tls_version.into_js(ctx))?;
+    field(&prototype, "error", false, |ctx, of| of.got.failure.as_ref().map_or("", |failure| failure.message.as_str()).into_js(ctx))?;
+    field(&prototype, "error_code", false, |ctx, of| of.got.error_code().unwrap_or(0).into_js(ctx))?;
+    field(&prototype, "body", true, body)?;
+    // An object of its own: one that held the response would make a cycle, which only the garbage collector could free.
+    field(&prototype, "timings", true, |ctx, of| Class::instance(ctx.clone(), Phases(of.got.timings)).map(Class::into_value))?;
+    native.set("responsePrototype", prototype)?;
     native.set("bodyAsJson", Func::from(body_as_json))?;
     native.set("rawHeaders", Func::from(raw_headers))?;
-    native.set("timingsPrototype", Class::<Phases>::prototype(ctx)?)?;
-    native.set("timings", Func::from(timings))?;
-    native.set("phase", Func::from(phase))
+    native.set("sent", Func::from(sent))?;
+    native.set("timingsPrototype", phases_prototype(ctx)?)
 }
 
-/// The fields by number, in the order of the prelude's list.
-fn field<'js>(ctx: Ctx<'js>, response: Class<'js, Response>, number: u8) -> Result<Value<'js>> {
-    let response = response.borrow();
-    let got = &response.got;
-    match number {
-        0 => got.status.into_js(&ctx),
-        1 if got.status == 0 => "".into_js(&ctx),
-        1 => format!("{} {}", got.status, got.head.reason()).into_js(&ctx),
-        2 => response.request.address.as_str().into_js(&ctx),
-        3 => got.proto.into_js(&ctx),
-        4 => got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(&ctx),
-        5 => got.remote.map_or(0, |remote| remote.port()).into_js(&ctx),
-        6 => got.tls_version.into_js(&ctx),
-        7 => got.failure.as_ref().map_or("", |failure| failure.message.as_str()).into_js(&ctx),
-        8 => got.error_code().unwrap_or(0).into_js(&ctx),
-        9 if response.request.discard_body => Ok(Value::new_null(ctx.clone())),
-        9 if response.as_binary => ArrayBuffer::new_copy(ctx.clone(), &got.body).map(ArrayBuffer::into_value),
-        9 => String::from_utf8_lossy(&got.body).as_ref().into_js(&ctx),
-        10 => response.request.method.as_str().into_js(&ctx),
-        11 => String::from_utf8_lossy(&response.request.body).as_ref().into_js(&ctx),
-        _ => Ok(Value::new_undefined(ctx.clone())),
+/// A field that `read` makes a value of at each reading, or once if it is `kept`. What a script writes shadows it.
+fn field<'js>(prototype: &Object<'js>, name: &'static str, kept: bool, read: fn(&Ctx<'js>, &Response) -> Result<Value<'js>>) -> Result<()> {
+    let shadow = move |object: &Object<'js>, value: Value<'js>| object.prop(name, Property::from(value).writable().enumerable().configurable());
+    let get = move |ctx: Ctx<'js>, this: This<Class<'js, Response>>| -> Result<Value<'js>> {
+        let value = read(&ctx, &this.borrow())?;
+        if kept {
+            shadow(&this, value.clone())?;
+        }
+        Ok(value)
+    };
+    let set = move |this: This<Object<'js>>, value: Value<'js>| shadow(&this, value);
+    prototype.prop(name, Accessor::new(get, set).enumerable().configurable())
+}
+
+fn body<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
+    match () {
+        () if response.request.discard_body => Ok(Value::new_null(ctx.clone())),
+        () if response.as_binary => ArrayBuffer::new_copy(ctx.clone(), &response.got.body).map(ArrayBuffer::into_value),
+        () => String::from_utf8_lossy(&response.got.body).as_ref().into_js(ctx),
     }
 }
 
+/// Method and body of the request that the response answers.
+fn sent<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Array<'js>> {
+    let response = response.borrow();
+    let sent = Array::new(ctx)?;
+    sent.set(0, response.request.method.as_str())?;
+    sent.set(1, String::from_utf8_lossy(&response.request.body).as_ref())?;
+    Ok(sent)
+}
+
 fn body_as_json<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Value<'js>> {
-    ctx.json_parse(response.borrow().got.body.as_ref())
+    json::parse(&ctx, &response.borrow().got.body)
 }
 
 /// The response's or the request's headers as `name: value` lines.
@@ -102,24 +125,23 @@ fn raw_headers(response: Class<'_, Response>, of_request: bool) -> String {
     lines
 }
 
-/// A response's phases as an object of their own: one that held the response would make a cycle, which only the
-/// garbage collector could free.
-fn timings<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Class<'js, Phases>> {
-    let phases = Phases(response.borrow().got.timings);
-    Class::instance(ctx, phases)
-}
-
-/// A phase in ms by its number in the prelude's list.
-fn phase(phases: Class<'_, Phases>, number: u8) -> f64 {
-    let timings = phases.borrow().0;
-    match number {
-        0 => timings.duration(),
-        1 => timings.blocked,
-        2 => timings.looking_up,
-        3 => timings.connecting,
-        4 => timings.tls_handshaking,
-        5 => timings.sending,
-        6 => timings.waiting,
-        _ => timings.receiving,
+/// The phases in ms, named as in k6.
+fn phases_prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let prototype = Class::<Phases>::prototype(ctx)?.ok_or(Error::Unknown)?;
+    type Read = fn(&Timings) -> f64;
+    let phases: [(&str, Read); 8] = [
+        ("duration", |timings| timings.duration()),
+        ("blocked", |timings| timings.blocked),
+        ("looking_up", |timings| timings.looking_up),
+        ("connecting", |timings| timings.connecting),
+        ("tls_handshaking", |timings| timings.tls_handshaking),
+        ("sending", |timings| timings.sending),
+        ("waiting", |timings| timings.waiting),
+        ("receiving", |timings| timings.receiving),
+    ];
+    for (name, read) in phases {
+        let get = move |this: This<Class<'js, Phases>>| read(&this.borrow().0);
+        prototype.prop(name, Accessor::new_get(get).enumerable().configurable())?;
     }
+    Ok(prototype)
 }

@@ -1,51 +1,42 @@
 // The k6 modules as far as they are JavaScript. `native` holds the functions of the host; every module's
 // object lands in globalThis.__k6 under its name, where the module sources take it from.
 export default function (native) {
-  // A Response holds what came over the wire; a field becomes a value when it is first read. Fields are properties
-  // of the prototype; what was read, or written by the script, is kept on the object under a symbol.
-  const FIELDS = ['status', 'status_text', 'url', 'proto', 'remote_ip', 'remote_port', 'tls_version', 'error', 'error_code', 'body'];
-  const PHASES = ['duration', 'blocked', 'looking_up', 'connecting', 'tls_handshaking', 'sending', 'waiting', 'receiving'];
-  PHASES.forEach((name, number) => Object.defineProperty(native.timingsPrototype, name, {
-    enumerable: true, configurable: true, get() { return native.phase(this, number); },
-  }));
+  const parse = JSON.parse;
+  JSON.parse = (text, reviver) => (
+    reviver === undefined && typeof text === 'string' ? native.parseJson(text) : parse(text, reviver)
+  );
+
+  // The fields of a Response are properties of its prototype, as most fields of most responses are never read. Those
+  // made here are kept on the object once they were read; what the script writes is too.
+  const PHASES = Object.keys(native.timingsPrototype);
   Object.defineProperty(native.timingsPrototype, 'toJSON', {
     value() { return Object.fromEntries(PHASES.map((name) => [name, this[name]])); },
   });
   const MADE = {
-    timings: native.timings,
     headers: (response) => headersOf(native.rawHeaders(response, false)),
     cookies: (response) => cookiesOf(native.rawHeaders(response, false)),
-    request: (response) => ({
-      method: native.field(response, FIELDS.length),
-      url: response.url,
-      body: native.field(response, FIELDS.length + 1),
-      headers: headersOf(native.rawHeaders(response, true)),
-    }),
+    request: (response) => {
+      const [method, body] = native.sent(response);
+      return { method, url: response.url, body, headers: headersOf(native.rawHeaders(response, true)) };
+    },
   };
   const responsePrototype = native.responsePrototype;
-  const define = (name, kept, get) => Object.defineProperty(responsePrototype, name, {
-    enumerable: true, configurable: true, get, set(value) { this[kept] = value; },
-  });
-  FIELDS.forEach((name, number) => {
-    const kept = Symbol(name);
-    define(name, kept, function () {
-      const value = this[kept];
-      return value === undefined ? (this[kept] = native.field(this, number)) : value;
-    });
-  });
   for (const [name, make] of Object.entries(MADE)) {
-    const kept = Symbol(name);
-    define(name, kept, function () {
-      const value = this[kept];
-      return value === undefined ? (this[kept] = make(this)) : value;
+    const keep = (response, value) => {
+      Object.defineProperty(response, name, { value, writable: true, enumerable: true, configurable: true });
+      return value;
+    };
+    Object.defineProperty(responsePrototype, name, {
+      enumerable: true, configurable: true, get() { return keep(this, make(this)); }, set(value) { keep(this, value); },
     });
   }
+  const FIELDS = Object.keys(responsePrototype);
   Object.assign(responsePrototype, {
     json(selector) {
       const data = native.bodyAsJson(this);
       return selector === undefined ? data : select(data, selector);
     },
-    toJSON() { return Object.fromEntries([...FIELDS, ...Object.keys(MADE)].map((name) => [name, this[name]])); },
+    toJSON() { return Object.fromEntries(FIELDS.map((name) => [name, this[name]])); },
     html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); },
     submitForm() { throw new Error("Response.submitForm() is not supported yet; send the form with http.post()"); },
     clickLink() { throw new Error("Response.clickLink() is not supported yet; send the request with http.get()"); },
@@ -102,8 +93,6 @@ export default function (native) {
     return value;
   }
 
-  const withBody = (method) => (url, body, params) => native.request(method, url, body, params);
-
   class CookieJar {
     cookiesForURL(url) { return native.cookiesFor(String(url)); }
     set(url, name, value, options) { native.setCookie(String(url), name, String(value), options || {}); }
@@ -127,14 +116,14 @@ export default function (native) {
   }
 
   const http = {
-    get: (url, params) => native.request('GET', url, null, params),
-    head: (url, params) => native.request('HEAD', url, null, params),
-    post: withBody('POST'),
-    put: withBody('PUT'),
-    patch: withBody('PATCH'),
-    del: withBody('DELETE'),
-    options: withBody('OPTIONS'),
-    request: (method, url, body, params) => native.request(String(method).toUpperCase(), url, body, params),
+    get: native.get,
+    head: native.head,
+    post: native.post,
+    put: native.put,
+    patch: native.patch,
+    del: native.del,
+    options: native.options,
+    request: native.request,
     batch,
     url: (strings, ...values) => ({
       url: strings.reduce((text, part, index) => text + values[index - 1] + part),
@@ -147,28 +136,6 @@ export default function (native) {
     }),
     setResponseCallback: (callback) => native.setExpected(callback === null ? null : callback.expected),
   };
-
-  function check(value, checks, tags) {
-    let all = true;
-    const names = Object.keys(checks);
-    for (let at = 0; at < names.length; at += 1) {
-      const name = names[at];
-      const test = checks[name];
-      let passed;
-      try {
-        passed = typeof test === 'function' ? test(value) : test;
-      } catch (error) {
-        native.check(name, false, tags);
-        throw error;
-      }
-      if (typeof passed === 'object' && passed instanceof Promise) {
-        throw new Error(`check '${name}' is asynchronous; await its value before the check`);
-      }
-      native.check(name, !!passed, tags);
-      all = all && !!passed;
-    }
-    return all;
-  }
 
   function group(name, body) {
     if (body.constructor.name === 'AsyncFunction') {
@@ -195,7 +162,7 @@ export default function (native) {
   }
 
   const core = {
-    check,
+    check: native.check,
     group,
     randomSeed,
     fail: (message) => { throw new Error(message === undefined ? 'fail() was called' : String(message)); },
@@ -208,7 +175,7 @@ export default function (native) {
         this.name = name;
         this.id = native.metric(kind, String(name), !!isTime);
       }
-      add(value, tags) { native.addSample(this.id, Number(value), tags); }
+      add(value, tags) { native.addSample(this.id, value, tags); }
     };
   }
 
