@@ -298,3 +298,43 @@ def test_min_iteration_duration_keeps_the_vu(tmp_path: Path, load: dict[str, Any
     ended = run_script(tmp_path, text, options={"scenarios": {"s": load}, "minIterationDuration": "300ms"})
     apart = ended["summary"]["metrics"]["began_ms"]["values"]
     assert apart["min"] >= 295
+
+
+THINKING = "import http from 'k6/http'; export default () => { http.get(__ENV.URL); };"
+
+
+@pytest.mark.parametrize(
+    "think_time",
+    ["200ms", {"distribution": "uniform", "min": 100, "max": 300}, {"distribution": "exponential", "mean": 200}],
+)
+def test_vus_rest_for_their_think_time_and_no_time_counts_it(
+    tmp_path: Path, known_server: Server, think_time: Any
+) -> None:
+    load = {"executor": "constant-vus", "vus": 40, "duration": "4s", "thinkTime": think_time}
+    url = known_server("--servers", 0, "--service-ms", 20, "--constant")
+    ended = run_script(tmp_path, THINKING, url, options={"scenarios": {"s": load}}, threads=2)
+    metrics = ended["summary"]["metrics"]
+    cycle_s = 0.2 + metrics["iteration_duration"]["values"]["avg"] / 1000
+    assert metrics["iteration_duration"]["values"]["med"] < 100
+    # The interactive response time law, X = N / (R + Z); the mean of 800 exponential cycles is known to 3.5 %.
+    assert sum(second.done for second in ended["snapshots"]) == pytest.approx(4 * 40 / cycle_s, rel=0.1)
+    assert {second.vus for second in ended["snapshots"][1:3]} == {40}, "a VU that rests is active"
+
+
+def test_vus_with_a_think_time_do_not_begin_in_step(tmp_path: Path, known_server: Server) -> None:
+    load = {"executor": "constant-vus", "vus": 300, "duration": "3s", "thinkTime": "3s"}
+    ended = run_script(tmp_path, THINKING, known_server(), options={"scenarios": {"s": load}})
+    assert all(60 < second.done < 140 for second in ended["snapshots"][:3]), [one.done for one in ended["snapshots"]]
+
+
+def test_a_lower_level_and_a_stop_end_a_rest_at_once(tmp_path: Path, known_server: Server) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(THINKING)
+    load = {"executor": "constant-vus", "vus": 10, "duration": "1h", "thinkTime": "1h"}
+    run = EngineRun(EngineConfig(script=script, env={"URL": known_server()}, options={"scenarios": {"s": load}}))
+    seconds = run.snapshots()
+    assert next(seconds).vus == 10
+    run.set_level(0.5)
+    assert any(second.vus == 5 for second in seconds)
+    run.stop()
+    assert not [second for second in seconds if second.in_flight]
