@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::duration;
 use crate::schedule::Profile;
 use crate::think::ThinkTime;
-use crate::threshold::Threshold;
+use crate::threshold::{Aggregate, Threshold};
 
 /// What a scenario does with its VUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +77,12 @@ pub struct Options {
     pub throw: bool,
     pub no_setup: bool,
     pub no_teardown: bool,
+    pub no_summary: bool,
+    pub no_color: bool,
+    /// What the summary says of each trend: the name as written, and what it means.
+    pub summary_trend_stats: Vec<(String, Aggregate)>,
+    /// `s`, `ms`, `us`, or nothing for the unit that reads best.
+    pub summary_time_unit: String,
     /// Whether the script says anything about load; a script that does not is one VU, one iteration.
     pub declares_load: bool,
     /// Options known to k6 that have no effect here yet.
@@ -84,7 +90,7 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 28] = [
+const WITHOUT_EFFECT: [&str; 24] = [
     "paused",
     "executionSegment",
     "executionSegmentSequence",
@@ -100,8 +106,6 @@ const WITHOUT_EFFECT: [&str; 28] = [
     "hosts",
     "cloud",
     "ext",
-    "summaryTrendStats",
-    "summaryTimeUnit",
     "systemTags",
     "metricSamplesBufferSize",
     "features",
@@ -110,8 +114,6 @@ const WITHOUT_EFFECT: [&str; 28] = [
     "linger",
     "noUsageReport",
     "noThresholds",
-    "noSummary",
-    "noColor",
     "verbose",
 ];
 
@@ -269,6 +271,10 @@ impl Options {
             throw: reader.flag("throw").unwrap_or(false),
             no_setup: reader.flag("noSetup").unwrap_or(false),
             no_teardown: reader.flag("noTeardown").unwrap_or(false),
+            no_summary: reader.flag("noSummary").unwrap_or(false),
+            no_color: reader.flag("noColor").unwrap_or(false),
+            summary_trend_stats: read_trend_stats(&mut reader),
+            summary_time_unit: read_time_unit(&mut reader),
             declares_load: false,
             ignored: Vec::new(),
         };
@@ -293,6 +299,38 @@ impl Options {
     pub fn watches_dropped_iterations(&self) -> bool {
         self.thresholds.iter().any(|threshold| threshold.metric == "dropped_iterations")
     }
+}
+
+const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+
+fn read_trend_stats(reader: &mut Reader) -> Vec<(String, Aggregate)> {
+    let names: Vec<&str> = match reader.get("summaryTrendStats") {
+        None => TREND_STATS.to_vec(),
+        Some(Value::Array(names)) if names.iter().all(Value::is_string) => names.iter().filter_map(Value::as_str).collect(),
+        Some(other) => {
+            reader.mistake("summaryTrendStats", &format!("{other} is not a list of texts; write for example ['avg', 'p(95)']"));
+            return Vec::new();
+        }
+    };
+    let mut stats = Vec::new();
+    for name in names {
+        match Aggregate::parse(name).filter(|aggregate| !matches!(aggregate, Aggregate::Rate | Aggregate::Value)) {
+            Some(aggregate) => stats.push((name.to_owned(), aggregate)),
+            None => reader.mistake(
+                "summaryTrendStats",
+                &format!("'{name}' is no statistic of a trend; use some of avg, min, med, max, count and p(N) with N from 0 to 100"),
+            ),
+        }
+    }
+    stats
+}
+
+fn read_time_unit(reader: &mut Reader) -> String {
+    let unit = reader.text("summaryTimeUnit").unwrap_or_default();
+    if !["", "s", "ms", "us"].contains(&unit.as_str()) {
+        reader.mistake("summaryTimeUnit", &format!("'{unit}' is no unit of times; use s, ms or us"));
+    }
+    unit
 }
 
 /// Reads `scenarios`, or the shortcuts `vus`, `duration`, `iterations` and `stages`.
@@ -610,13 +648,23 @@ mod tests {
     #[test]
     fn every_mistake_is_reported_at_once_with_its_place() {
         let mistakes = Options::from_json(&json!({
-            "vus": -1, "duration": "soon", "colour": "red",
+            "vus": -1, "duration": "soon", "colour": "red", "summaryTrendStats": ["avg", "p90"], "summaryTimeUnit": "h",
             "scenarios": {"a": {"executor": "constant-vus"}, "b": {"executor": "warp"}, "c": {"executor": "constant-vus", "duration": "1s", "rate": 3}},
             "thresholds": {"checks": ["rate >"]}
         }))
         .unwrap_err()
         .join("\n");
-        for wanted in ["options.vus", "options.duration", "options.colour", "scenarios.a.duration", "'warp'", "scenarios.c.rate", "'checks'"] {
+        for wanted in [
+            "options.vus",
+            "options.duration",
+            "options.colour",
+            "options.summaryTrendStats: 'p90'",
+            "options.summaryTimeUnit: 'h'",
+            "scenarios.a.duration",
+            "'warp'",
+            "scenarios.c.rate",
+            "'checks'",
+        ] {
             assert!(mistakes.contains(wanted), "{wanted} is not in:\n{mistakes}");
         }
     }
