@@ -90,6 +90,32 @@ def test_a_script_that_uses_every_module_passes_its_own_checks(tmp_path: Path, k
     assert ended["handled"] == {"stdout": "iterations 4"}
 
 
+def test_open_is_relative_to_the_file_whose_top_level_runs_as_in_k6(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "deep").mkdir(parents=True)
+    for folder, name in ((".", "main"), ("lib", "lib"), ("lib/deep", "deep")):
+        (tmp_path / folder / "x.txt").write_text(name)
+    (tmp_path / "lib" / "deep" / "deep.js").write_text(
+        "import { read } from '../lib.js';\n"
+        "export const deep = [open('./x.txt'), open('../x.txt'), read('x.txt')].join();"
+    )
+    (tmp_path / "lib" / "lib.js").write_text(
+        "import { SharedArray } from 'k6/data';\nexport const lib = open('./x.txt');\n"
+        "export const rows = new SharedArray('rows', () => ['./x.txt'].map((path) => open(path)));\n"
+        "export function read(path) { return open(path); }"
+    )
+    ended = run_script(
+        tmp_path,
+        """import { lib, read, rows } from './lib/lib.js';
+           import { deep } from './lib/deep/deep.js';
+           const read_here = read('./x.txt'), called_there = [0].map(() => read('x.txt'))[0];
+           export default function () {}
+           export const handleSummary = () => ({ lib, rows: rows[0], deep, read_here, called_there });""",
+    )
+    assert ended["handled"] == {
+        "lib": "lib", "rows": "lib", "deep": "deep,lib,deep", "read_here": "main", "called_there": "main",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -130,6 +156,7 @@ def test_closed_executors_run_for_their_duration(tmp_path: Path, known_server: S
         ("export default function () {\n  const x = ;\n}", "script.js:2"),
         ("import { nothing } from './missing.js';\nexport default () => {};", "missing.js"),
         ("import x from 'https://example.org/x.js';\nexport default () => {};", "never downloaded"),
+        ("export default () => {};\nopen('./nix.txt');", "nix.txt"),
         ("import x from 'k6/browser';\nexport default () => {};", "supported are k6"),
         ("const a = 1;\nundefinedThing();\nexport default () => {};", "script.js:2"),
         ("export const options = { scenarios: { a: { executor: 'warp' } } };\nexport default () => {};", "'warp'"),
