@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 from plimsoll.engine import EngineConfig, available_cpus, inspect
 from plimsoll.errors import InputError
+from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.study import (
@@ -21,9 +23,10 @@ from plimsoll.study import (
     total_arrivals_per_s,
 )
 from plimsoll.study.experiments import CapacityOptions
-from plimsoll.study.workload import rate_of_scenarios
+from plimsoll.study.workload import most_closed_rate_per_s, rate_of_scenarios
 
 LevelUnit = Literal["users", "multiple", "vus"]
+_KEPT = ("exec", "env", "tags", "gracefulStop", "thinkTime")
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,
+        start_level=_level_that_shows(study, most) if least is None else None,
     )
     return Plan(
         config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
@@ -189,6 +193,17 @@ def _range(
     return least, most
 
 
+def _level_that_shows(study: Study, most: float | None) -> float | None:
+    """Users of a closed workload with think times who begin about 10 iterations a second, so that a short probe sees
+    some; None where the ramp's own beginning does."""
+    if isinstance(study.workload, OpenWorkload):
+        return None
+    users = math.ceil(START_RATE_PER_S / most_closed_rate_per_s(study.workload, 1.0))
+    if users <= max(1.0, (study.expected_users or 0.0) / 4):
+        return None
+    return float(users if most is None else min(users, max(1, most // 4)))
+
+
 def _level_of_one_vu(scenarios: Mapping[str, Any]) -> float:
     """The level at which the largest scenario has one VU; below it there would be no load at all."""
     return 1 / max(1, *(scenario["vus"] for scenario in scenarios.values()))
@@ -202,7 +217,7 @@ def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
         return {"default": {"executor": "constant-vus", "vus": vus, "duration": "24h"}}
     held: dict[str, Any] = {}
     for name, scenario in options["scenarios"].items():
-        common = {key: scenario[key] for key in ("exec", "env", "tags", "gracefulStop") if key in scenario}
+        common = {key: scenario[key] for key in _KEPT if key in scenario}
         stages = scenario.get("stages", [])
         if scenario["executor"].endswith("arrival-rate"):
             rate = max([scenario.get("rate", scenario.get("startRate", 0)), *(stage["target"] for stage in stages)])

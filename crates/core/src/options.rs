@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::duration;
 use crate::schedule::Profile;
-use crate::threshold::Threshold;
+use crate::think::ThinkTime;
+use crate::threshold::{Aggregate, Threshold};
 
 /// What a scenario does with its VUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +19,7 @@ pub enum Executor {
     /// Each VU does the same number of iterations.
     PerVuIterations { vus: u64, iterations: u64, max_duration: Duration },
     /// VUs that iterate without a plan; the profile is their number over time.
-    Closed { vus: Profile, graceful_ramp_down: Duration },
+    Closed { vus: Profile, graceful_ramp_down: Duration, think_time: ThinkTime },
     /// Arrivals by plan; the profile is their rate per second over time.
     Open { rate_per_s: Profile, pre_allocated_vus: u64, max_vus: Option<u64> },
 }
@@ -76,6 +77,12 @@ pub struct Options {
     pub throw: bool,
     pub no_setup: bool,
     pub no_teardown: bool,
+    pub no_summary: bool,
+    pub no_color: bool,
+    /// What the summary says of each trend: the name as written, and what it means.
+    pub summary_trend_stats: Vec<(String, Aggregate)>,
+    /// `s`, `ms`, `us`, or nothing for the unit that reads best.
+    pub summary_time_unit: String,
     /// Whether the script says anything about load; a script that does not is one VU, one iteration.
     pub declares_load: bool,
     /// Options known to k6 that have no effect here yet.
@@ -83,7 +90,7 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 28] = [
+const WITHOUT_EFFECT: [&str; 24] = [
     "paused",
     "executionSegment",
     "executionSegmentSequence",
@@ -99,8 +106,6 @@ const WITHOUT_EFFECT: [&str; 28] = [
     "hosts",
     "cloud",
     "ext",
-    "summaryTrendStats",
-    "summaryTimeUnit",
     "systemTags",
     "metricSamplesBufferSize",
     "features",
@@ -109,10 +114,10 @@ const WITHOUT_EFFECT: [&str; 28] = [
     "linger",
     "noUsageReport",
     "noThresholds",
-    "noSummary",
-    "noColor",
     "verbose",
 ];
+
+const NO_THINK_TIME: ThinkTime = ThinkTime::Constant { mean_s: 0.0 };
 
 /// Reads a JSON object field by field and gathers mistakes.
 struct Reader<'a, 'm> {
@@ -266,6 +271,10 @@ impl Options {
             throw: reader.flag("throw").unwrap_or(false),
             no_setup: reader.flag("noSetup").unwrap_or(false),
             no_teardown: reader.flag("noTeardown").unwrap_or(false),
+            no_summary: reader.flag("noSummary").unwrap_or(false),
+            no_color: reader.flag("noColor").unwrap_or(false),
+            summary_trend_stats: read_trend_stats(&mut reader),
+            summary_time_unit: read_time_unit(&mut reader),
             declares_load: false,
             ignored: Vec::new(),
         };
@@ -292,6 +301,38 @@ impl Options {
     }
 }
 
+const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+
+fn read_trend_stats(reader: &mut Reader) -> Vec<(String, Aggregate)> {
+    let names: Vec<&str> = match reader.get("summaryTrendStats") {
+        None => TREND_STATS.to_vec(),
+        Some(Value::Array(names)) if names.iter().all(Value::is_string) => names.iter().filter_map(Value::as_str).collect(),
+        Some(other) => {
+            reader.mistake("summaryTrendStats", &format!("{other} is not a list of texts; write for example ['avg', 'p(95)']"));
+            return Vec::new();
+        }
+    };
+    let mut stats = Vec::new();
+    for name in names {
+        match Aggregate::parse(name).filter(|aggregate| !matches!(aggregate, Aggregate::Rate | Aggregate::Value)) {
+            Some(aggregate) => stats.push((name.to_owned(), aggregate)),
+            None => reader.mistake(
+                "summaryTrendStats",
+                &format!("'{name}' is no statistic of a trend; use some of avg, min, med, max, count and p(N) with N from 0 to 100"),
+            ),
+        }
+    }
+    stats
+}
+
+fn read_time_unit(reader: &mut Reader) -> String {
+    let unit = reader.text("summaryTimeUnit").unwrap_or_default();
+    if !["", "s", "ms", "us"].contains(&unit.as_str()) {
+        reader.mistake("summaryTimeUnit", &format!("'{unit}' is no unit of times; use s, ms or us"));
+    }
+    unit
+}
+
 /// Reads `scenarios`, or the shortcuts `vus`, `duration`, `iterations` and `stages`.
 fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Scenario> {
     let scenarios = reader.get("scenarios");
@@ -312,11 +353,11 @@ fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Scenario> {
         ),
         (None, Some(stages), _) => {
             let profile = Profile::stages(vus.unwrap_or(1) as f64, stages);
-            ("ramping-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30) })
+            ("ramping-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30), think_time: NO_THINK_TIME })
         }
         (None, None, Some(duration)) => {
             let profile = Profile::constant(vus.unwrap_or(1) as f64, duration.as_secs_f64());
-            ("constant-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30) })
+            ("constant-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30), think_time: NO_THINK_TIME })
         }
         (None, None, None) => {
             let vus = vus.unwrap_or(1);
@@ -351,6 +392,11 @@ fn read_scenario(name: &str, value: &Value, mistakes: &mut Vec<String>) -> Optio
         reader.pairs("tags"),
     );
     reader.get("options");
+    if reader.fields.contains_key("thinkTime") && !executor_name.ends_with("-vus") {
+        reader.get("thinkTime");
+        reader
+            .mistake("thinkTime", "only the VUs of constant-vus and ramping-vus rest between iterations; leave it out, or use sleep() in the script");
+    }
     let executor = read_executor(&executor_name, &mut reader);
     if executor.is_some() {
         reader.refuse_unknown();
@@ -376,14 +422,16 @@ fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
         }
         "constant-vus" => {
             let vus = reader.number("vus").unwrap_or(1.0);
-            let duration = needed(reader, "duration")?;
-            Some(Executor::Closed { vus: Profile::constant(vus, duration.as_secs_f64()), graceful_ramp_down: minute / 2 })
+            let duration = needed(reader, "duration");
+            let think_time = read_think_time(reader);
+            Some(Executor::Closed { vus: Profile::constant(vus, duration?.as_secs_f64()), graceful_ramp_down: minute / 2, think_time })
         }
         "ramping-vus" => {
             let start = reader.whole("startVUs").unwrap_or(1) as f64;
             let graceful_ramp_down = reader.duration("gracefulRampDown").unwrap_or(minute / 2);
+            let think_time = read_think_time(reader);
             let stages = needed_stages(reader)?;
-            Some(Executor::Closed { vus: Profile::stages(start, stages), graceful_ramp_down })
+            Some(Executor::Closed { vus: Profile::stages(start, stages), graceful_ramp_down, think_time })
         }
         "constant-arrival-rate" => {
             let unit_s = time_unit_s(reader);
@@ -415,6 +463,39 @@ fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
             None
         }
     }
+}
+
+/// Reads `thinkTime`, which is ours: a duration, or an object with a distribution.
+fn read_think_time(reader: &mut Reader) -> ThinkTime {
+    let fields = match reader.get("thinkTime") {
+        None => return NO_THINK_TIME,
+        Some(Value::Object(fields)) => fields,
+        Some(value) => {
+            let mean = duration::from_json(value).map_err(|what| reader.mistake("thinkTime", &what));
+            return ThinkTime::Constant { mean_s: mean.unwrap_or_default().as_secs_f64() };
+        }
+    };
+    let place = format!("{}.thinkTime", reader.place);
+    let mut reader = Reader::new(&place, fields, reader.mistakes);
+    let name = reader.text("distribution").unwrap_or_default();
+    let think_time = match name.as_str() {
+        "constant" => ThinkTime::Constant { mean_s: needed(&mut reader, "mean").unwrap_or_default().as_secs_f64() },
+        "exponential" => ThinkTime::Exponential { mean_s: needed(&mut reader, "mean").unwrap_or_default().as_secs_f64() },
+        "uniform" => {
+            let min_s = reader.duration("min").unwrap_or_default().as_secs_f64();
+            let max_s = needed(&mut reader, "max").unwrap_or_default().as_secs_f64();
+            if max_s < min_s {
+                reader.mistake("max", &format!("{max_s} s is below min, {min_s} s"));
+            }
+            ThinkTime::Uniform { min_s, max_s }
+        }
+        other => {
+            reader.mistake("distribution", &format!("'{other}' is not a distribution of think times; use constant, exponential or uniform"));
+            return NO_THINK_TIME;
+        }
+    };
+    reader.refuse_unknown();
+    think_time
 }
 
 fn needed(reader: &mut Reader, key: &'static str) -> Option<Duration> {
@@ -524,16 +605,66 @@ mod tests {
         }
     }
 
+    fn think_time_of(value: &Value) -> Result<ThinkTime, String> {
+        let scenario = json!({"executor": "constant-vus", "vus": 2, "duration": "10s", "thinkTime": value});
+        let options = Options::from_json(&json!({"scenarios": {"a": scenario}})).map_err(|mistakes| mistakes.join("\n"))?;
+        match options.scenarios[0].executor {
+            Executor::Closed { think_time, .. } => Ok(think_time),
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn think_times_are_a_duration_or_a_distribution() {
+        for (value, wanted) in [
+            (json!("1.5s"), ThinkTime::Constant { mean_s: 1.5 }),
+            (json!(null), NO_THINK_TIME),
+            (json!({"distribution": "constant", "mean": "2s"}), ThinkTime::Constant { mean_s: 2.0 }),
+            (json!({"distribution": "exponential", "mean": 2500}), ThinkTime::Exponential { mean_s: 2.5 }),
+            (json!({"distribution": "uniform", "min": "3s", "max": "7s"}), ThinkTime::Uniform { min_s: 3.0, max_s: 7.0 }),
+        ] {
+            assert_eq!(think_time_of(&value), Ok(wanted), "{value}");
+        }
+    }
+
+    #[test]
+    fn mistakes_in_a_think_time_are_named() {
+        for (value, wanted) in [
+            (json!("soon"), "thinkTime: 'soon' is not a duration"),
+            (json!({"distribution": "normal"}), "thinkTime.distribution: 'normal' is not a distribution"),
+            (json!({"mean": "2s"}), "thinkTime.distribution: '' is not a distribution"),
+            (json!({"distribution": "exponential"}), "thinkTime.mean: is needed"),
+            (json!({"distribution": "uniform", "min": "3s", "max": "2s"}), "thinkTime.max: 2 s is below min"),
+            (json!({"distribution": "uniform", "mean": "3s", "max": "2s"}), "thinkTime.mean: unknown"),
+        ] {
+            let found = think_time_of(&value).unwrap_err();
+            assert!(found.contains(wanted), "{found}");
+        }
+        let open = json!({"executor": "constant-arrival-rate", "rate": 1, "duration": "1s", "thinkTime": "1s"});
+        let found = Options::from_json(&json!({"scenarios": {"a": open}})).unwrap_err();
+        assert!(found.len() == 1 && found[0].contains("a.thinkTime: only the VUs"), "{found:?}");
+    }
+
     #[test]
     fn every_mistake_is_reported_at_once_with_its_place() {
         let mistakes = Options::from_json(&json!({
-            "vus": -1, "duration": "soon", "colour": "red",
+            "vus": -1, "duration": "soon", "colour": "red", "summaryTrendStats": ["avg", "p90"], "summaryTimeUnit": "h",
             "scenarios": {"a": {"executor": "constant-vus"}, "b": {"executor": "warp"}, "c": {"executor": "constant-vus", "duration": "1s", "rate": 3}},
             "thresholds": {"checks": ["rate >"]}
         }))
         .unwrap_err()
         .join("\n");
-        for wanted in ["options.vus", "options.duration", "options.colour", "scenarios.a.duration", "'warp'", "scenarios.c.rate", "'checks'"] {
+        for wanted in [
+            "options.vus",
+            "options.duration",
+            "options.colour",
+            "options.summaryTrendStats: 'p90'",
+            "options.summaryTimeUnit: 'h'",
+            "scenarios.a.duration",
+            "'warp'",
+            "scenarios.c.rate",
+            "'checks'",
+        ] {
             assert!(mistakes.contains(wanted), "{wanted} is not in:\n{mistakes}");
         }
     }

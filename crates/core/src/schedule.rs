@@ -5,7 +5,9 @@
 //! Poisson process (independent users). Live control multiplies the curve by a level; a change of level
 //! continues from the count reached, so that no arrival is lost or planned twice.
 
-use rand::{rngs::SmallRng, Rng, SeedableRng};
+use rand::{rngs::SmallRng, SeedableRng};
+
+use crate::think::exponential;
 
 /// A piecewise-linear curve over elapsed seconds, starting at `start`.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,10 +156,6 @@ impl Arrivals {
             Spacing::Poisson => self.stride * exponential(&mut self.rng),
         };
     }
-}
-
-fn exponential(rng: &mut SmallRng) -> f64 {
-    -(1.0 - rng.random::<f64>()).ln()
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl Threshold {
         let at = source.find(['<', '>', '=', '!']).ok_or_else(|| mistake("has no comparison"))?;
         let (sign, comparison) =
             *COMPARISONS.iter().find(|(sign, _)| source[at..].starts_with(sign)).ok_or_else(|| mistake("has an unknown comparison"))?;
-        let aggregate = parse_aggregate(source[..at].trim()).ok_or_else(|| mistake("has an unknown aggregate"))?;
+        let aggregate = Aggregate::parse(source[..at].trim()).ok_or_else(|| mistake("has an unknown aggregate"))?;
         let limit: f64 = source[at + sign.len()..].trim().parse().map_err(|_| mistake("has no number at its end"))?;
         Ok(Self {
             key: key.to_owned(),
@@ -157,20 +157,23 @@ impl Threshold {
     }
 }
 
-fn parse_aggregate(text: &str) -> Option<Aggregate> {
-    Some(match text {
-        "count" => Aggregate::Count,
-        "rate" => Aggregate::Rate,
-        "value" => Aggregate::Value,
-        "avg" => Aggregate::Mean,
-        "min" => Aggregate::Min,
-        "max" => Aggregate::Max,
-        "med" => Aggregate::Quantile(0.5),
-        _ => {
-            let percent: f64 = text.strip_prefix("p(")?.strip_suffix(')')?.trim().parse().ok()?;
-            (0.0..=100.0).contains(&percent).then_some(Aggregate::Quantile(percent / 100.0))?
-        }
-    })
+impl Aggregate {
+    /// An aggregate as k6 writes it: `avg`, `p(99.9)`.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "count" => Self::Count,
+            "rate" => Self::Rate,
+            "value" => Self::Value,
+            "avg" => Self::Mean,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "med" => Self::Quantile(0.5),
+            _ => {
+                let percent: f64 = text.strip_prefix("p(")?.strip_suffix(')')?.trim().parse().ok()?;
+                (0.0..=100.0).contains(&percent).then_some(Self::Quantile(percent / 100.0))?
+            }
+        })
+    }
 }
 
 /// The value of an aggregate, or `None` when there is no sample or the aggregate does not apply.

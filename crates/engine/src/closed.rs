@@ -1,10 +1,11 @@
-//! Closed model: VUs that iterate one after the other; their number follows the profile times the level.
+//! Closed model: VUs that rest and iterate in turns; their number follows the profile times the level.
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::{select, Either};
 use plimsoll_core::options::Executor;
+use plimsoll_core::think::Thinking;
 use tokio::sync::watch;
 
 use crate::drive::{Context, End};
@@ -14,7 +15,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let context = Context::new(worker.clone(), at);
-    let Executor::Closed { vus, graceful_ramp_down } = &context.scenario().executor else { return };
+    let Executor::Closed { vus, graceful_ramp_down, think_time } = &context.scenario().executor else { return };
     let (target, wanted) = watch::channel(0u64);
     let mut slots = slots.into_iter();
     let mut running: Vec<tokio::task::JoinHandle<()>> = Vec::new();
@@ -38,7 +39,9 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
                 }
             };
             let number = running.len() as u64;
-            running.push(tokio::task::spawn_local(serve(context.clone(), slot, number, wanted.clone(), *graceful_ramp_down)));
+            let stream = ((at as u64) << 48) + number * worker.shared.threads as u64 + worker.index as u64;
+            let vu = Vu { slot, number, thinking: Thinking::new(*think_time, worker.shared.seed, stream) };
+            running.push(tokio::task::spawn_local(serve(context.clone(), vu, wanted.clone(), *graceful_ramp_down)));
         }
         if *target.borrow() != mine {
             target.send_replace(mine);
@@ -67,9 +70,23 @@ async fn finish(context: &Context, target: watch::Sender<u64>, running: Vec<toki
     all.await;
 }
 
-/// One VU: iterates while it is among the wanted ones.
-async fn serve(context: Rc<Context>, mut slot: Slot, number: u64, mut wanted: watch::Receiver<u64>, grace: Duration) {
+/// A VU and its number on this thread, from 0.
+struct Vu {
+    slot: Slot,
+    number: u64,
+    thinking: Thinking,
+}
+
+/// Lets a VU rest and iterate in turns while it is among the wanted ones.
+async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64>, grace: Duration) {
+    let number = vu.number;
+    let mut joined = false;
     while wanted.wait_for(|target| number < *target).await.is_ok() {
+        let rest = if joined { vu.thinking.between() } else { vu.thinking.first() };
+        joined = context.think(rest, unwanted(wanted.clone(), number)).await;
+        if !joined {
+            continue;
+        }
         let retired = retired(wanted.clone(), number, grace);
         let cut = async {
             let (cut, retired) = (context.cut(), retired);
@@ -78,12 +95,18 @@ async fn serve(context: Rc<Context>, mut slot: Slot, number: u64, mut wanted: wa
                 Either::Left(_) | Either::Right(_) => {}
             }
         };
-        if context.iterate(&mut slot, None, cut).await == End::Interrupted {
+        if context.iterate(&mut vu.slot, None, cut).await == End::Interrupted {
+            joined = false;
             tokio::task::yield_now().await;
         }
         // A script that waits for nothing must not starve the thread's other VUs.
         tokio::task::consume_budget().await;
     }
+}
+
+/// Ends when the VU is not wanted any more, or never will be.
+async fn unwanted(mut wanted: watch::Receiver<u64>, number: u64) {
+    let _ = wanted.wait_for(|target| number >= *target).await;
 }
 
 /// Ends when the VU has been unwanted for the whole grace.

@@ -134,6 +134,21 @@ impl Context {
         }
     }
 
+    /// Lets the VU rest for its think time; false if `cut` ended the rest.
+    pub async fn think(&self, rest: Duration, cut: impl Future<Output = ()>) -> bool {
+        if rest.is_zero() {
+            return true;
+        }
+        let active = &self.worker.vus_active;
+        active.set(active.get() + 1);
+        let rested = tokio::select! {
+            () = tokio::time::sleep(rest) => true,
+            () = cut => false,
+        };
+        active.set(active.get() - 1);
+        rested
+    }
+
     fn record(&self, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {
         let worker = &self.worker;
         let now_s = worker.elapsed_s();

@@ -288,11 +288,10 @@ impl Plan {
         if has("teardown") && !options.no_teardown {
             self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &tls, &mut totals)?;
         }
-        let mut summary = summary::data(&totals, &options.thresholds);
-        summary["setup_data"] = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
-        summary["options"] = json!({"summaryTrendStats": ["avg", "min", "med", "max", "p(90)", "p(95)"], "summaryTimeUnit": "", "noColor": false});
+        let setup_data = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
+        let summary = summary::data(&totals, &options, setup_data);
         let mut handled = None;
-        if has("handleSummary") {
+        if has("handleSummary") && !options.no_summary {
             let result = self.call_once("handleSummary", Some(summary.to_string()), Duration::from_secs(120), &tls, &mut Totals::default())?;
             handled = result.and_then(|json| serde_json::from_str(&json).ok());
         }

@@ -1,15 +1,21 @@
 //! The end-of-test data in k6's shape: what `handleSummary(data)` gets and the text summary is made from.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 
+use plimsoll_core::histogram::Histogram;
+use plimsoll_core::options::Options;
 use plimsoll_core::record::{Kind, Values};
 use plimsoll_core::threshold::{observe, Aggregate, Threshold, Verdict};
 use serde_json::{json, Map, Value};
 
 use crate::collector::{passes_and_fails, Totals};
 
-/// Builds `{metrics, root_group, state, thresholds}`.
-pub fn data(totals: &Totals, thresholds: &[Threshold]) -> Value {
+type TrendStats = [(String, Aggregate)];
+
+/// Builds `{metrics, root_group, options, state, setup_data}`.
+pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
+    let stats = options.summary_trend_stats.as_slice();
     let mut metrics = Map::new();
     let mut names: BTreeMap<String, (Kind, bool)> = BTreeMap::new();
     for (metric, _, _) in totals.series.iter() {
@@ -17,7 +23,7 @@ pub fn data(totals: &Totals, thresholds: &[Threshold]) -> Value {
     }
     for (name, (kind, is_time)) in &names {
         if let Some(values) = totals.series.select(name, &[]) {
-            metrics.insert(name.clone(), metric_json(*kind, *is_time, &values, totals.seconds));
+            metrics.insert(name.clone(), metric_json(*kind, *is_time, &values, totals.seconds, stats));
         }
     }
     let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
@@ -28,23 +34,33 @@ pub fn data(totals: &Totals, thresholds: &[Threshold]) -> Value {
     );
     let expected = [("expected_response".to_owned(), "true".to_owned())];
     if let Some(values) = totals.series.select("http_req_duration", &expected) {
-        metrics.insert("http_req_duration{expected_response:true}".into(), metric_json(Kind::Trend, true, &values, totals.seconds));
+        metrics.insert("http_req_duration{expected_response:true}".into(), metric_json(Kind::Trend, true, &values, totals.seconds, stats));
     }
-    add_thresholds(&mut metrics, &names, totals, thresholds);
+    add_thresholds(&mut metrics, &names, totals, &options.thresholds, stats);
+    let names: Vec<&str> = stats.iter().map(|(name, _)| name.as_str()).collect();
+    let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
     json!({
         "metrics": metrics,
         "root_group": root_group(totals),
-        "state": {"isStdOutTTY": false, "isStdErrTTY": false, "testRunDurationMs": totals.seconds * 1000.0},
+        "options": {"summaryTrendStats": names, "summaryTimeUnit": options.summary_time_unit, "noColor": options.no_color},
+        "state": {"isStdOutTTY": stdout, "isStdErrTTY": stderr, "testRunDurationMs": totals.seconds * 1000.0},
+        "setup_data": setup_data,
     })
 }
 
-fn add_thresholds(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Kind, bool)>, totals: &Totals, thresholds: &[Threshold]) {
+fn add_thresholds(
+    metrics: &mut Map<String, Value>,
+    names: &BTreeMap<String, (Kind, bool)>,
+    totals: &Totals,
+    thresholds: &[Threshold],
+    stats: &TrendStats,
+) {
     for threshold in thresholds {
         let (verdict, observed) = threshold.judge(&totals.series, totals.seconds);
         let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
         let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
             let values = totals.series.select(&threshold.metric, &threshold.tags).unwrap_or_else(|| Values::empty(kind));
-            metric_json(kind, is_time, &values, totals.seconds)
+            metric_json(kind, is_time, &values, totals.seconds, stats)
         });
         let verdict_name = match verdict {
             Verdict::Passed => "passed",
@@ -58,7 +74,7 @@ fn add_thresholds(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Ki
     }
 }
 
-fn metric_json(kind: Kind, is_time: bool, values: &Values, elapsed_s: f64) -> Value {
+fn metric_json(kind: Kind, is_time: bool, values: &Values, elapsed_s: f64, stats: &TrendStats) -> Value {
     let get = |aggregate| observe(values, aggregate, elapsed_s).unwrap_or(0.0);
     let numbers = match (kind, values) {
         (Kind::Counter, _) => json!({"count": get(Aggregate::Count), "rate": get(Aggregate::Rate)}),
@@ -67,13 +83,18 @@ fn metric_json(kind: Kind, is_time: bool, values: &Values, elapsed_s: f64) -> Va
             let (passes, fails) = passes_and_fails(values).unwrap_or((0, 0));
             json!({"rate": get(Aggregate::Rate), "passes": passes, "fails": fails})
         }
-        _ => json!({
-            "avg": get(Aggregate::Mean), "min": get(Aggregate::Min), "med": get(Aggregate::Quantile(0.5)), "max": get(Aggregate::Max),
-            "p(90)": get(Aggregate::Quantile(0.9)), "p(95)": get(Aggregate::Quantile(0.95)), "p(99)": get(Aggregate::Quantile(0.99)),
-            "count": if let Values::Trend(histogram) = values { histogram.count() } else { 0 },
-        }),
+        (_, Values::Trend(histogram)) => stats.iter().map(|(name, aggregate)| (name.clone(), trend_json(histogram, values, *aggregate))).collect(),
+        _ => json!({}),
     };
     json!({"type": kind.name(), "contains": if is_time { "time" } else { "default" }, "values": numbers})
+}
+
+/// A statistic of a trend; 0 without samples, as in k6.
+fn trend_json(histogram: &Histogram, values: &Values, aggregate: Aggregate) -> Value {
+    match aggregate {
+        Aggregate::Count => json!(histogram.count()),
+        _ => json!(observe(values, aggregate, 0.0).unwrap_or(0.0)),
+    }
 }
 
 /// The tree of groups with their checks.

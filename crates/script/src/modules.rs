@@ -112,14 +112,36 @@ impl Loader for ScriptModules {
     }
 }
 
-/// Reads a file for `open()`, relative to the main script as the docs of k6 say.
+/// Native functions that may follow each other on a stack; after more frames without a name it has ended.
+const NATIVE_FRAMES: u32 = 4;
+
+/// The file whose top level is running: the outermost frame of the script's own.
+fn evaluated_file(ctx: &Ctx<'_>) -> Option<String> {
+    let (mut found, mut unnamed) = (None, 0);
+    for level in 0.. {
+        match ctx.script_or_module_name(level).and_then(|name| name.to_string().ok()) {
+            Some(name) => {
+                unnamed = 0;
+                found = if name.starts_with('/') { Some(name) } else { found };
+            }
+            None if unnamed == NATIVE_FRAMES => break,
+            None => unnamed += 1,
+        }
+    }
+    found
+}
+
+/// Reads a file for `open()`. As in k6, a path is relative to the file whose top level is running, wherever the function
+/// that calls `open` is written.
 pub fn open<'js>(state: &VuState, ctx: &Ctx<'js>, name: &str) -> Result<bytes::Bytes> {
     if !state.in_init.get() {
         return Err(Exception::throw_message(ctx, "open() works only in the init context; call it at the top of the script"));
     }
-    let path = resolve_file(&state.bundle, "", name);
-    state
-        .bundle
-        .read(&path)
-        .map_err(|error| Exception::throw_message(ctx, &format!("open('{name}'): {}: {error}; paths are relative to the script", path.display())))
+    let base = evaluated_file(ctx).unwrap_or_default();
+    let path = resolve_file(&state.bundle, &base, name);
+    let mistake = |error| {
+        let what = "a path is relative to the file whose top level runs, here";
+        Exception::throw_message(ctx, &format!("open('{name}'): {}: {error}; {what} {base}", path.display()))
+    };
+    state.bundle.read(&path).map_err(mistake)
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError
@@ -21,6 +23,10 @@ OPTION_OF_FLAG = {
     "throw": "throw",
     "no_setup": "noSetup",
     "no_teardown": "noTeardown",
+    "no_summary": "noSummary",
+    "no_color": "noColor",
+    "summary_time_unit": "summaryTimeUnit",
+    "summary_trend_stats": "summaryTrendStats",
 }
 
 
@@ -32,6 +38,8 @@ def script_options(
     Raises InputError for a stage that is not duration:target.
     """
     given = {OPTION_OF_FLAG[name]: value for name, value in flags.items() if value is not None and value is not False}
+    if "summaryTrendStats" in given:
+        given["summaryTrendStats"] = [name.strip() for name in given["summaryTrendStats"].split(",")]
     if stages:
         given["stages"] = [_stage(text) for text in stages]
     if tags:
@@ -39,6 +47,18 @@ def script_options(
     if no_thresholds:
         given["thresholds"] = {}
     return given
+
+
+def named_by_flags(error: InputError, flags: Mapping[str, Any], script: Path) -> InputError:
+    """The mistake with the flag that it came by, in place of the option that the flag became."""
+    flag_of = {
+        OPTION_OF_FLAG[name]: f"--{name.replace('_', '-')}" for name, value in flags.items() if value is not None
+    }
+    place = re.compile(rf"^{re.escape(str(script))}: options\.({'|'.join(flag_of)})(?=:)", re.MULTILINE)
+    what = place.sub(lambda found: flag_of[found[1]], error.what)
+    if what == error.what:
+        return error
+    return InputError(what, "Correct the flags or the script and run again.")
 
 
 def _stage(text: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,12 +55,12 @@ def run(
     seed: Annotated[int, typer.Option(help="for random arrivals")] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="an undecided threshold fails the run")] = False,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
-    summary_export: Annotated[Path | None, typer.Option(help="write the summary's data as JSON here")] = None,
+    summary_export: Annotated[Path | None, typer.Option(help="write the summary as JSON here, in k6's form")] = None,
     summary_trend_stats: Annotated[
-        str | None, typer.Option(help="what the summary says of times: avg,min,med,max,count,p(N) by commas")
+        str | None, typer.Option(help="what is said of trends: avg,min,med,max,count,p(N) by commas")
     ] = None,
     summary_time_unit: Annotated[str | None, typer.Option(help="s, ms or us; each time's own by default")] = None,
-    no_summary: Annotated[bool, typer.Option("--no-summary", help="print no summary")] = False,
+    no_summary: Annotated[bool, typer.Option("--no-summary", help="no summary and no handleSummary")] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="as always: nothing here is coloured")] = False,
     no_usage_report: Annotated[
         bool, typer.Option("--no-usage-report", help="as always: nothing is reported to anybody")
@@ -69,7 +68,7 @@ def run(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
-    from plimsoll.cli.k6_flags import OPTION_OF_FLAG, script_options
+    from plimsoll.cli.k6_flags import OPTION_OF_FLAG, named_by_flags, script_options
     from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig, EngineRun, inspect
     from plimsoll.errors import InputError, RunDirectoryError
@@ -77,7 +76,8 @@ def run(
 
     flags = {name: value for name, value in locals().items() if name in OPTION_OF_FLAG}
     options = script_options(flags, stage or [], pairs(tag or [], "--tag"), no_thresholds)
-    shown = _Shown.of(summary_trend_stats, summary_time_unit, no_summary)
+    if summary_export is not None and not summary_export.parent.is_dir():
+        raise InputError(f"--summary-export {summary_export}: there is no such folder", "Make it, or correct the path.")
     config = EngineConfig(
         script=script,
         env={**os.environ, **pairs(env or [], "--env")},
@@ -100,14 +100,15 @@ def run(
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
-                _print_results(engine.result(), writer.path, shown, None)
+                _print_results(engine.result(), no_summary, None)
                 raise
             if tally.interrupted:
                 writer.finish("interrupted")
     except InputError as error:
+        error = named_by_flags(error, flags, script)
         error.exit_code = EXIT_SCRIPT
-        raise
-    _print_results(ended, writer.path, shown, summary_export)
+        raise error from None
+    _print_results(ended, no_summary, summary_export)
     for warning in tally.warnings():
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
@@ -122,26 +123,6 @@ def pairs(texts: list[str], flag: str) -> dict[str, str]:
     if wrong:
         raise InputError(f"{flag} {wrong[0]}: no '=' in it", f"Write {flag} NAME=value.")
     return dict(text.split("=", 1) for text in texts)
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """How the summary is shown: statistics of trends, the unit of times ("" for each its own), or not at all."""
-
-    statistics: tuple[str, ...]
-    time_unit: str
-    nothing: bool
-
-    @classmethod
-    def of(cls, statistics: str | None, time_unit: str | None, nothing: bool) -> _Shown:
-        """From the flags; InputError where they make no sense."""
-        from plimsoll.errors import InputError
-        from plimsoll.report.k6_summary import UNITS_MS
-        from plimsoll.report.trend_statistics import DEFAULT, parse_statistics
-
-        if time_unit not in (None, *UNITS_MS):
-            raise InputError(f"--summary-time-unit {time_unit}: no such unit", f"Use {', '.join(UNITS_MS)}.")
-        return cls(parse_statistics(statistics) if statistics is not None else DEFAULT, time_unit or "", nothing)
 
 
 def _say_policy(engine: EngineRun, quiet: bool) -> None:
@@ -177,29 +158,35 @@ def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> 
                 writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
 
 
-def _print_results(ended: dict[str, Any], run: Path, shown: _Shown, summary_export: Path | None) -> None:
+def _print_results(ended: dict[str, Any], no_summary: bool, summary_export: Path | None) -> None:
+    """The summary as handleSummary or k6's layout has it, and the file of --summary-export."""
+    from plimsoll.report.k6_export import summary_export as exported
+    from plimsoll.report.k6_summary import summary_text
+    from plimsoll.runs.directory import write_json
+
+    if ended["handled"] is not None:
+        _write_handled(ended["handled"])
+    elif not no_summary:
+        print(summary_text(ended["summary"]))
+    if summary_export is not None:
+        write_json(summary_export, exported(ended["summary"]))
+
+
+def _write_handled(handled: dict[str, Any]) -> None:
+    """What handleSummary returned: texts for stdout and stderr, and files."""
     import json
 
-    from plimsoll.report.k6_summary import summary_text
-    from plimsoll.report.trend_statistics import with_statistics
-    from plimsoll.runs.directory import write_json
-    from plimsoll.runs.reader import RunReader
+    from plimsoll.runs.directory import run_error
 
-    handled = ended["handled"]
-    summary = with_statistics(ended["summary"], shown.statistics, RunReader(run).snapshots())
-    if shown.nothing:
-        pass
-    elif handled is None:
-        print(summary_text(summary, shown.statistics, shown.time_unit))
-    else:
-        for name, text in handled.items():
-            text = text if isinstance(text, str) else json.dumps(text)
-            if name in ("stdout", "stderr"):
-                print(text, file=getattr(sys, name))
-            else:
-                Path(name).write_text(text, encoding="utf-8")
-    if summary_export is not None:
-        write_json(summary_export, summary)
+    for name, content in handled.items():
+        text = content if isinstance(content, str) else json.dumps(content)
+        if name in ("stdout", "stderr"):
+            getattr(sys, name).write(text)
+            continue
+        try:
+            Path(name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise run_error("write what handleSummary returned to", Path(name), error) from error
 
 
 def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:

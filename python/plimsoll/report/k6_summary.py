@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-from plimsoll.report.trend_statistics import DEFAULT
 
 WIDTH = 34
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 UNITS_MS = {"s": 1000.0, "ms": 1.0, "us": 0.001}
 
 
-def summary_text(data: Mapping[str, Any], statistics: Sequence[str] = DEFAULT, time_unit: str = "") -> str:
-    """k6's summary of `data` (metrics and root_group as handleSummary gets them).
-
-    `statistics`: of each trend, all of which its values hold; `time_unit`: a key of UNITS_MS for all times, or "" for
-    the unit that reads best.
+def summary_text(data: Mapping[str, Any]) -> str:
+    """k6's summary of `data` as handleSummary gets it: metrics, root_group, and options that name the statistics of a
+    trend and the unit of times ("" for the one that reads best).
 
     A threshold that saw no sample is marked `?`: undecided, neither passed nor failed.
     """
+    time_unit = data.get("options", {}).get("summaryTimeUnit", "")
     lines = [*_group_lines(data.get("root_group", {}), 5), ""]
     metrics = data.get("metrics", {})
     for name in sorted(metrics):
@@ -31,7 +28,7 @@ def summary_text(data: Mapping[str, Any], statistics: Sequence[str] = DEFAULT, t
         base, _, tags = name.partition("{")
         label = f"  {{ {tags[:-1]} }}" if tags else base
         dots = "." * max(3, WIDTH - len(label))
-        lines.append(f"   {worst} {label}{dots}: {_values(metric, statistics, time_unit)}")
+        lines.append(f"   {worst} {label}{dots}: {_values(metric, time_unit, 'undecided' in verdicts)}")
     undecided = [
         name
         for name in metrics
@@ -58,7 +55,7 @@ def _group_lines(group: Mapping[str, Any], indent: int) -> Iterator[str]:
         yield from _group_lines(child, indent + 2)
 
 
-def _values(metric: Mapping[str, Any], statistics: Sequence[str], time_unit: str) -> str:
+def _values(metric: Mapping[str, Any], time_unit: str, without_sample: bool) -> str:
     values, is_time = metric["values"], metric["contains"] == "time"
     match metric["type"]:
         case "counter":
@@ -67,10 +64,10 @@ def _values(metric: Mapping[str, Any], statistics: Sequence[str], time_unit: str
             return f"{_number(values['value'])}  min={_number(values['min'])}  max={_number(values['max'])}"
         case "rate":
             return f"{100 * values['rate']:.2f}%  {values['passes']} out of {values['passes'] + values['fails']}"
-        case _ if values.get("count") == 0:
+        case _ if without_sample:
             return "no samples"
         case _:
-            return " ".join(f"{name}={_shown(values[name], name, is_time, time_unit)}" for name in statistics)
+            return " ".join(f"{name}={_shown(value, name, is_time, time_unit)}" for name, value in values.items())
 
 
 def _shown(value: float, statistic: str, is_time: bool, time_unit: str) -> str:

@@ -169,7 +169,8 @@ def mix_rows(manifest: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     entries = workload.get("operations")
     if not entries:
         header, keys = ["User group", "Weight", "Think time, s"], ["name", "weight", "think_time_s"]
-        entries = workload.get("groups")
+        groups = [entry for entry in workload.get("groups") or () if isinstance(entry, Mapping)]
+        entries = [{**entry, "think_time_s": entry.get("think_time") or entry.get("think_time_s")} for entry in groups]
     if not entries:
         return [], []
     return header, [[plain(entry.get(key)) for key in keys] for entry in entries if isinstance(entry, Mapping)]

@@ -73,6 +73,25 @@ def _workload(workload: dict[str, Any]) -> Iterator[Contradiction]:
                 path = ("workload", part, position, "name")
                 yield Contradiction(path, f"{name!r} is there twice", "Give each its own name.")
             seen.add(name)
+    for position, group in _entries(workload.get("groups")):
+        if isinstance(group.get("think_time"), dict):
+            yield from _think_time(("workload", "groups", position, "think_time"), group["think_time"], group)
+
+
+def _think_time(path: KeyPath, think_time: dict[str, Any], group: dict[str, Any]) -> Iterator[Contradiction]:
+    if group.get("think_time_s"):
+        yield Contradiction(path, "it and think_time_s are given together", "Keep one of them.")
+    name = think_time.get("distribution")
+    if name not in ("constant", "exponential", "uniform"):
+        return
+    needed = ("min_s", "max_s") if name == "uniform" else ("mean_s",)
+    for key in ("mean_s", "min_s", "max_s"):
+        if (key in needed) != (think_time.get(key) is not None):
+            what = f"a distribution that is {name} {'needs' if key in needed else 'has no'} {key}"
+            yield Contradiction((*path, key), what, f"Give it {' and '.join(needed)}.")
+    low, high = think_time.get("min_s"), think_time.get("max_s")
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high:
+        yield Contradiction((*path, "min_s"), f"{low:g} is above max_s {high:g}", "Exchange them.")
 
 
 def _processes(target: dict[str, Any]) -> Iterator[Contradiction]:

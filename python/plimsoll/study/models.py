@@ -130,13 +130,38 @@ class OpenWorkload(StudyModel):
     operations: list[Operation] = Field(min_length=1)
 
 
+class ThinkTime(StudyModel):
+    """The pause between two operations of one user, drawn anew each time."""
+
+    distribution: Literal["exponential", "uniform", "constant"] = Field(
+        description="exponential is usual in queueing theory: many users who do not coordinate"
+    )
+    mean_s: float | None = Field(default=None, gt=0, description="mean in seconds (exponential, constant)")
+    min_s: float | None = Field(default=None, ge=0, description="least in seconds (uniform)")
+    max_s: float | None = Field(default=None, gt=0, description="greatest in seconds (uniform)")
+
+
 class Group(StudyModel):
     """A group of users of a closed workload: its share of all users and the pause between operations."""
 
     name: Name
     exec: Name | None = Field(default=None, description="exported function of the script; the name when left out")
     weight: float = Field(default=1.0, gt=0, description="relative share of the users")
-    think_time_s: float = Field(default=0.0, ge=0, description="seconds between two operations of one user")
+    think_time_s: float = Field(
+        default=0.0,
+        ge=0,
+        description="seconds from the end of a user's operation to the start of the next",
+    )
+    think_time: ThinkTime | None = Field(default=None, description="the same at random, in place of think_time_s")
+
+    @property
+    def mean_think_time_s(self) -> float:
+        """Mean pause between two operations of one user, in seconds."""
+        if self.think_time is None:
+            return self.think_time_s
+        if self.think_time.distribution == "uniform":
+            return ((self.think_time.min_s or 0.0) + (self.think_time.max_s or 0.0)) / 2
+        return self.think_time.mean_s or 0.0
 
 
 class ClosedWorkload(StudyModel):

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.study.models import ClosedWorkload, OpenWorkload
+from plimsoll.study.models import ClosedWorkload, Group, OpenWorkload
 
 SECONDS_PER_HOUR = 3600.0
-THINK_TIME_VARIABLE = "PLIMSOLL_THINK_TIME_S"
 _K6_UNIT_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _K6_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)")
 
@@ -74,8 +73,7 @@ def scenarios_for(
     """k6 options `{"scenarios": {…}}` at ONE user, rates and VUs as floats; the engine multiplies by the level.
 
     `duration_s` only has to outlast the run; without `max_vus` the engine's own cap holds. A closed group's think time
-    is a scenario's environment variable PLIMSOLL_THINK_TIME_S (seconds), since k6 knows no option for it: the script
-    sleeps that long.
+    is the scenario's `thinkTime`, which k6 does not have (docs/k6.md).
     """
     if isinstance(workload, OpenWorkload):
         scenarios = {
@@ -98,11 +96,33 @@ def scenarios_for(
                 "exec": item.exec or item.name,
                 "vus": share_of[item.name],
                 "duration": f"{duration_s:.0f}s",
-                "env": {THINK_TIME_VARIABLE: f"{item.think_time_s:g}"},
+                **_think_time(item),
             }
             for item in workload.groups
         }
     return {"scenarios": scenarios}
+
+
+def _think_time(group: Group) -> dict[str, Any]:
+    """The option thinkTime of a group, its times in ms; nothing where its users do not pause."""
+    if group.mean_think_time_s == 0:
+        return {}
+    if group.think_time is None:
+        return {"thinkTime": _ms(group.think_time_s)}
+    times = {"mean": group.think_time.mean_s, "min": group.think_time.min_s, "max": group.think_time.max_s}
+    given = {name: _ms(seconds) for name, seconds in times.items() if seconds is not None}
+    return {"thinkTime": {"distribution": group.think_time.distribution, **given}}
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 6)
+
+
+def most_closed_rate_per_s(workload: ClosedWorkload, users: float) -> float:
+    """Iterations per second that think times alone allow, N Σ share_i / Z_i; infinite where a group does not pause."""
+    share_of = shares(workload)
+    pauses = {item.name: item.mean_think_time_s for item in workload.groups}
+    return math.fsum(users * share_of[name] / pause if pause > 0 else math.inf for name, pause in pauses.items())
 
 
 def rate_of_scenarios(options: Mapping[str, Any]) -> float:

@@ -87,7 +87,7 @@ def run(folder: Path, heard: Heard, *flags: str) -> tuple[subprocess.CompletedPr
 
 
 def checks(summary: dict[str, Any]) -> dict[str, bool]:
-    return {check["name"]: check["fails"] == 0 for check in summary["root_group"]["checks"]}
+    return {name: check["fails"] == 0 for name, check in summary["root_group"]["checks"].items()}
 
 
 def test_without_flags_the_script_runs_as_it_says(tmp_path: Path, heard: Heard) -> None:
@@ -126,26 +126,89 @@ def test_connections_are_reused_as_asked(
 
 def test_a_least_iteration_duration_holds_vus_back(tmp_path: Path, heard: Heard) -> None:
     _, held = run(tmp_path, heard, "-d", "1s", "--no-setup", "--no-teardown", "--min-iteration-duration", "5s")
-    assert held["metrics"]["iterations"]["values"]["count"] == 1
+    assert held["metrics"]["iterations"]["count"] == 1
     _, free = run(tmp_path, heard, "-d", "1s", "--no-setup", "--no-teardown")
-    assert free["metrics"]["iterations"]["values"]["count"] > 2
+    assert free["metrics"]["iterations"]["count"] > 2
 
 
-def test_the_summary_shows_the_statistics_and_the_unit_asked_for(tmp_path: Path, heard: Heard) -> None:
-    done, summary = run(tmp_path, heard, "--summary-trend-stats", "min,p(99.9),count", "--summary-time-unit", "us")
-    [line] = [line for line in done.stdout.splitlines() if line.strip(" ✓✗?").startswith("http_req_duration...")]
-    assert "min=" in line and "p(99.9)=" in line and line.count("µs") == 2 and "avg=" not in line
-    values = summary["metrics"]["http_req_duration"]["values"]
-    assert values["p(95)"] <= values["p(99.9)"] <= values["max"] * 1.001
-    assert summary["metrics"]["http_req_duration{expected_response:true}"]["values"]["p(99.9)"] > 0
+SHOWN = """export const options = { iterations: 3, summaryTrendStats: ['count', 'p(99.9)'], summaryTimeUnit: 's' };
+import { Trend } from 'k6/metrics';
+const size = new Trend('size'), time = new Trend('time', true), never = new Trend('never');
+export default function () { size.add(7); time.add(1500); }
+"""
+HANDLED = """export function handleSummary(data) {
+  const { options, metrics } = data;
+  return { stdout: JSON.stringify({ options, values: metrics.time.values, never: metrics.never }) };
+}
+"""
+
+
+def shown(folder: Path, text: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    (folder / "script.js").write_text(text)
+    command = [sys.executable, "-m", "plimsoll", "run", "-q", *flags, "script.js"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def lines_of(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    pairs = (line.strip(" ✓✗?").partition("...") for line in done.stdout.splitlines() if ": " in line)
+    return {name: values.lstrip(".: ") for name, _, values in pairs}
+
+
+def test_the_summary_heeds_the_script_s_statistics_and_unit_and_flags_win(tmp_path: Path) -> None:
+    lines = lines_of(shown(tmp_path, SHOWN))
+    assert (lines["size"], lines["time"]) == ("count=3 p(99.9)=7", "count=3 p(99.9)=1.5s")
+    lines = lines_of(shown(tmp_path, SHOWN, "--summary-trend-stats", "max, med", "--summary-time-unit", "us"))
+    assert (lines["size"], lines["time"]) == ("max=7 med=7", "max=1.5e+06µs med=1.5e+06µs")
+
+
+def test_handle_summary_gets_the_statistics_asked_for(tmp_path: Path) -> None:
+    data = json.loads(shown(tmp_path, SHOWN + HANDLED).stdout)
+    assert data["options"] == {"summaryTrendStats": ["count", "p(99.9)"], "summaryTimeUnit": "s", "noColor": False}
+    assert data["values"] == {"count": 3, "p(99.9)": 1500}
+    flags = ("--summary-trend-stats", "avg", "--summary-time-unit", "ms", "--no-color")
+    data = json.loads(shown(tmp_path, SHOWN + HANDLED, *flags).stdout)
+    assert data["options"] == {"summaryTrendStats": ["avg"], "summaryTimeUnit": "ms", "noColor": True}
+    assert data["values"] == {"avg": 1500}
+
+
+def test_without_a_summary_nothing_is_printed_and_handle_summary_is_not_called(tmp_path: Path) -> None:
+    assert shown(tmp_path, SHOWN, "--no-summary").stdout == ""
+    done = shown(tmp_path, SHOWN + "export function handleSummary() { throw new Error('called'); }", "--no-summary")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_file_that_handle_summary_cannot_write_is_named(tmp_path: Path) -> None:
+    done = shown(tmp_path, SHOWN + "export const handleSummary = () => ({ 'none/x.json': '1' });")
+    assert done.returncode != 0 and "handleSummary returned to none/x.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_exported_summary_has_the_form_of_k6(tmp_path: Path, heard: Heard) -> None:
+    _, summary = run(tmp_path, heard, "--summary-trend-stats", "max,p(99)")
+    assert set(summary) == {"metrics", "setup_data", "root_group"} and summary["setup_data"] == "made"
+    metrics = summary["metrics"]
+    assert list(metrics["http_req_duration"]) == ["max", "p(99)"]
+    assert metrics["http_reqs"]["thresholds"] == {"count<1": True}, "true is failed"
+    failed = metrics["http_req_failed"]
+    assert failed["value"] == failed["passes"] / (failed["passes"] + failed["fails"]) > 0
+    check = summary["root_group"]["checks"]["made"]
+    assert check == {
+        "name": "made",
+        "path": "::made",
+        "id": "dfbe4a6060dc7290ed13b55af2bd0b39",
+        "passes": 2,
+        "fails": 0,
+    }
 
 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--summary-trend-stats", "avg,p90"), "p90 is no statistic"),
+        (("--summary-trend-stats", "avg,p90"), "--summary-trend-stats: 'p90' is no statistic"),
         (("--summary-trend-stats", "p(101)"), "is no statistic"),
-        (("--summary-time-unit", "h"), "Use s, ms, us"),
+        (("--summary-time-unit", "h"), "--summary-time-unit: 'h' is no unit of times; use s, ms or us"),
+        (("--duration", "soon"), "--duration: 'soon' is not a duration"),
+        (("--summary-export", "none/s.json"), "--summary-export"),
         (("--stage", "10"), "not duration:target"),
     ],
 )
@@ -153,4 +216,4 @@ def test_flags_that_make_no_sense_are_said_before_the_run(tmp_path: Path, flags:
     (tmp_path / "script.js").write_text("export default function () {}")
     command = [sys.executable, "-m", "plimsoll", "run", *flags, "script.js"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and words in done.stderr and not (tmp_path / "runs").exists()
+    assert done.returncode != 0 and words in done.stderr and not (tmp_path / "runs").exists()

@@ -90,6 +90,32 @@ def test_a_script_that_uses_every_module_passes_its_own_checks(tmp_path: Path, k
     assert ended["handled"] == {"stdout": "iterations 4"}
 
 
+def test_open_is_relative_to_the_file_whose_top_level_runs_as_in_k6(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "deep").mkdir(parents=True)
+    for folder, name in ((".", "main"), ("lib", "lib"), ("lib/deep", "deep")):
+        (tmp_path / folder / "x.txt").write_text(name)
+    (tmp_path / "lib" / "deep" / "deep.js").write_text(
+        "import { read } from '../lib.js';\n"
+        "export const deep = [open('./x.txt'), open('../x.txt'), read('x.txt')].join();"
+    )
+    (tmp_path / "lib" / "lib.js").write_text(
+        "import { SharedArray } from 'k6/data';\nexport const lib = open('./x.txt');\n"
+        "export const rows = new SharedArray('rows', () => ['./x.txt'].map((path) => open(path)));\n"
+        "export function read(path) { return open(path); }"
+    )
+    ended = run_script(
+        tmp_path,
+        """import { lib, read, rows } from './lib/lib.js';
+           import { deep } from './lib/deep/deep.js';
+           const read_here = read('./x.txt'), called_there = [0].map(() => read('x.txt'))[0];
+           export default function () {}
+           export const handleSummary = () => ({ lib, rows: rows[0], deep, read_here, called_there });""",
+    )
+    assert ended["handled"] == {
+        "lib": "lib", "rows": "lib", "deep": "deep,lib,deep", "read_here": "main", "called_there": "main",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -130,6 +156,7 @@ def test_closed_executors_run_for_their_duration(tmp_path: Path, known_server: S
         ("export default function () {\n  const x = ;\n}", "script.js:2"),
         ("import { nothing } from './missing.js';\nexport default () => {};", "missing.js"),
         ("import x from 'https://example.org/x.js';\nexport default () => {};", "never downloaded"),
+        ("export default () => {};\nopen('./nix.txt');", "nix.txt"),
         ("import x from 'k6/browser';\nexport default () => {};", "supported are k6"),
         ("const a = 1;\nundefinedThing();\nexport default () => {};", "script.js:2"),
         ("export const options = { scenarios: { a: { executor: 'warp' } } };\nexport default () => {};", "'warp'"),
@@ -298,3 +325,43 @@ def test_min_iteration_duration_keeps_the_vu(tmp_path: Path, load: dict[str, Any
     ended = run_script(tmp_path, text, options={"scenarios": {"s": load}, "minIterationDuration": "300ms"})
     apart = ended["summary"]["metrics"]["began_ms"]["values"]
     assert apart["min"] >= 295
+
+
+THINKING = "import http from 'k6/http'; export default () => { http.get(__ENV.URL); };"
+
+
+@pytest.mark.parametrize(
+    "think_time",
+    ["200ms", {"distribution": "uniform", "min": 100, "max": 300}, {"distribution": "exponential", "mean": 200}],
+)
+def test_vus_rest_for_their_think_time_and_no_time_counts_it(
+    tmp_path: Path, known_server: Server, think_time: Any
+) -> None:
+    load = {"executor": "constant-vus", "vus": 40, "duration": "4s", "thinkTime": think_time}
+    url = known_server("--servers", 0, "--service-ms", 20, "--constant")
+    ended = run_script(tmp_path, THINKING, url, options={"scenarios": {"s": load}}, threads=2)
+    metrics = ended["summary"]["metrics"]
+    cycle_s = 0.2 + metrics["iteration_duration"]["values"]["avg"] / 1000
+    assert metrics["iteration_duration"]["values"]["med"] < 100
+    # The interactive response time law, X = N / (R + Z); the mean of 800 exponential cycles is known to 3.5 %.
+    assert sum(second.done for second in ended["snapshots"]) == pytest.approx(4 * 40 / cycle_s, rel=0.1)
+    assert {second.vus for second in ended["snapshots"][1:3]} == {40}, "a VU that rests is active"
+
+
+def test_vus_with_a_think_time_do_not_begin_in_step(tmp_path: Path, known_server: Server) -> None:
+    load = {"executor": "constant-vus", "vus": 300, "duration": "3s", "thinkTime": "3s"}
+    ended = run_script(tmp_path, THINKING, known_server(), options={"scenarios": {"s": load}})
+    assert all(60 < second.done < 140 for second in ended["snapshots"][:3]), [one.done for one in ended["snapshots"]]
+
+
+def test_a_lower_level_and_a_stop_end_a_rest_at_once(tmp_path: Path, known_server: Server) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(THINKING)
+    load = {"executor": "constant-vus", "vus": 10, "duration": "1h", "thinkTime": "1h"}
+    run = EngineRun(EngineConfig(script=script, env={"URL": known_server()}, options={"scenarios": {"s": load}}))
+    seconds = run.snapshots()
+    assert next(seconds).vus == 10
+    run.set_level(0.5)
+    assert any(second.vus == 5 for second in seconds)
+    run.stop()
+    assert not [second for second in seconds if second.in_flight]

@@ -98,6 +98,23 @@ def test_groups_make_a_closed_workload_without_saying_so():
     assert isinstance(study.workload, ClosedWorkload)
 
 
+@pytest.mark.parametrize(
+    ("group", "key", "words"),
+    [
+        ("think_time: {mean_s: 5}", "distribution", "needed and missing"),
+        ("think_time: {distribution: exponental, mean_s: 5}", "distribution", "Did you mean exponential"),
+        ("think_time: {distribution: exponential}", "mean_s", "needs mean_s"),
+        ("think_time: {distribution: uniform, min_s: 1, max_s: 2, mean_s: 5}", "mean_s", "has no mean_s"),
+        ("think_time: {distribution: uniform, min_s: 3, max_s: 2}", "min_s", "above max_s"),
+        ("think_time: {distribution: constant, mean_s: 5}, think_time_s: 5", "", "given together"),
+    ],
+)
+def test_mistakes_in_a_think_time_are_told_with_their_key(group, key, words):
+    [(line, found, message)] = mistakes_of(f"workload:\n  script: s.js\n  groups:\n    - {{name: a, {group}}}\n")
+    assert (line, found) == (4, f"workload.groups[0].think_time{'.' if key else ''}{key}")
+    assert words in message
+
+
 def test_every_mistake_is_listed_at_once_with_its_line_and_key(tmp_path):
     (tmp_path / "script.js").write_text("")
     found = mistakes_of(BAD, directory=tmp_path)

@@ -19,7 +19,13 @@ from plimsoll.study import (
     users_for_rate,
     users_per_group,
 )
-from plimsoll.study.workload import THINK_TIME_VARIABLE, closed_throughput_per_s, k6_seconds, rate_of_scenarios
+from plimsoll.study.models import ThinkTime
+from plimsoll.study.workload import (
+    closed_throughput_per_s,
+    k6_seconds,
+    most_closed_rate_per_s,
+    rate_of_scenarios,
+)
 
 OPEN = OpenWorkload(
     script="s.js",
@@ -77,7 +83,27 @@ def test_scenarios_of_a_closed_workload_share_one_user_and_carry_the_think_time(
     scenarios = scenarios_for(closed(70, 30))["scenarios"]
     assert [one["vus"] for one in scenarios.values()] == pytest.approx([0.7, 0.3])
     assert scenarios["g0"]["executor"] == "constant-vus"
-    assert scenarios["g0"]["env"] == {THINK_TIME_VARIABLE: "30"}
+    assert scenarios["g0"]["thinkTime"] == 30_000
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "mean_s"),
+    [
+        ({"distribution": "exponential", "mean_s": 5}, {"distribution": "exponential", "mean": 5000}, 5),
+        ({"distribution": "constant", "mean_s": 0.1}, {"distribution": "constant", "mean": 100}, 0.1),
+        ({"distribution": "uniform", "min_s": 3, "max_s": 7}, {"distribution": "uniform", "min": 3000, "max": 7000}, 5),
+    ],
+)
+def test_a_distribution_of_think_times_reaches_the_scenario(given, option, mean_s):
+    group = Group(name="g", think_time=ThinkTime(**given))
+    assert group.mean_think_time_s == mean_s
+    assert scenarios_for(ClosedWorkload(script="s.js", groups=[group]))["scenarios"]["g"]["thinkTime"] == option
+
+
+def test_think_times_bound_the_rate_of_a_closed_workload():
+    assert most_closed_rate_per_s(closed(70, 30), 60) == pytest.approx(2)
+    hasty = ClosedWorkload(script="s.js", groups=[Group(name="a", think_time_s=1), Group(name="b")])
+    assert most_closed_rate_per_s(hasty, 1) == math.inf
 
 
 @pytest.mark.parametrize("weights", [(1,), (70, 30), (1, 1, 1), (5, 3, 3, 1, 0.5)])
