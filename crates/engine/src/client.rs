@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ProtocolVersion};
 use tokio_rustls::TlsConnector;
 
-use crate::connection::{Connection, Exchange, Stream};
+use crate::connection::{Connection, Stream};
+use crate::deadline::Deadlines;
 
 /// k6's numbers for requests without a response.
 mod code {
@@ -29,8 +30,9 @@ mod code {
     pub const TLS: u32 = 1300;
 }
 
-/// What all VUs of a thread share: TLS configuration and resolved names.
+/// What all VUs of a thread share: TLS configuration, resolved names and the time limits of requests.
 pub struct Network {
+    pub deadlines: Deadlines,
     tls: Arc<ClientConfig>,
     names: RefCell<HashMap<(String, u16), SocketAddr>>,
     reuse: bool,
@@ -38,7 +40,7 @@ pub struct Network {
 
 impl Network {
     pub fn new(tls: Arc<ClientConfig>, reuse: bool) -> Rc<Self> {
-        Rc::new(Self { tls, names: RefCell::default(), reuse })
+        Rc::new(Self { deadlines: Deadlines::default(), tls, names: RefCell::default(), reuse })
     }
 }
 
@@ -47,7 +49,7 @@ pub struct Client {
     idle: RefCell<Vec<(Rc<Origin>, Connection)>>,
 }
 
-fn milliseconds(from: Instant, to: Instant) -> f64 {
+pub fn milliseconds(from: Instant, to: Instant) -> f64 {
     to.saturating_duration_since(from).as_secs_f64() * 1000.0
 }
 
@@ -61,28 +63,28 @@ impl Client {
     }
 
     /// Carries out one request; never fails, a failure is part of the response.
-    pub async fn perform(&self, request: &HttpRequest) -> HttpResponse {
+    pub async fn perform(&self, request: &HttpRequest) -> Box<HttpResponse> {
         let mut timings = Timings::default();
-        let result = match tokio::time::timeout(request.timeout, self.attempt(request, &mut timings)).await {
-            Ok(result) => result,
-            Err(_) => Err(Failure { code: code::TIMEOUT, message: "request timeout".into() }),
-        };
-        result.unwrap_or_else(|failure| HttpResponse {
-            status: 0,
-            proto: "",
-            head: Head::default(),
-            body: Bytes::new(),
-            timings,
-            failure: Some(failure),
-            remote: None,
-            tls_version: "",
-            bytes_sent: 0,
-            bytes_received: 0,
-            finished: Instant::now(),
+        let attempted = self.network.deadlines.within(request.timeout, self.attempt(request, &mut timings)).await;
+        let result = attempted.unwrap_or_else(|| Err(Failure { code: code::TIMEOUT, message: "request timeout".into() }));
+        result.unwrap_or_else(|failure| {
+            Box::new(HttpResponse {
+                status: 0,
+                proto: "",
+                head: Head::default(),
+                body: Bytes::new(),
+                timings,
+                failure: Some(failure),
+                remote: None,
+                tls_version: "",
+                bytes_sent: 0,
+                bytes_received: 0,
+                finished: Instant::now(),
+            })
         })
     }
 
-    async fn attempt(&self, request: &HttpRequest, timings: &mut Timings) -> Result<HttpResponse, Failure> {
+    async fn attempt(&self, request: &HttpRequest, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
         let origin = &request.address.origin;
         loop {
             let began = Instant::now();
@@ -92,12 +94,12 @@ impl Client {
             };
             let ready = Instant::now();
             timings.blocked = if reused { milliseconds(began, ready) } else { timings.looking_up };
-            match connection.exchange(request).await {
-                Ok(exchange) => {
-                    timings.sending = milliseconds(ready, exchange.sent);
-                    timings.waiting = milliseconds(exchange.sent, exchange.first_byte);
-                    timings.receiving = milliseconds(exchange.first_byte, exchange.finished);
-                    return Ok(self.response(origin.clone(), connection, exchange, *timings));
+            match connection.exchange(request, timings).await {
+                Ok((response, keep_alive)) => {
+                    if keep_alive && self.network.reuse {
+                        self.idle.borrow_mut().push((origin.clone(), connection));
+                    }
+                    return Ok(response);
                 }
                 // The server closed an idle connection while the request was on its way: only a request that
                 // changes nothing may be sent again (RFC 9110, section 9.2.2).
@@ -159,41 +161,6 @@ impl Client {
         self.network.names.borrow_mut().insert(key, address);
         Ok(address)
     }
-
-    fn response(&self, origin: Rc<Origin>, connection: Connection, exchange: Exchange, timings: Timings) -> HttpResponse {
-        let (remote, tls_version) = (connection.remote, connection.tls_version);
-        if exchange.keep_alive && self.network.reuse {
-            self.idle.borrow_mut().push((origin, connection));
-        }
-        let body = match &exchange.encoding {
-            Some(encoding) if !exchange.body.is_empty() => decompress(encoding, &exchange.body).unwrap_or(exchange.body),
-            _ => exchange.body,
-        };
-        HttpResponse {
-            status: exchange.status,
-            proto: if exchange.http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-            head: exchange.head,
-            body,
-            timings,
-            failure: None,
-            remote: Some(remote),
-            tls_version,
-            bytes_sent: exchange.bytes_sent,
-            bytes_received: exchange.bytes_received,
-            finished: exchange.finished,
-        }
-    }
-}
-
-/// Undoes gzip and deflate; `None` leaves the body as it came.
-fn decompress(encoding: &str, body: &[u8]) -> Option<Bytes> {
-    let mut plain = Vec::with_capacity(body.len() * 4);
-    match encoding {
-        "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(body).read_to_end(&mut plain).ok()?,
-        "deflate" => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain).ok()?,
-        _ => return None,
-    };
-    Some(Bytes::from(plain))
 }
 
 fn is_closed(error: &io::Error) -> bool {

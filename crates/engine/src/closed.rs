@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::{select, Either};
 use plimsoll_core::options::Executor;
 use plimsoll_core::think::Thinking;
 use tokio::sync::watch;
 
 use crate::drive::{Context, End};
+use crate::signal::Signal;
 use crate::worker::{Slot, Worker};
 
 const TICK: Duration = Duration::from_millis(50);
@@ -18,7 +18,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let Executor::Closed { vus, graceful_ramp_down, think_time } = &context.scenario().executor else { return };
     let (target, wanted) = watch::channel(0u64);
     let mut slots = slots.into_iter();
-    let mut running: Vec<tokio::task::JoinHandle<()>> = Vec::new();
+    let mut running: Vec<Running> = Vec::new();
     let start_s = worker.elapsed_s();
     let level = worker.shared.level.clone();
     let stopping = context.stopping();
@@ -38,13 +38,19 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
                     break;
                 }
             };
+            context.adopt(&slot);
             let number = running.len() as u64;
             let stream = ((at as u64) << 48) + number * worker.shared.threads as u64 + worker.index as u64;
+            let cut = slot.cut.clone();
             let vu = Vu { slot, number, thinking: Thinking::new(*think_time, worker.shared.seed, stream) };
-            running.push(tokio::task::spawn_local(serve(context.clone(), vu, wanted.clone(), *graceful_ramp_down)));
+            let task = tokio::task::spawn_local(serve(context.clone(), vu, wanted.clone()));
+            running.push(Running { task, cut, unwanted_from_s: None });
         }
         if *target.borrow() != mine {
             target.send_replace(mine);
+        }
+        for (number, vu) in running.iter_mut().enumerate() {
+            vu.follow((number as u64) < mine, elapsed_s, *graceful_ramp_down);
         }
         let left = Duration::from_secs_f64((vus.duration_s() - elapsed_s).max(0.0)).min(TICK);
         tokio::select! {
@@ -55,16 +61,37 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     finish(&context, target, running).await;
 }
 
-async fn finish(context: &Context, target: watch::Sender<u64>, running: Vec<tokio::task::JoinHandle<()>>) {
+/// A VU as its executor sees it.
+struct Running {
+    task: tokio::task::JoinHandle<()>,
+    cut: Rc<Signal>,
+    /// Since when it is one too many.
+    unwanted_from_s: Option<f64>,
+}
+
+impl Running {
+    /// Cuts the iteration of a VU that has been unwanted for the whole grace.
+    fn follow(&mut self, wanted: bool, now_s: f64, grace: Duration) {
+        if wanted {
+            if self.unwanted_from_s.take().is_some() {
+                self.cut.lower();
+            }
+        } else if now_s - *self.unwanted_from_s.get_or_insert(now_s) >= grace.as_secs_f64() {
+            self.cut.raise();
+        }
+    }
+}
+
+async fn finish(context: &Context, target: watch::Sender<u64>, running: Vec<Running>) {
     // No VU is wanted any more, and never will be: idle ones end, the ones in an iteration have `gracefulStop`.
     target.send_replace(0);
     drop(target);
-    let all = futures_util::future::join_all(running);
+    let all = futures_util::future::join_all(running.into_iter().map(|vu| vu.task));
     tokio::pin!(all);
     tokio::select! {
         _ = &mut all => return,
         () = tokio::time::sleep(context.scenario().graceful_stop) => {}
-        () = context.cut() => {}
+        () = context.aborting() => {}
     }
     context.cut_all();
     all.await;
@@ -78,7 +105,7 @@ struct Vu {
 }
 
 /// Lets a VU rest and iterate in turns while it is among the wanted ones.
-async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64>, grace: Duration) {
+async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64>) {
     let number = vu.number;
     let mut joined = false;
     while wanted.wait_for(|target| number < *target).await.is_ok() {
@@ -87,15 +114,7 @@ async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64
         if !joined {
             continue;
         }
-        let retired = retired(wanted.clone(), number, grace);
-        let cut = async {
-            let (cut, retired) = (context.cut(), retired);
-            tokio::pin!(cut, retired);
-            match select(cut, retired).await {
-                Either::Left(_) | Either::Right(_) => {}
-            }
-        };
-        if context.iterate(&mut vu.slot, None, cut).await == End::Interrupted {
+        if context.iterate(&mut vu.slot, None).await == End::Interrupted {
             joined = false;
             tokio::task::yield_now().await;
         }
@@ -107,22 +126,4 @@ async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64
 /// Ends when the VU is not wanted any more, or never will be.
 async fn unwanted(mut wanted: watch::Receiver<u64>, number: u64) {
     let _ = wanted.wait_for(|target| number >= *target).await;
-}
-
-/// Ends when the VU has been unwanted for the whole grace.
-async fn retired(mut wanted: watch::Receiver<u64>, number: u64, grace: Duration) {
-    loop {
-        if wanted.wait_for(|target| number >= *target).await.is_err() {
-            // The scenario ended: `gracefulStop` counts now, which the executor watches.
-            return std::future::pending().await;
-        }
-        tokio::select! {
-            () = tokio::time::sleep(grace) => return,
-            again = wanted.wait_for(|target| number < *target) => {
-                if again.is_err() {
-                    return std::future::pending().await;
-                }
-            }
-        }
-    }
 }

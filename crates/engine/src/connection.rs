@@ -1,14 +1,17 @@
 //! One HTTP/1.1 connection (RFC 9112): writes a request, reads a response, and says when each phase ended.
 
-use std::io;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use bytes::{Buf, Bytes, BytesMut};
-use plimsoll_script::effect::{Head, HttpRequest};
+use plimsoll_script::effect::{Head, HttpRequest, HttpResponse, Timings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+
+use crate::client::milliseconds;
 
 const MAX_HEADERS: usize = 128;
 const MAX_HEAD_BYTES: usize = 1 << 20;
@@ -26,20 +29,15 @@ pub struct Connection {
     head: Vec<u8>,
 }
 
-/// A response as read, with the moments of its phases.
-pub struct Exchange {
-    pub status: u16,
-    pub http11: bool,
-    pub head: Head,
+/// What the head of a response says.
+struct ResponseHead {
+    length: usize,
+    status: u16,
+    http11: bool,
+    keep_alive: bool,
     /// Content-Encoding, where the body has one.
-    pub encoding: Option<String>,
-    pub body: Bytes,
-    pub keep_alive: bool,
-    pub bytes_sent: u64,
-    pub bytes_received: u64,
-    pub sent: Instant,
-    pub first_byte: Instant,
-    pub finished: Instant,
+    encoding: Option<String>,
+    framing: Framing,
 }
 
 /// How the end of a body is known (RFC 9112, section 6.3).
@@ -64,7 +62,10 @@ impl Connection {
         !matches!(tcp.try_read(&mut [0u8; 1]), Err(error) if error.kind() == io::ErrorKind::WouldBlock) || !self.buffer.is_empty()
     }
 
-    pub async fn exchange(&mut self, request: &HttpRequest) -> io::Result<Exchange> {
+    /// The response to a request that is ready to be sent now, and whether the connection may be used again. Adds the
+    /// phases to `timings`.
+    pub async fn exchange(&mut self, request: &HttpRequest, timings: &mut Timings) -> io::Result<(Box<HttpResponse>, bool)> {
+        let ready = Instant::now();
         self.write_head(request);
         let bytes_sent = (self.head.len() + request.body.len()) as u64;
         if request.body.len() <= 16 << 10 {
@@ -77,24 +78,41 @@ impl Connection {
         let sent = Instant::now();
         let mut received = self.fill().await?;
         let first_byte = Instant::now();
-        let (mut exchange, framing) = loop {
+        let (head, bytes) = loop {
             match parse_head(&self.buffer, &request.method)? {
-                Some((head_bytes, mut exchange, framing)) => {
-                    exchange.head = Head(self.buffer.split_to(head_bytes).freeze());
+                Some(head) => {
+                    let bytes = self.buffer.split_to(head.length).freeze();
                     // 1xx responses announce the real one (RFC 9110, section 15.2).
-                    if !(100..200).contains(&exchange.status) || exchange.status == 101 {
-                        break (exchange, framing);
+                    if !(100..200).contains(&head.status) || head.status == 101 {
+                        break (head, bytes);
                     }
                 }
                 None if self.buffer.len() > MAX_HEAD_BYTES => return Err(invalid("the response's headers exceed 1 MiB")),
                 None => received += self.fill().await?,
             }
         };
-        exchange.body = self.read_body(&framing, request.discard_body, &mut received).await?;
-        exchange.keep_alive &= !matches!(framing, Framing::UntilClose);
-        (exchange.bytes_sent, exchange.bytes_received) = (bytes_sent, received);
-        (exchange.sent, exchange.first_byte, exchange.finished) = (sent, first_byte, Instant::now());
-        Ok(exchange)
+        let body = self.read_body(&head.framing, request.discard_body, &mut received).await?;
+        let finished = Instant::now();
+        timings.sending = milliseconds(ready, sent);
+        timings.waiting = milliseconds(sent, first_byte);
+        timings.receiving = milliseconds(first_byte, finished);
+        let response = HttpResponse {
+            status: head.status,
+            proto: if head.http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+            head: Head(bytes),
+            body: match &head.encoding {
+                Some(encoding) if !body.is_empty() => decompress(encoding, &body).unwrap_or(body),
+                _ => body,
+            },
+            timings: *timings,
+            failure: None,
+            remote: Some(self.remote),
+            tls_version: self.tls_version,
+            bytes_sent,
+            bytes_received: received,
+            finished,
+        };
+        Ok((Box::new(response), head.keep_alive && !matches!(head.framing, Framing::UntilClose)))
     }
 
     fn write_head(&mut self, request: &HttpRequest) {
@@ -228,11 +246,12 @@ fn invalid(message: &str) -> io::Error {
 }
 
 /// Parses a response head; `None` when it is not complete yet.
-fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<(usize, Exchange, Framing)>> {
-    let mut slots = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut response = httparse::Response::new(&mut slots);
-    let head_bytes = match response.parse(buffer) {
-        Ok(httparse::Status::Complete(head_bytes)) => head_bytes,
+fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<ResponseHead>> {
+    let mut slots = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, buffer, &mut slots);
+    let length = match parsed {
+        Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(error) => return Err(invalid(&format!("the response is not HTTP/1.1: {error}"))),
     };
@@ -257,21 +276,18 @@ fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<(usize, Exchange
     if method == "HEAD" || (100..200).contains(&status) || status == 204 || status == 304 {
         framing = Framing::Empty;
     }
-    let now = Instant::now();
-    let exchange = Exchange {
-        status,
-        http11,
-        head: Head::default(),
-        encoding,
-        body: Bytes::new(),
-        keep_alive,
-        bytes_sent: 0,
-        bytes_received: 0,
-        sent: now,
-        first_byte: now,
-        finished: now,
+    Ok(Some(ResponseHead { length, status, http11, keep_alive, encoding, framing }))
+}
+
+/// Undoes gzip and deflate; `None` leaves the body as it came.
+fn decompress(encoding: &str, body: &[u8]) -> Option<Bytes> {
+    let mut plain = Vec::with_capacity(body.len() * 4);
+    match encoding {
+        "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(body).read_to_end(&mut plain).ok()?,
+        "deflate" => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain).ok()?,
+        _ => return None,
     };
-    Ok(Some((head_bytes, exchange, framing)))
+    Some(Bytes::from(plain))
 }
 
 fn lowercase(value: &[u8]) -> String {

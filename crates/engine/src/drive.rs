@@ -1,5 +1,6 @@
 //! One iteration: resumes the VU, carries out its effects, records the iteration's times.
 
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -7,14 +8,16 @@ use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 use plimsoll_core::options::Scenario;
+use plimsoll_core::record::{MetricId, TagSetId};
 use plimsoll_script::address::Origin;
 use plimsoll_script::bundle::RequestDefaults;
 use plimsoll_script::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use plimsoll_script::state::Iteration;
 use plimsoll_script::vu::{Job, Outcome, Step};
-use tokio::sync::{watch, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::client::Client;
+use crate::signal::Signal;
 use crate::worker::{Phase, Slot, Worker};
 
 /// What an executor knows of its scenario on this thread.
@@ -25,8 +28,12 @@ pub struct Context {
     env: Rc<[(String, String)]>,
     name: Rc<str>,
     executor: Rc<str>,
-    /// Set to interrupt the scenario's iterations.
-    cut: watch::Sender<bool>,
+    function: Rc<str>,
+    /// The series of what an iteration as a whole measures.
+    own_tags: Cell<Option<TagSetId>>,
+    /// What interrupts each VU of the scenario.
+    cuts: RefCell<Vec<Rc<Signal>>>,
+    is_cut: Cell<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,24 +53,50 @@ impl Context {
         }
         tags.sort();
         let (env, name, executor) = (scenario.env.as_slice().into(), scenario.name.as_str().into(), scenario.executor_name.as_str().into());
-        Rc::new(Self { worker, at, tags: tags.into(), env, name, executor, cut: watch::Sender::new(false) })
+        let function = scenario.exec.as_str().into();
+        let context = Rc::new(Self {
+            worker,
+            at,
+            tags: tags.into(),
+            env,
+            name,
+            executor,
+            function,
+            own_tags: Cell::new(None),
+            cuts: RefCell::default(),
+            is_cut: Cell::new(false),
+        });
+        let aborted = context.clone();
+        tokio::task::spawn_local(async move {
+            aborted.aborting().await;
+            aborted.cut_all();
+        });
+        context
     }
 
     pub fn scenario(&self) -> &Scenario {
         &self.worker.shared.options.scenarios[self.at]
     }
 
-    pub fn cut_all(&self) {
-        self.cut.send_replace(true);
+    /// Gives the scenario a VU: it is interrupted with the others.
+    pub fn adopt(&self, slot: &Slot) {
+        self.cuts.borrow_mut().push(slot.cut.clone());
+        if self.is_cut.get() {
+            slot.cut.raise();
+        }
     }
 
-    /// Ends when the scenario's iterations must be interrupted.
-    pub async fn cut(&self) {
-        let (mut cut, mut phase) = (self.cut.subscribe(), self.worker.shared.phase.clone());
-        tokio::select! {
-            _ = cut.wait_for(|cut| *cut) => {}
-            _ = phase.wait_for(|phase| *phase == Phase::Aborting) => {}
-        }
+    /// Interrupts the scenario's iterations.
+    pub fn cut_all(&self) {
+        self.is_cut.set(true);
+        self.cuts.borrow().iter().for_each(|cut| cut.raise());
+    }
+
+    /// Ends when the run's iterations must be interrupted.
+    pub async fn aborting(&self) {
+        let mut phase = self.worker.shared.phase.clone();
+        // The sender lives as long as the run.
+        let _ = phase.wait_for(|phase| *phase == Phase::Aborting).await;
     }
 
     /// Ends when no new iteration may start.
@@ -73,15 +106,14 @@ impl Context {
         let _ = phase.wait_for(|phase| *phase >= Phase::Stopping).await;
     }
 
-    /// Runs one iteration; `planned_s` is its plan in an open model. `cut` interrupts it.
-    pub async fn iterate(&self, slot: &mut Slot, planned_s: Option<f64>, cut: impl Future<Output = ()>) -> End {
+    /// Runs one iteration; `planned_s` is its plan in an open model. The VU's cut interrupts it.
+    pub async fn iterate(&self, slot: &mut Slot, planned_s: Option<f64>) -> End {
         let worker = &self.worker;
         let started_s = worker.elapsed_s();
         let lag_ms = planned_s.map_or(0.0, |planned_s| (started_s - planned_s).max(0.0) * 1000.0);
         let number = worker.shared.iteration_numbers[self.at].fetch_add(1, Ordering::Relaxed);
-        let scenario = self.scenario();
         let job = Job {
-            function: scenario.exec.clone(),
+            function: self.function.clone(),
             iteration: Iteration {
                 scenario: self.name.clone(),
                 executor: self.executor.clone(),
@@ -102,7 +134,7 @@ impl Context {
         }
         worker.in_flight.set(worker.in_flight.get() + 1);
         worker.vus_active.set(worker.vus_active.get() + 1);
-        let outcome = self.drive(slot, job, cut).await;
+        let outcome = self.drive(slot, job).await;
         worker.in_flight.set(worker.in_flight.get() - 1);
         worker.vus_active.set(worker.vus_active.get() - 1);
         if worker.shared.options.no_vu_connection_reuse {
@@ -117,18 +149,18 @@ impl Context {
             Outcome::Returned(_) => {}
         }
         self.record(planned_s, started_s, lag_ms);
-        self.rest(started_s).await;
+        self.rest(slot, started_s).await;
         End::Done
     }
 
     /// Keeps the VU until `minIterationDuration` has passed, if the iteration was shorter.
-    async fn rest(&self, started_s: f64) {
+    async fn rest(&self, slot: &Slot, started_s: f64) {
         let least_s = self.worker.shared.options.min_iteration_duration.as_secs_f64();
         let rest_s = started_s + least_s - self.worker.elapsed_s();
         if least_s > 0.0 && rest_s > 0.0 {
+            let rested = slot.cut.unless_raised(tokio::time::sleep(Duration::from_secs_f64(rest_s)));
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_secs_f64(rest_s)) => {}
-                () = self.cut() => {}
+                _ = rested => {}
                 () = self.stopping() => {}
             }
         }
@@ -153,9 +185,8 @@ impl Context {
         let worker = &self.worker;
         let now_s = worker.elapsed_s();
         worker.counts.borrow_mut().done += 1;
-        let tags: Vec<(&str, &str)> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let tags = self.own_tags();
         let mut recorder = worker.recorder.borrow_mut();
-        let tags = recorder.tag_set(&tags);
         recorder.add(worker.builtin.iterations, tags, 1.0);
         recorder.add(worker.builtin.iteration_duration, tags, (now_s - started_s) * 1000.0);
         if let Some(planned_s) = planned_s {
@@ -165,31 +196,34 @@ impl Context {
     }
 
     /// Counts arrivals of this scenario under a builtin counter.
-    pub fn count(&self, metric: plimsoll_core::record::MetricId, times: u64) {
-        let tags: Vec<(&str, &str)> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        let mut recorder = self.worker.recorder.borrow_mut();
-        let tags = recorder.tag_set(&tags);
+    pub fn count(&self, metric: MetricId, times: u64) {
+        let tags = self.own_tags();
         if times > 0 {
-            recorder.add(metric, tags, times as f64);
+            self.worker.recorder.borrow_mut().add(metric, tags, times as f64);
         }
     }
 
-    async fn drive(&self, slot: &mut Slot, job: Job, cut: impl Future<Output = ()>) -> Outcome {
+    fn own_tags(&self) -> TagSetId {
+        self.own_tags.get().unwrap_or_else(|| {
+            let tags: Vec<(&str, &str)> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            let id = self.worker.recorder.borrow_mut().tag_set(&tags);
+            self.own_tags.set(Some(id));
+            id
+        })
+    }
+
+    async fn drive(&self, slot: &mut Slot, job: Job) -> Outcome {
         let mut step = slot.vu.start(job);
-        tokio::pin!(cut);
         loop {
             let effect = match step {
                 Step::Finished(outcome) => return outcome,
                 Step::Effect(effect) => effect,
             };
-            let reply = tokio::select! {
-                biased;
-                reply = carry_out(&slot.client, effect, &slot.vu.state.bundle.defaults) => reply,
-                () = &mut cut => {
-                    slot.vu.abort();
-                    slot.client.close_idle();
-                    return Outcome::Aborted;
-                }
+            let carried_out = carry_out(&slot.client, effect, &slot.vu.state.bundle.defaults);
+            let Some(reply) = slot.cut.unless_raised(carried_out).await else {
+                slot.vu.abort();
+                slot.client.close_idle();
+                return Outcome::Aborted;
             };
             step = slot.vu.reply(reply);
         }
@@ -212,7 +246,7 @@ pub async fn call(slot: &mut Slot, job: Job) -> Outcome {
 
 async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) -> Reply {
     match effect {
-        Effect::Http(request) => Reply::Http(Box::new(client.perform(&request).await)),
+        Effect::Http(request) => Reply::Http(client.perform(&request).await),
         Effect::Batch(requests) => Reply::Batch(batch(client, &requests, defaults).await),
         Effect::Sleep(duration) => {
             tokio::time::sleep(duration).await;
@@ -222,7 +256,7 @@ async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) 
 }
 
 /// At most `batch` requests at once and `batchPerHost` of them to one host; the responses in the requests' order.
-async fn batch(client: &Client, requests: &[Rc<HttpRequest>], defaults: &RequestDefaults) -> Vec<HttpResponse> {
+async fn batch(client: &Client, requests: &[Rc<HttpRequest>], defaults: &RequestDefaults) -> Vec<Box<HttpResponse>> {
     let per_host = if defaults.batch_per_host == 0 { defaults.batch } else { defaults.batch_per_host };
     let mut hosts: Vec<(&Origin, Semaphore)> = Vec::new();
     for request in requests {

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use plimsoll_core::options::Executor;
@@ -18,19 +17,21 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     };
     let deadline = tokio::time::Instant::now() + max_duration;
     let grace = context.scenario().graceful_stop;
-    let tasks = slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot, deadline, grace)));
-    join_all(tasks).await;
+    slots.iter().for_each(|slot| context.adopt(slot));
+    let tasks = slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot, deadline)));
+    let all = join_all(tasks);
+    tokio::pin!(all);
+    tokio::select! {
+        _ = &mut all => return,
+        () = tokio::time::sleep_until(deadline + grace) => {}
+    }
+    context.cut_all();
+    all.await;
 }
 
-async fn serve(context: Rc<Context>, mut slot: Slot, deadline: tokio::time::Instant, grace: Duration) {
+async fn serve(context: Rc<Context>, mut slot: Slot, deadline: tokio::time::Instant) {
     while may_start(&context, &slot) && tokio::time::Instant::now() < deadline {
-        let cut = async {
-            tokio::select! {
-                () = context.cut() => {}
-                () = tokio::time::sleep_until(deadline + grace) => {}
-            }
-        };
-        if context.iterate(&mut slot, None, cut).await == End::Interrupted {
+        if context.iterate(&mut slot, None).await == End::Interrupted {
             return;
         }
         tokio::task::consume_budget().await;

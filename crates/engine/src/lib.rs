@@ -1,17 +1,19 @@
 //! The load engine: threads, sockets, the clock, executors and live control.
 //!
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
-//! `iterations`); `client` is HTTP/1.1 on the wire; `collector` merges the threads' seconds into snapshots.
+//! `iterations`); `client` is HTTP/1.1 on the wire, `deadline` its time limits; `collector` merges the threads' seconds into snapshots.
 
 mod client;
 mod closed;
 mod collector;
 mod connection;
+mod deadline;
 mod drive;
 mod iterations;
 pub mod limits;
 mod open;
 pub mod run;
+mod signal;
 mod summary;
 mod timer;
 mod tls;

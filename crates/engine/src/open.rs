@@ -107,6 +107,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let cap = max_vus.unwrap_or(shared.vu_cap).max(*pre_allocated_vus);
     let line = Rc::new(Line::default());
     worker.waiting.borrow_mut().push(line.clone());
+    slots.iter().for_each(|slot| context.adopt(slot));
     let declared = slots.len() as u64;
     let by_turns = slots.into_iter().zip(0..).map(|(slot, number)| Pooled { slot, number }).collect();
     let pool = Rc::new(Pool {
@@ -170,6 +171,7 @@ async fn make_vus(pool: Rc<Pool>) {
             let (began, length) = (Instant::now(), pool.line.length());
             match pool.context.worker.new_slot() {
                 Ok(slot) => {
+                    pool.context.adopt(&slot);
                     let vu = Pooled { slot, number: pool.made.replace(pool.made.get() + 1) };
                     match pool.line.next() {
                         Some(waiting) => pool.start(vu, waiting),
@@ -225,14 +227,14 @@ impl Pool {
         tokio::select! {
             () = self.settled() => return,
             () = &mut grace => {}
-            () = self.context.cut() => {}
+            () = self.context.aborting() => {}
             () = self.context.stopping() => {}
         }
         self.drop_arrivals(self.line.clear());
         tokio::select! {
             () = self.settled() => return,
             () = &mut grace => {}
-            () = self.context.cut() => {}
+            () = self.context.aborting() => {}
         }
         self.context.cut_all();
         self.settled().await;
@@ -256,7 +258,7 @@ async fn serve(pool: Rc<Pool>, mut vu: Pooled, first: Waiting) {
             worker.counts.borrow_mut().late += 1;
             context.count(worker.builtin.late_iterations, 1);
         }
-        let end = context.iterate(&mut vu.slot, Some(waiting.planned_s), context.cut()).await;
+        let end = context.iterate(&mut vu.slot, Some(waiting.planned_s)).await;
         next = if end == End::Done { pool.line.next() } else { None };
     }
     pool.free.borrow_mut().put(vu);

@@ -1,6 +1,7 @@
 //! A whole run: load the script, set up, start the threads, collect, tear down, summarise.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
@@ -8,10 +9,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::options::Options;
-use plimsoll_core::record::Recorder;
 use plimsoll_core::schedule::Spacing;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError};
-use plimsoll_script::state::{Builtin, Iteration, VuState};
+use plimsoll_script::state::{Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
 use serde::Deserialize;
 use serde_json::{json, Value};
@@ -111,10 +111,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
 }
 
 fn new_vu(bundle: &Arc<Bundle>, number: u64) -> Result<(Vu, InitInfo), ScriptError> {
-    let mut recorder = Recorder::new();
-    let builtin = Builtin::register(&mut recorder).map_err(ScriptError::new)?;
-    let recorder = std::rc::Rc::new(std::cell::RefCell::new(recorder));
-    Vu::load(VuState::new(bundle.clone(), recorder, builtin, number))
+    let recording = Recording::new().map_err(ScriptError::new)?;
+    Vu::load(VuState::new(bundle.clone(), recording, number))
 }
 
 fn check_exports(options: &Options, info: &InitInfo) -> Result<(), EngineError> {
@@ -279,9 +277,9 @@ impl Plan {
         let options = self.loaded.options.clone();
         let exports = self.loaded.info.exports.clone();
         let has = |name: &str| exports.iter().any(|export| export == name);
-        let mut setup_json = None;
+        let mut setup_json: Option<Arc<str>> = None;
         if has("setup") && !options.no_setup {
-            setup_json = self.call_once("setup", None, options.setup_timeout, &tls, &mut totals)?;
+            setup_json = self.call_once("setup", None, options.setup_timeout, &tls, &mut totals)?.map(Arc::from);
         }
         let aborted = Arc::new(Mutex::new(None));
         self.run_threads(&options, setup_json.clone(), &tls, &aborted, &mut totals)?;
@@ -292,7 +290,7 @@ impl Plan {
         let summary = summary::data(&totals, &options, setup_data);
         let mut handled = None;
         if has("handleSummary") && !options.no_summary {
-            let result = self.call_once("handleSummary", Some(summary.to_string()), Duration::from_secs(120), &tls, &mut Totals::default())?;
+            let result = self.call_once("handleSummary", Some(summary.to_string().into()), Duration::from_secs(120), &tls, &mut Totals::default())?;
             handled = result.and_then(|json| serde_json::from_str(&json).ok());
         }
         let aborted = locked(&aborted).take().or(totals.aborted_by);
@@ -302,7 +300,7 @@ impl Plan {
     fn run_threads(
         &self,
         options: &Options,
-        setup_json: Option<String>,
+        setup_json: Option<Arc<str>>,
         tls: &Arc<tokio_rustls::rustls::ClientConfig>,
         aborted: &Arc<Mutex<Option<String>>>,
         totals: &mut Totals,
@@ -371,7 +369,7 @@ impl Plan {
     fn call_once(
         &self,
         function: &str,
-        argument_json: Option<String>,
+        argument_json: Option<Arc<str>>,
         limit: Duration,
         tls: &Arc<tokio_rustls::rustls::ClientConfig>,
         totals: &mut Totals,
@@ -380,15 +378,12 @@ impl Plan {
         let (vu, _) = new_vu(&self.loaded.bundle, 0)?;
         let recorder = vu.state.recorder.clone();
         vu.state.group.borrow_mut().push_str(&format!("::{function}"));
-        let mut slot = Slot { vu, client: Client::new(Network::new(tls.clone(), true)), iterations: 0 };
+        let network = Network::new(tls.clone(), true);
+        let mut slot = Slot { vu, cut: Rc::default(), client: Client::new(network.clone()), iterations: 0 };
         let mut tags = self.loaded.options.tags.clone();
         tags.sort();
-        let job = Job {
-            function: function.to_owned(),
-            iteration: Iteration { tags: tags.into(), ..Iteration::default() },
-            argument_json,
-            wants_result: true,
-        };
+        let job =
+            Job { function: function.into(), iteration: Iteration { tags: tags.into(), ..Iteration::default() }, argument_json, wants_result: true };
         let outcome = runtime.block_on(async {
             let mut phase = self.phase.subscribe();
             let interrupted = async {
@@ -397,6 +392,7 @@ impl Plan {
             };
             tokio::select! {
                 outcome = drive::call(&mut slot, job) => Ok(outcome),
+                () = network.deadlines.watch() => Ok(Outcome::Aborted),
                 () = tokio::time::sleep(limit) => {
                     Err(EngineError::Setup(format!("{function}() took over {} s; raise options.{function}Timeout or make it shorter", limit.as_secs_f64())))
                 }

@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::{Executor, Options, Scenario};
-use plimsoll_core::record::Recorder;
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::snapshot::Counts;
 use plimsoll_script::bundle::{Bundle, ScriptError};
-use plimsoll_script::state::{Builtin, SharedRecorder, VuState};
+use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
 
 use crate::client::{Client, Network};
 use crate::collector::{Part, ThreadSecond};
+use crate::signal::Signal;
 use crate::timer::Timer;
 use crate::{closed, iterations, open};
 
@@ -53,7 +53,7 @@ pub struct Shared {
     pub late_arrivals: LateArrivals,
     /// Cap of VUs of a scenario that states none.
     pub vu_cap: u64,
-    pub setup_json: Option<String>,
+    pub setup_json: Option<Arc<str>>,
     pub level: watch::Receiver<f64>,
     pub phase: watch::Receiver<Phase>,
     pub abort_test: Arc<dyn Fn(String) + Send + Sync>,
@@ -70,6 +70,8 @@ pub struct Shared {
 /// A VU with its connections.
 pub struct Slot {
     pub vu: Vu,
+    /// Interrupts its iteration.
+    pub cut: Rc<Signal>,
     pub client: Client,
     pub iterations: u64,
 }
@@ -79,6 +81,7 @@ pub struct Worker {
     pub index: usize,
     pub recorder: SharedRecorder,
     pub builtin: Builtin,
+    recording: Recording,
     network: Rc<Network>,
     pub began: Cell<Instant>,
     pub counts: RefCell<Counts>,
@@ -92,14 +95,14 @@ pub struct Worker {
 
 impl Worker {
     fn new(shared: Arc<Shared>, index: usize) -> Result<Self, ScriptError> {
-        let mut recorder = Recorder::new();
-        let builtin = Builtin::register(&mut recorder).map_err(ScriptError::new)?;
+        let recording = Recording::new().map_err(ScriptError::new)?;
         let network = Network::new(shared.tls.clone(), !shared.options.no_connection_reuse);
         Ok(Self {
             shared,
             index,
-            recorder: Rc::new(RefCell::new(recorder)),
-            builtin,
+            recorder: recording.recorder.clone(),
+            builtin: recording.builtin,
+            recording,
             network,
             began: Cell::new(Instant::now()),
             counts: RefCell::default(),
@@ -118,11 +121,11 @@ impl Worker {
 
     pub fn new_slot(&self) -> Result<Slot, ScriptError> {
         let number = self.shared.vu_numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let state = VuState::new(self.shared.bundle.clone(), self.recorder.clone(), self.builtin, number);
+        let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number);
         state.run_started.set(self.began.get());
         let (vu, _) = Vu::load(state)?;
         self.vus.set(self.vus.get() + 1);
-        Ok(Slot { vu, client: Client::new(self.network.clone()), iterations: 0 })
+        Ok(Slot { vu, cut: Rc::default(), client: Client::new(self.network.clone()), iterations: 0 })
     }
 
     /// Writes a script's error to stderr, the first few of them.
@@ -197,6 +200,7 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
         tokio::select! {
             _ = ended => {}
             () = worker.pulse(parts) => {}
+            () = worker.network.deadlines.watch() => {}
         }
         worker.report(parts, worker.elapsed_s() as u32);
         Ok(())

@@ -21,7 +21,7 @@ pub enum Effect {
 #[derive(Debug)]
 pub enum Reply {
     Http(Box<HttpResponse>),
-    Batch(Vec<HttpResponse>),
+    Batch(Vec<Box<HttpResponse>>),
     Slept,
 }
 

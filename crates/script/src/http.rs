@@ -248,15 +248,15 @@ impl Call {
     }
 
     /// Suspends the VU until the request has been carried out.
-    fn send(&self, ctx: &Ctx<'_>, vu: &VuState) -> Result<HttpResponse> {
+    fn send(&self, ctx: &Ctx<'_>, vu: &VuState) -> Result<Box<HttpResponse>> {
         match vu.perform(ctx, Effect::Http(self.request.clone()))? {
-            Reply::Http(response) => Ok(*response),
+            Reply::Http(response) => Ok(response),
             _ => Err(vu.throw_uncatchable(ctx)),
         }
     }
 
     /// Records the hop, follows redirects, and makes the Response.
-    fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: HttpResponse) -> Result<Class<'js, Response>> {
+    fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
         loop {
             self.record(ctx, vu, &response);
             self.keep_cookies(vu, &response);

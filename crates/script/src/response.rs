@@ -13,7 +13,7 @@ use crate::json;
 
 pub struct Response {
     pub request: Rc<HttpRequest>,
-    pub got: HttpResponse,
+    pub got: Box<HttpResponse>,
     pub as_binary: bool,
 }
 

@@ -1,12 +1,14 @@
 //! What one VU knows of itself while its script runs, shared by all native functions.
 
 use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cookie_store::CookieStore;
 use corosensei::Yielder;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
 use rquickjs::{qjs, Ctx, Error};
 
@@ -104,7 +106,7 @@ pub struct VuState {
     pub vu: u64,
     pub iteration: RefCell<Iteration>,
     pub group: RefCell<String>,
-    recent_tags: RefCell<RecentTags>,
+    known_tags: Rc<RefCell<KnownTags>>,
     /// The arrival lag still to be charged to the first request.
     pub lag_to_charge_ms: Cell<f64>,
     pub jar: RefCell<CookieStore>,
@@ -117,53 +119,86 @@ pub struct VuState {
     pub test_aborted: RefCell<Option<String>>,
 }
 
-/// The tag sets that a VU used last: a script repeats a few, and comparing is cheaper than sorting and hashing.
-#[derive(Default)]
-struct RecentTags {
-    tags: Rc<[(String, String)]>,
-    group: String,
-    sets: Vec<(Vec<(String, String)>, TagSetId)>,
-    oldest: usize,
+/// Where the VUs of a thread record; cheap to clone.
+#[derive(Clone)]
+pub struct Recording {
+    pub recorder: SharedRecorder,
+    pub builtin: Builtin,
+    known_tags: Rc<RefCell<KnownTags>>,
 }
 
-impl RecentTags {
-    const MOST: usize = 16;
+impl Recording {
+    /// An empty recorder with the builtin metrics.
+    pub fn new() -> Result<Self, String> {
+        let mut recorder = Recorder::new();
+        let builtin = Builtin::register(&mut recorder)?;
+        Ok(Self { recorder: Rc::new(RefCell::new(recorder)), builtin, known_tags: Rc::default() })
+    }
+}
 
-    /// The set of `extra`, if the VU used it in the same scenario and group.
-    fn find(&mut self, tags: &Rc<[(String, String)]>, group: &str, extra: &[(&str, &str)]) -> Option<TagSetId> {
-        if !Rc::ptr_eq(&self.tags, tags) || self.group != group {
-            (self.tags, self.group) = (tags.clone(), group.to_owned());
+/// Tag sets as scripts state them. Scripts repeat a few, and to find one again is cheaper than to merge and sort its tags.
+#[derive(Default)]
+struct KnownTags {
+    hasher: DefaultHashBuilder,
+    sets: HashTable<KnownSet>,
+}
+
+struct KnownSet {
+    /// Tags of run and scenario, told apart by address: each scenario of a thread has one list.
+    tags: Rc<[(String, String)]>,
+    group: String,
+    extra: Vec<(String, String)>,
+    id: TagSetId,
+}
+
+impl KnownTags {
+    const MOST: usize = 1000;
+
+    fn find(&self, tags: &Rc<[(String, String)]>, group: &str, extra: &[(&str, &str)]) -> Option<TagSetId> {
+        let same = |known: &KnownSet| {
+            Rc::ptr_eq(&known.tags, tags)
+                && known.extra.len() == extra.len()
+                && known.extra.iter().zip(extra).all(|(a, b)| a.1 == b.1 && a.0 == b.0)
+                && known.group == group
+        };
+        self.sets.find(self.hash(extra), same).map(|known| known.id)
+    }
+
+    fn keep(&mut self, tags: &Rc<[(String, String)]>, group: &str, extra: &[(&str, &str)], id: TagSetId) {
+        if self.sets.len() >= Self::MOST {
             self.sets.clear();
-            self.oldest = 0;
         }
-        let same = |known: &[(String, String)]| known.len() == extra.len() && known.iter().zip(extra).all(|(a, b)| a.1 == b.1 && a.0 == b.0);
-        self.sets.iter().find(|(known, _)| same(known)).map(|(_, id)| *id)
+        let hash = self.hash(extra);
+        let extra = extra.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let set = KnownSet { tags: tags.clone(), group: group.to_owned(), extra, id };
+        let hasher = &self.hasher;
+        self.sets.insert_unique(hash, set, |known| hash_of(hasher, known.extra.iter().map(|(_, value)| value.as_str())));
     }
 
-    fn keep(&mut self, extra: &[(&str, &str)], id: TagSetId) {
-        let set = (extra.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(), id);
-        if self.sets.len() < Self::MOST {
-            self.sets.push(set);
-        } else {
-            self.sets[self.oldest] = set;
-            self.oldest = (self.oldest + 1) % Self::MOST;
-        }
+    fn hash(&self, extra: &[(&str, &str)]) -> u64 {
+        hash_of(&self.hasher, extra.iter().map(|(_, value)| *value))
     }
+}
+
+fn hash_of<'a>(hasher: &DefaultHashBuilder, values: impl Iterator<Item = &'a str>) -> u64 {
+    let mut state = hasher.build_hasher();
+    values.for_each(|value| state.write(value.as_bytes()));
+    state.finish()
 }
 
 /// How long a script may compute without a request or sleep before it counts as runaway.
 pub const MAX_COMPUTE: Duration = Duration::from_secs(10);
 
 impl VuState {
-    pub fn new(bundle: Arc<Bundle>, recorder: SharedRecorder, builtin: Builtin, vu: u64) -> Self {
+    pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64) -> Self {
         Self {
             bundle,
-            recorder,
-            builtin,
+            recorder: recording.recorder,
+            builtin: recording.builtin,
             vu,
             iteration: RefCell::default(),
             group: RefCell::default(),
-            recent_tags: RefCell::default(),
+            known_tags: recording.known_tags,
             lag_to_charge_ms: Cell::new(0.0),
             jar: RefCell::new(CookieStore::default()),
             yielder: Cell::new(None),
@@ -215,10 +250,10 @@ impl VuState {
     /// Interns the tags of this moment plus `extra`.
     pub fn tag_set(&self, ctx: &Ctx<'_>, extra: &[(&str, &str)]) -> TagSetId {
         let (iteration, group) = (self.iteration.borrow(), self.group.borrow());
-        let mut recent = self.recent_tags.borrow_mut();
-        recent.find(&iteration.tags, &group, extra).unwrap_or_else(|| {
+        let known = self.known_tags.borrow().find(&iteration.tags, &group, extra);
+        known.unwrap_or_else(|| {
             let id = self.intern(ctx, &iteration, &group, extra);
-            recent.keep(extra, id);
+            self.known_tags.borrow_mut().keep(&iteration.tags, &group, extra, id);
             id
         })
     }

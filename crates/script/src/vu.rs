@@ -2,6 +2,7 @@
 //! and not the thread. The host resumes it with what it asked for; nothing here waits.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use corosensei::stack::DefaultStack;
@@ -10,6 +11,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runt
 
 use crate::bundle::ScriptError;
 use crate::effect::{Effect, Reply};
+use crate::json;
 use crate::modules::{self, ScriptModules};
 use crate::native;
 use crate::places::place_in_script;
@@ -30,10 +32,10 @@ pub struct InitInfo {
 /// One call of an exported function.
 #[derive(Debug)]
 pub struct Job {
-    pub function: String,
+    pub function: Rc<str>,
     pub iteration: Iteration,
     /// The argument as JSON: setup data, or the summary's data.
-    pub argument_json: Option<String>,
+    pub argument_json: Option<Arc<str>>,
     /// Whether the result is wanted (setup, handleSummary).
     pub wants_result: bool,
 }
@@ -214,10 +216,10 @@ fn call<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job)
     state.lag_to_charge_ms.set(job.iteration.arrival_lag_ms);
     *state.iteration.borrow_mut() = job.iteration;
     let argument = match &job.argument_json {
-        Some(json) => ctx.json_parse(json.as_str())?,
+        Some(text) => json::parse(ctx, text.as_bytes())?,
         None => Value::new_undefined(ctx.clone()),
     };
-    let function: Function = namespace.get(job.function.as_str())?;
+    let function: Function = namespace.get(&*job.function)?;
     let mut result: Value = function.call((argument,))?;
     if let Some(promise) = result.as_promise() {
         result = promise.finish::<Value>()?;

@@ -131,7 +131,7 @@ export default function () {
     'made once': (r) => r.timings === r.timings && r.headers === r.headers && r.request === r.request && r.cookies === r.cookies,
     'apart from another': (r) => r.url !== other.url && r.timings !== other.timings,
     'request': (r) => r.request.method === 'POST' && r.request.body === '{"a":1}' && r.request.headers['X-Own'] === 'yes',
-    'status text': (r) => r.status_text === '200 OK' && r.error === '' && r.error_code === 0,
+    'status text': (r) => r.status_text === '200 Known' && r.error === '' && r.error_code === 0,
     'written fields stay': () => written.status === 299 && written.body === 'mine' && written.timings === null
       && Object.keys(written.headers).length === 0 && other.status === 200,
     'sum of phases': (r) => Math.abs(r.timings.sending + r.timings.waiting + r.timings.receiving - r.timings.duration) < 1e-9,
