@@ -73,13 +73,20 @@ def _native_errors(script: Path) -> Iterator[None]:
 
 
 class EngineRun:
-    """One run of the engine. The load starts in the constructor; `snapshots` yields until it ends."""
+    """One run of the engine. The constructor loads the script and raises InputError for its mistakes; `begin` starts
+    the load, and `snapshots` yields until it ends."""
 
     def __init__(self, config: EngineConfig) -> None:
         self._script = config.script
         with _native_errors(config.script):
             self._run = _engine.EngineRun(config.to_json())
         self._ended: dict[str, Any] | None = None
+
+    def begin(self) -> EngineRun:
+        """Run the script's setup and start the load; returns itself."""
+        with _native_errors(self._script):
+            self._run.begin()
+        return self
 
     @property
     def vu_cap(self) -> tuple[int, str]:
@@ -92,7 +99,7 @@ class EngineRun:
         return self._run.late_arrivals()
 
     def elapsed_s(self) -> float | None:
-        """Seconds since the load began; None while the script loads and sets up."""
+        """Seconds since the load began; None before, as long as setup() runs."""
         return self._run.elapsed_s()
 
     def set_level(self, level: float) -> None:
@@ -151,7 +158,7 @@ class EngineSource:
 
     def start(self) -> None:
         """Load the script, run its setup, begin at the configured level (0 for experiments)."""
-        self._run = EngineRun(self._config)
+        self._run = EngineRun(self._config).begin()
         while self._run.elapsed_s() is None:
             self._take(self._run)
         if self._background and sys.platform == "linux":

@@ -20,8 +20,9 @@ use tokio::sync::watch;
 
 use crate::client::{Client, Network};
 use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals};
+use crate::tls::Tls;
 use crate::worker::{LateArrivals, Phase, Shared, Slot};
-use crate::{drive, limits, summary, tls, worker};
+use crate::{drive, limits, summary, worker};
 
 /// What a caller asks for; `options` replaces the script's option of the same name.
 #[derive(Clone, Debug, Deserialize)]
@@ -160,8 +161,10 @@ pub struct Ended {
     pub aborted: Option<String>,
 }
 
-/// A running load; dropped, it aborts.
+/// A load that is ready or runs; dropped, it aborts.
 pub struct Run {
+    /// Until the load begins.
+    plan: Mutex<Option<Plan>>,
     level: watch::Sender<f64>,
     phase: Arc<watch::Sender<Phase>>,
     snapshots: Mutex<Receiver<String>>,
@@ -176,8 +179,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Run {
-    /// Loads the script and starts; script and option mistakes are returned before any load is sent.
-    pub fn start(config: Config) -> Result<Self, EngineError> {
+    /// Loads the script; its mistakes and those of options are returned before any load is sent.
+    pub fn load(config: Config) -> Result<Self, EngineError> {
         let loaded = load(&config)?;
         let spacing = match config.arrival_process.as_str() {
             "even" => Spacing::Even,
@@ -208,11 +211,16 @@ impl Run {
             output,
             began: began.clone(),
         };
-        let thread = std::thread::Builder::new()
-            .name("plimsoll-run".into())
-            .spawn(move || plan.carry_out())
-            .map_err(|error| EngineError::System(error.to_string()))?;
-        Ok(Self { level, phase, snapshots: Mutex::new(snapshots), thread: Mutex::new(Some(thread)), began, vu_cap, late_arrivals: late_name })
+        let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
+        Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, vu_cap, late_arrivals: late_name })
+    }
+
+    /// Runs setup and begins the load; a second call does nothing.
+    pub fn begin(&self) -> Result<(), EngineError> {
+        let Some(plan) = locked(&self.plan).take() else { return Ok(()) };
+        let thread = std::thread::Builder::new().name("plimsoll-run".into()).spawn(move || plan.carry_out());
+        *locked(&self.thread) = Some(thread.map_err(|error| EngineError::System(error.to_string()))?);
+        Ok(())
     }
 
     pub fn set_level(&self, level: f64) {
@@ -231,7 +239,7 @@ impl Run {
         });
     }
 
-    /// Seconds since the first arrival could be planned; `None` before (loading, setup).
+    /// Seconds since the first arrival could be planned; `None` before (setup).
     pub fn elapsed_s(&self) -> Option<f64> {
         locked(&self.began).map(|began| began.elapsed().as_secs_f64())
     }
@@ -274,7 +282,7 @@ struct Plan {
 impl Plan {
     fn carry_out(self) -> Result<Ended, EngineError> {
         let _small_pages = limits::SmallPages::only();
-        let tls = tls::config(self.loaded.options.insecure_skip_tls_verify).map_err(|error| EngineError::System(error.to_string()))?;
+        let tls = Tls::new(self.loaded.options.insecure_skip_tls_verify);
         let mut totals = Totals::default();
         let options = self.loaded.options.clone();
         let exports = self.loaded.info.exports.clone();
@@ -303,7 +311,7 @@ impl Plan {
         &self,
         options: &Options,
         setup_json: Option<String>,
-        tls: &Arc<tokio_rustls::rustls::ClientConfig>,
+        tls: &Arc<Tls>,
         aborted: &Arc<Mutex<Option<String>>>,
         totals: &mut Totals,
     ) -> Result<(), EngineError> {
@@ -373,7 +381,7 @@ impl Plan {
         function: &str,
         argument_json: Option<String>,
         limit: Duration,
-        tls: &Arc<tokio_rustls::rustls::ClientConfig>,
+        tls: &Arc<Tls>,
         totals: &mut Totals,
     ) -> Result<Option<String>, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;

@@ -28,7 +28,7 @@ fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
     py.detach(|| plimsoll_engine::inspect(&config)).map(|value| value.to_string()).map_err(error)
 }
 
-/// A running load. Threads do not survive a fork, so neither does this object.
+/// A load that is ready or runs. Threads do not survive a fork, so neither does this object.
 #[pyclass(frozen)]
 struct EngineRun {
     run: Run,
@@ -50,8 +50,13 @@ impl EngineRun {
     #[new]
     fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
         let config = parse(config_json)?;
-        let run = py.detach(|| Run::start(config)).map_err(error)?;
+        let run = py.detach(|| Run::load(config)).map_err(error)?;
         Ok(Self { run, process: std::process::id() })
+    }
+
+    /// Runs setup and begins the load.
+    fn begin(&self) -> PyResult<()> {
+        self.run()?.begin().map_err(error)
     }
 
     /// The next snapshot as JSON; an empty text after `timeout_s` without one; None when the run has ended.

@@ -70,7 +70,7 @@ def run(
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
     from plimsoll.cli.k6_flags import OPTION_OF_FLAG, named_by_flags, script_options
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.engine import EngineConfig, EngineRun, inspect
+    from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
@@ -90,10 +90,10 @@ def run(
     facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
     tally = Tally()
     try:
-        inspect(config)  # a script that cannot run leaves no run directory, and no load begins that cannot be kept
-        with RunWriter.create(runs, facts) as writer:
-            engine = EngineRun(config)
+        engine = EngineRun(config)  # a script that cannot run leaves no run directory
+        with RunWriter.create(runs, facts, tables=False) as writer:
             _say_policy(engine, quiet)
+            engine.begin()  # no load that could not be kept
             try:
                 _follow(engine, writer, tally, quiet)
                 ended = engine.result()
