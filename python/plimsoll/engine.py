@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll import _engine
-from plimsoll.errors import EngineError
+from plimsoll.errors import EngineError, ScriptError
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
+_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None}
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,12 @@ def inspect(config: EngineConfig) -> dict[str, Any]:
 
 @contextmanager
 def _native_errors(script: Path) -> Iterator[None]:
-    """The native module's errors as ours: ValueError is a mistake in a script, RuntimeError the engine's own."""
+    """The native module's errors as ours: ValueError(message, end) is a script's, RuntimeError the engine's own."""
     try:
         yield
     except ValueError as error:
-        raise script_mistake(str(error), script) from None
+        # A mistake in the configuration itself has a message only.
+        raise script_mistake(*error.args, script=script) from None
     except RuntimeError as error:
         raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
 
@@ -128,15 +130,21 @@ class EngineRun:
                 yield snapshot
 
     def result(self) -> dict[str, Any]:
-        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files or None, "aborted": reason}.
+        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
+        "failure": how teardown failed, see `failure`}; the last three are None where there is nothing to say.
 
-        Raises InputError if setup, teardown or handleSummary failed, EngineError if the engine did.
+        Raises ScriptError if setup failed, EngineError if the engine did.
         """
         if self._ended is None:
             with _native_errors(self._script):
                 text = self._run.join()
-            self._ended = json.loads(text) if text else {"summary": {}, "handled": None, "aborted": None}
+            self._ended = json.loads(text) if text else _NOTHING
         return self._ended
+
+    def failure(self) -> ScriptError | None:
+        """How teardown failed, if it did: what was measured before is in the result all the same."""
+        failed = self.result()["failure"]
+        return script_mistake(failed["message"], failed["kind"], script=self._script) if failed else None
 
 
 class EngineSource:
