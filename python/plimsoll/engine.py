@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll import _engine
-from plimsoll.errors import EngineError
+from plimsoll.errors import EngineError, ScriptError
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
+_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None}
 
 
 @dataclass(frozen=True)
@@ -63,23 +64,31 @@ def inspect(config: EngineConfig) -> dict[str, Any]:
 
 @contextmanager
 def _native_errors(script: Path) -> Iterator[None]:
-    """The native module's errors as ours: ValueError is a mistake in a script, RuntimeError the engine's own."""
+    """The native module's errors as ours: ValueError(message, end) is a script's, RuntimeError the engine's own."""
     try:
         yield
     except ValueError as error:
-        raise script_mistake(str(error), script) from None
+        # A mistake in the configuration itself has a message only.
+        raise script_mistake(*error.args, script=script) from None
     except RuntimeError as error:
         raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
 
 
 class EngineRun:
-    """One run of the engine. The load starts in the constructor; `snapshots` yields until it ends."""
+    """One run of the engine. The constructor loads the script and raises InputError for its mistakes; `begin` starts
+    the load, and `snapshots` yields until it ends."""
 
     def __init__(self, config: EngineConfig) -> None:
         self._script = config.script
         with _native_errors(config.script):
             self._run = _engine.EngineRun(config.to_json())
         self._ended: dict[str, Any] | None = None
+
+    def begin(self) -> EngineRun:
+        """Run the script's setup and start the load; returns itself."""
+        with _native_errors(self._script):
+            self._run.begin()
+        return self
 
     @property
     def vu_cap(self) -> tuple[int, str]:
@@ -92,7 +101,7 @@ class EngineRun:
         return self._run.late_arrivals()
 
     def elapsed_s(self) -> float | None:
-        """Seconds since the load began; None while the script loads and sets up."""
+        """Seconds since the load began; None before, as long as setup() runs."""
         return self._run.elapsed_s()
 
     def set_level(self, level: float) -> None:
@@ -121,15 +130,21 @@ class EngineRun:
                 yield snapshot
 
     def result(self) -> dict[str, Any]:
-        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files or None, "aborted": reason}.
+        """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
+        "failure": how teardown failed, see `failure`}; the last three are None where there is nothing to say.
 
-        Raises InputError if setup, teardown or handleSummary failed, EngineError if the engine did.
+        Raises ScriptError if setup failed, EngineError if the engine did.
         """
         if self._ended is None:
             with _native_errors(self._script):
                 text = self._run.join()
-            self._ended = json.loads(text) if text else {"summary": {}, "handled": None, "aborted": None}
+            self._ended = json.loads(text) if text else _NOTHING
         return self._ended
+
+    def failure(self) -> ScriptError | None:
+        """How teardown failed, if it did: what was measured before is in the result all the same."""
+        failed = self.result()["failure"]
+        return script_mistake(failed["message"], failed["kind"], script=self._script) if failed else None
 
 
 class EngineSource:
@@ -151,7 +166,7 @@ class EngineSource:
 
     def start(self) -> None:
         """Load the script, run its setup, begin at the configured level (0 for experiments)."""
-        self._run = EngineRun(self._config)
+        self._run = EngineRun(self._config).begin()
         while self._run.elapsed_s() is None:
             self._take(self._run)
         if self._background and sys.platform == "linux":

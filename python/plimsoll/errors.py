@@ -2,7 +2,8 @@
 
     PlimsollError                 everything below; carries what, where and what to do next
     ├── InputError                one mistake in a study file, a script, an option
-    │   └── InputErrors           all mistakes of one file at once
+    │   ├── InputErrors           all mistakes of one file at once
+    │   └── ScriptError           a script that cannot be loaded, or whose setup or teardown failed
     ├── TargetError               the target did not start, get ready, reset or stop
     ├── EngineError               the load generator could not do its work
     ├── RunDirectoryError         a run directory could not be written or read
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 EXIT_INPUT = 2
 EXIT_INVALID_RUN = 3
@@ -75,16 +77,16 @@ class InputError(PlimsollError):
         self.place = Place(file, line, key)
 
     def __reduce__(self) -> tuple:
-        return _rebuild_input_error, (self.what, self.next_step, self.place)
+        return _rebuild_input_error, (type(self), self.what, self.next_step, self.place), self.__dict__
 
     def __str__(self) -> str:
         where = str(self.place)
         return f"{where}: {super().__str__()}" if where else super().__str__()
 
 
-def _rebuild_input_error(what: str, next_step: str, place: Place) -> InputError:
+def _rebuild_input_error(kind: type[InputError], what: str, next_step: str, place: Place) -> InputError:
     """Unpickle: errors cross process borders when a run is spread over hosts."""
-    return InputError(what, next_step, file=place.file, line=place.line, key=place.key)
+    return kind(what, next_step, file=place.file, line=place.line, key=place.key)
 
 
 class InputErrors(InputError):
@@ -104,6 +106,15 @@ class InputErrors(InputError):
         if len(lines) == 1:
             return lines[0]
         return "\n".join([*lines, f"{self.what}. {self.next_step}"])
+
+
+ScriptEnd = Literal["exception", "options", "abort", "setup_timeout", "teardown_timeout"]
+
+
+class ScriptError(InputError):
+    """A script that cannot be loaded, or whose setup or teardown failed; `end` says how it ended."""
+
+    end: ScriptEnd = "exception"
 
 
 class TargetError(PlimsollError):

@@ -61,6 +61,13 @@ class Choices:
 
 @dataclass(frozen=True)
 class Plan:
+    """What a capacity experiment will do.
+
+    `config` is the engine at level 0; a level is a number of `unit`, `users_per_level` users each where that is known;
+    `is_open` says whether users arrive whatever the target does. `directory` is where the study's commands run, and
+    `study_data` the study as the manifest keeps it; both are of a study only, as are `objectives` and `expected_users`.
+    """
+
     config: EngineConfig
     unit: LevelUnit
     is_open: bool
@@ -158,6 +165,7 @@ def _plan_of_script(script: Path, choices: Choices) -> Plan:
         min_level=least,
         max_level=most,
         start_level=None if is_open or least is not None else _level_of_one_vu(held),
+        vus_per_level=None if is_open else float(sum(scenario["vus"] for scenario in held.values())),
     )
     target = Target(processes=local_listeners(choices.env.values()))
     return Plan(

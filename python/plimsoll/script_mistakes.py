@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from plimsoll.errors import InputError
+from plimsoll.errors import ScriptEnd, ScriptError
 from plimsoll.study.checks import nearest
 
 NEXT_STEP = "Correct the script or its options and run again."
@@ -16,11 +16,17 @@ _UNKNOWN_OPTION = re.compile(r"^(?P<key>options[^:]*): unknown; known are (?P<kn
 _STATEMENT = re.compile(r"^[ \t]*(?:import|export)\b[^;'\"]*?['\"](?P<module>[^'\"\n]+)['\"]", re.MULTILINE)
 
 
-def script_mistake(message: str, script: Path) -> InputError:
-    """The native module's message as an InputError that names file and line wherever they can be known."""
+def script_mistake(message: str, end: ScriptEnd = "exception", *, script: Path) -> ScriptError:
+    """The native module's message as an error that names file and line wherever they can be known."""
+    error = _placed(message, script)
+    error.end = end
+    return error
+
+
+def _placed(message: str, script: Path) -> ScriptError:
     if not script.is_file():
         what = "is a folder" if script.is_dir() else "there is no such script"
-        return InputError(what, "Give the path of a k6 script.", file=script)
+        return ScriptError(what, "Give the path of a k6 script.", file=script)
     missing, export = _CANNOT_IMPORT.search(message), _NO_EXPORT.search(message)
     if missing is not None:
         file = Path(missing["file"])
@@ -30,8 +36,8 @@ def script_mistake(message: str, script: Path) -> InputError:
         what = f"the module '{export['module']}' has no export '{export['name']}'"
         return _with_place(what, script, export["module"], export["name"])
     if str(script) in message or str(script.resolve()) in message:
-        return InputError(message, NEXT_STEP)
-    return InputError("\n".join(f"{script}: {_with_nearest(line)}" for line in message.splitlines()), NEXT_STEP)
+        return ScriptError(message, NEXT_STEP)
+    return ScriptError("\n".join(f"{script}: {_with_nearest(line)}" for line in message.splitlines()), NEXT_STEP)
 
 
 def _with_nearest(line: str) -> str:
@@ -44,7 +50,7 @@ def _with_nearest(line: str) -> str:
     return f"{found['key']}: unknown option. {step}"
 
 
-def _with_place(what: str, file: Path, module: str, name: str | None) -> InputError:
+def _with_place(what: str, file: Path, module: str, name: str | None) -> ScriptError:
     """The mistake with the line of `file` that imports `module` (and `name` of it), and that line itself."""
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
@@ -53,5 +59,5 @@ def _with_place(what: str, file: Path, module: str, name: str | None) -> InputEr
     for statement in _STATEMENT.finditer(text):
         if statement["module"] == module and (name is None or re.search(rf"\b{re.escape(name)}\b", statement[0])):
             line = text.count("\n", 0, statement.start("module")) + 1
-            return InputError(f"{what}\n    {text.splitlines()[line - 1].strip()}", NEXT_STEP, file=file, line=line)
-    return InputError(what, NEXT_STEP, file=file)
+            return ScriptError(f"{what}\n    {text.splitlines()[line - 1].strip()}", NEXT_STEP, file=file, line=line)
+    return ScriptError(what, NEXT_STEP, file=file)

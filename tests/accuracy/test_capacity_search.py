@@ -135,3 +135,23 @@ def test_a_closed_workload_finds_where_throughput_stops_rising():
 def test_a_closed_workload_without_a_plateau_up_to_the_greatest_level_says_so():
     result = run_capacity(ClosedQueue(1, 0.01, think_s=0.5, seed=3), CapacitySettings(max_level=16))
     assert result.bracket.good == 16 and result.bracket.bad is None
+
+
+class DeclaredVus(ClosedQueue):
+    """A script's load of six VUs at level 1, put on as the engine does: rounded to whole VUs."""
+
+    unit = "multiple"
+
+    def set_level(self, level: float) -> None:
+        super().set_level(round(level * 6))
+
+
+def test_multiples_of_declared_vus_are_held_in_whole_vus_only():
+    settings = CapacitySettings(vus_per_level=6, start_level=1 / 6, width=0.02, max_level=50.1)
+    result = run_capacity(DeclaredVus(1, 0.01, think_s=0.05, seed=3), settings)
+    vus = [step.level * 6 for step in result.steps]
+    assert len(vus) > 4 and vus == pytest.approx([round(one) for one in vus])
+    tried = [step.level for step in result.steps if step.kind == "hold"]
+    assert len(tried) == len(set(tried)), "no load is held twice"
+    assert result.bracket.good is not None and result.bracket.bad is not None
+    assert round(6 * (result.bracket.bad - result.bracket.good)) >= 1

@@ -32,7 +32,9 @@ def test_a_frozen_target_shows_in_the_tail_whatever_is_preallocated(
     url = known_server("--servers", 0, "--freeze-at-s", 10, "--freeze-for-s", 1, cpu=available_cpus()[0])
     load = {"executor": "constant-arrival-rate", "rate": 2000, "duration": "20s", "preAllocatedVUs": pre_allocated}
     cpus = available_cpus()[-1:]
-    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}, cpus=tuple(cpus)))
+    run = EngineRun(
+        EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}, cpus=tuple(cpus))
+    ).begin()
     found = times(list(run.snapshots()), "http_req_response_time")
     run.result()
     assert found.count == pytest.approx(40_000, abs=4)
@@ -52,7 +54,7 @@ def test_no_operation_contains_another_ones_time_or_the_sleeps(
     )
     url = known_server("--servers", 0, "--freeze-at-s", 5, "--freeze-for-s", 1)
     load = {"executor": "constant-arrival-rate", "rate": 100, "duration": "10s"}
-    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}}))
+    run = EngineRun(EngineConfig(script=script, env={"URL": url}, options={"scenarios": {"s": load}})).begin()
     snapshots = list(run.snapshots())
     run.result()
     for name in ("one", "two", "three"):

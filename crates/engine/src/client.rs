@@ -13,11 +13,12 @@ use plimsoll_script::address::Origin;
 use plimsoll_script::effect::{Failure, Head, HttpRequest, HttpResponse, Timings};
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, ProtocolVersion};
+use tokio_rustls::rustls::ProtocolVersion;
 use tokio_rustls::TlsConnector;
 
 use crate::connection::{Connection, Stream};
 use crate::deadline::Deadlines;
+use crate::tls::Tls;
 
 /// k6's numbers for requests without a response.
 mod code {
@@ -33,13 +34,13 @@ mod code {
 /// What all VUs of a thread share: TLS configuration, resolved names and the time limits of requests.
 pub struct Network {
     pub deadlines: Deadlines,
-    tls: Arc<ClientConfig>,
+    tls: Arc<Tls>,
     names: RefCell<HashMap<(String, u16), SocketAddr>>,
     reuse: bool,
 }
 
 impl Network {
-    pub fn new(tls: Arc<ClientConfig>, reuse: bool) -> Rc<Self> {
+    pub fn new(tls: Arc<Tls>, reuse: bool) -> Rc<Self> {
         Rc::new(Self { deadlines: Deadlines::default(), tls, names: RefCell::default(), reuse })
     }
 }
@@ -124,6 +125,8 @@ impl Client {
     }
 
     async fn connect(&self, origin: &Origin, timings: &mut Timings) -> Result<Connection, Failure> {
+        let failed = |message: String| Failure { code: code::TLS, message: format!("tls: {message}") };
+        let tls = if origin.tls { Some(self.network.tls.config().await.map_err(failed)?) } else { None };
         let began = Instant::now();
         let remote = self.resolve(&origin.host, origin.port).await?;
         let resolved = Instant::now();
@@ -132,12 +135,9 @@ impl Client {
         let _ = tcp.set_nodelay(true);
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
-        if !origin.tls {
-            return Ok(Connection::new(Stream::Plain(tcp), remote, ""));
-        }
-        let failed = |message: String| Failure { code: code::TLS, message };
-        let name = ServerName::try_from(origin.host.clone()).map_err(|error| failed(format!("tls: {error}")))?;
-        let stream = TlsConnector::from(self.network.tls.clone()).connect(name, tcp).await.map_err(|error| failed(format!("tls: {error}")))?;
+        let Some(tls) = tls else { return Ok(Connection::new(Stream::Plain(tcp), remote, "")) };
+        let name = ServerName::try_from(origin.host.clone()).map_err(|error| failed(error.to_string()))?;
+        let stream = TlsConnector::from(tls).connect(name, tcp).await.map_err(|error| failed(error.to_string()))?;
         timings.tls_handshaking = milliseconds(connected, Instant::now());
         let version = match stream.get_ref().1.protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => "tls1.2",

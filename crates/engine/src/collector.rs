@@ -36,8 +36,8 @@ pub struct Totals {
     pub vus_min_max: Option<(u64, u64)>,
     pub vus_max: u64,
     pub overflowed: bool,
-    /// The threshold that aborted the run.
-    pub aborted_by: Option<String>,
+    /// Whether a threshold aborted the run.
+    pub aborted: bool,
 }
 
 pub struct Collector<'a> {
@@ -126,7 +126,7 @@ impl Collector<'_> {
     }
 
     fn judge(&self, totals: &mut Totals) {
-        if totals.aborted_by.is_some() {
+        if totals.aborted {
             return;
         }
         let failed = self.thresholds.iter().find(|threshold| {
@@ -136,7 +136,7 @@ impl Collector<'_> {
         });
         if let Some(threshold) = failed {
             let what = format!("{}: {}", threshold.key, threshold.source);
-            totals.aborted_by = Some(what.clone());
+            totals.aborted = true;
             (self.abort)(format!("threshold {what} failed"));
         }
     }

@@ -20,8 +20,11 @@ use tokio::sync::watch;
 
 use crate::client::{Client, Network};
 use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals};
+use crate::tls::Tls;
 use crate::worker::{LateArrivals, Phase, Shared, Slot};
-use crate::{drive, limits, summary, tls, worker};
+use crate::{drive, limits, summary, worker};
+
+const HANDLE_SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What a caller asks for; `options` replaces the script's option of the same name.
 #[derive(Clone, Debug, Deserialize)]
@@ -64,10 +67,28 @@ pub enum EngineError {
     Script(#[from] ScriptError),
     #[error("{}", .0.join("\n"))]
     Options(Vec<String>),
-    #[error("{0}")]
-    Setup(String),
+    #[error("{function}() failed: {error}")]
+    Threw { function: &'static str, error: ScriptError },
+    #[error("{function}() took over {} s; raise options.{function}Timeout or make it shorter", .limit.as_secs_f64())]
+    TimedOut { function: &'static str, limit: Duration },
+    #[error("{function}() aborted the test: {message}")]
+    Aborted { function: &'static str, message: String },
     #[error("{0}; check the machine's limits of threads and open files")]
     System(String),
+}
+
+impl EngineError {
+    /// How it ended the run, for exit codes.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Script(_) | Self::Threw { .. } => "exception",
+            Self::Options(_) => "options",
+            Self::TimedOut { function: "setup", .. } => "setup_timeout",
+            Self::TimedOut { .. } => "teardown_timeout",
+            Self::Aborted { .. } => "abort",
+            Self::System(_) => "system",
+        }
+    }
 }
 
 /// A loaded script with its consolidated options.
@@ -147,6 +168,13 @@ pub fn inspect(config: &Config) -> Result<Value, EngineError> {
     }))
 }
 
+/// A run ended before its plan, by exec.test.abort() or by a threshold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abort {
+    pub by_script: bool,
+    pub message: String,
+}
+
 /// What is known when a run has ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -154,12 +182,16 @@ pub struct Ended {
     pub summary: Value,
     /// What `handleSummary` returned: file names to contents; `None` when the script has none.
     pub handled: Option<Value>,
-    /// Why the run was aborted, by a script or a threshold.
-    pub aborted: Option<String>,
+    /// Why the run was aborted, if it was.
+    pub aborted: Option<Abort>,
+    /// How teardown failed, if it did.
+    pub failure: Option<EngineError>,
 }
 
-/// A running load; dropped, it aborts.
+/// A load that is ready or runs; dropped, it aborts.
 pub struct Run {
+    /// Until the load begins.
+    plan: Mutex<Option<Plan>>,
     level: watch::Sender<f64>,
     phase: Arc<watch::Sender<Phase>>,
     snapshots: Mutex<Receiver<String>>,
@@ -174,8 +206,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Run {
-    /// Loads the script and starts; script and option mistakes are returned before any load is sent.
-    pub fn start(config: Config) -> Result<Self, EngineError> {
+    /// Loads the script; its mistakes and those of options are returned before any load is sent.
+    pub fn load(config: Config) -> Result<Self, EngineError> {
         let loaded = load(&config)?;
         let spacing = match config.arrival_process.as_str() {
             "even" => Spacing::Even,
@@ -206,11 +238,16 @@ impl Run {
             output,
             began: began.clone(),
         };
-        let thread = std::thread::Builder::new()
-            .name("plimsoll-run".into())
-            .spawn(move || plan.carry_out())
-            .map_err(|error| EngineError::System(error.to_string()))?;
-        Ok(Self { level, phase, snapshots: Mutex::new(snapshots), thread: Mutex::new(Some(thread)), began, vu_cap, late_arrivals: late_name })
+        let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
+        Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, vu_cap, late_arrivals: late_name })
+    }
+
+    /// Runs setup and begins the load; a second call does nothing.
+    pub fn begin(&self) -> Result<(), EngineError> {
+        let Some(plan) = locked(&self.plan).take() else { return Ok(()) };
+        let thread = std::thread::Builder::new().name("plimsoll-run".into()).spawn(move || plan.carry_out());
+        *locked(&self.thread) = Some(thread.map_err(|error| EngineError::System(error.to_string()))?);
+        Ok(())
     }
 
     pub fn set_level(&self, level: f64) {
@@ -229,7 +266,7 @@ impl Run {
         });
     }
 
-    /// Seconds since the first arrival could be planned; `None` before (loading, setup).
+    /// Seconds since the first arrival could be planned; `None` before (setup).
     pub fn elapsed_s(&self) -> Option<f64> {
         locked(&self.began).map(|began| began.elapsed().as_secs_f64())
     }
@@ -272,7 +309,7 @@ struct Plan {
 impl Plan {
     fn carry_out(self) -> Result<Ended, EngineError> {
         let _small_pages = limits::SmallPages::only();
-        let tls = tls::config(self.loaded.options.insecure_skip_tls_verify).map_err(|error| EngineError::System(error.to_string()))?;
+        let tls = Tls::new(self.loaded.options.insecure_skip_tls_verify);
         let mut totals = Totals::default();
         let options = self.loaded.options.clone();
         let exports = self.loaded.info.exports.clone();
@@ -283,38 +320,50 @@ impl Plan {
         }
         let aborted = Arc::new(Mutex::new(None));
         self.run_threads(&options, setup_json.clone(), &tls, &aborted, &mut totals)?;
+        let mut failure = None;
         if has("teardown") && !options.no_teardown {
-            self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &tls, &mut totals)?;
+            failure = self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &tls, &mut totals).err();
         }
         let setup_data = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
         let summary = summary::data(&totals, &options, setup_data);
         let mut handled = None;
         if has("handleSummary") && !options.no_summary {
-            let result = self.call_once("handleSummary", Some(summary.to_string().into()), Duration::from_secs(120), &tls, &mut Totals::default())?;
-            handled = result.and_then(|json| serde_json::from_str(&json).ok());
+            handled = self.handle_summary(&summary, &tls);
         }
-        let aborted = locked(&aborted).take().or(totals.aborted_by);
-        Ok(Ended { summary, handled, aborted })
+        let aborted = locked(&aborted).take();
+        Ok(Ended { summary, handled, aborted, failure })
+    }
+
+    /// What handleSummary makes of the summary; without a usable answer, which is said, the usual summary will do.
+    fn handle_summary(&self, summary: &Value, tls: &Arc<Tls>) -> Option<Value> {
+        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), HANDLE_SUMMARY_TIMEOUT, tls, &mut Totals::default());
+        match answer.map(|json| json.and_then(|json| serde_json::from_str(&json).ok())) {
+            Ok(Some(Value::Object(files))) => return Some(Value::Object(files)),
+            Ok(_) => eprintln!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
+            Err(error) => eprintln!("ERROR {error}"),
+        }
+        None
     }
 
     fn run_threads(
         &self,
         options: &Options,
         setup_json: Option<Arc<str>>,
-        tls: &Arc<tokio_rustls::rustls::ClientConfig>,
-        aborted: &Arc<Mutex<Option<String>>>,
+        tls: &Arc<Tls>,
+        aborted: &Arc<Mutex<Option<Abort>>>,
         totals: &mut Totals,
     ) -> Result<(), EngineError> {
         let threads = self.config.threads.max(1);
         let abort = {
             let (phase, aborted) = (self.phase.clone(), aborted.clone());
-            move |message: String| {
+            move |by_script: bool, message: String| {
                 eprintln!("ERROR test aborted: {message}");
-                locked(&aborted).get_or_insert(message);
+                locked(&aborted).get_or_insert(Abort { by_script, message });
                 phase.send_if_modified(|phase| std::mem::replace(phase, (*phase).max(Phase::Aborting)) < Phase::Aborting);
             }
         };
-        let abort: Arc<dyn Fn(String) + Send + Sync> = Arc::new(abort);
+        let abort = Arc::new(abort);
+        let abort_test = abort.clone();
         let numbers = || options.scenarios.iter().map(|_| AtomicU64::new(0)).collect();
         let shared = Arc::new(Shared {
             options: options.clone(),
@@ -327,7 +376,7 @@ impl Plan {
             setup_json,
             level: self.level.clone(),
             phase: self.phase.subscribe(),
-            abort_test: abort.clone(),
+            abort_test: Arc::new(move |message| abort_test(true, message)),
             vu_numbers: AtomicU64::new(0),
             iteration_numbers: numbers(),
             iterations_taken: numbers(),
@@ -349,7 +398,7 @@ impl Plan {
         }
         shared.start.wait();
         *locked(&self.began) = Some(Instant::now());
-        let abort_by_threshold = |message: String| abort(message);
+        let abort_by_threshold = |message: String| abort(false, message);
         let collector = Collector {
             threads,
             thresholds: &options.thresholds,
@@ -368,10 +417,10 @@ impl Plan {
     /// Calls setup, teardown or handleSummary on a VU of its own.
     fn call_once(
         &self,
-        function: &str,
+        function: &'static str,
         argument_json: Option<Arc<str>>,
         limit: Duration,
-        tls: &Arc<tokio_rustls::rustls::ClientConfig>,
+        tls: &Arc<Tls>,
         totals: &mut Totals,
     ) -> Result<Option<String>, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
@@ -393,18 +442,16 @@ impl Plan {
             tokio::select! {
                 outcome = drive::call(&mut slot, job) => Ok(outcome),
                 () = network.deadlines.watch() => Ok(Outcome::Aborted),
-                () = tokio::time::sleep(limit) => {
-                    Err(EngineError::Setup(format!("{function}() took over {} s; raise options.{function}Timeout or make it shorter", limit.as_secs_f64())))
-                }
+                () = tokio::time::sleep(limit) => Err(EngineError::TimedOut { function, limit }),
                 () = interrupted, if function == "setup" => Ok(Outcome::Aborted),
             }
         });
         add_deltas(totals, &recorder.borrow_mut().take());
         match outcome? {
             Outcome::Returned(result) => Ok(result),
-            Outcome::Threw(error) => Err(EngineError::Setup(format!("{function}() failed: {error}"))),
+            Outcome::Threw(error) => Err(EngineError::Threw { function, error }),
             Outcome::Aborted => match slot.vu.state.test_aborted.borrow_mut().take() {
-                Some(message) => Err(EngineError::Setup(format!("{function}() aborted the test: {message}"))),
+                Some(message) => Err(EngineError::Aborted { function, message }),
                 None => Ok(None),
             },
         }

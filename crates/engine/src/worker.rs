@@ -20,6 +20,7 @@ use crate::client::{Client, Network};
 use crate::collector::{Part, ThreadSecond};
 use crate::signal::Signal;
 use crate::timer::Timer;
+use crate::tls::Tls;
 use crate::{closed, iterations, open};
 
 const PULSE: Duration = Duration::from_millis(10);
@@ -64,7 +65,7 @@ pub struct Shared {
     pub iterations_taken: Vec<AtomicU64>,
     pub start: Barrier,
     pub cpus: Vec<usize>,
-    pub tls: Arc<tokio_rustls::rustls::ClientConfig>,
+    pub tls: Arc<Tls>,
 }
 
 /// A VU with its connections.

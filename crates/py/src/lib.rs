@@ -5,15 +5,17 @@ use std::time::Duration;
 use plimsoll_engine::{Config, EngineError, Run};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use serde_json::json;
 
 /// glibc grows a thread's heap page by page with a system call each, which made a new VU cost milliseconds.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// A mistake in a script or its options as ValueError of its message and how it ended the run.
 fn error(error: EngineError) -> PyErr {
     match error {
-        EngineError::Script(_) | EngineError::Options(_) | EngineError::Setup(_) => PyValueError::new_err(error.to_string()),
         EngineError::System(_) => PyRuntimeError::new_err(error.to_string()),
+        _ => PyValueError::new_err((error.to_string(), error.kind())),
     }
 }
 
@@ -28,7 +30,7 @@ fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
     py.detach(|| plimsoll_engine::inspect(&config)).map(|value| value.to_string()).map_err(error)
 }
 
-/// A running load. Threads do not survive a fork, so neither does this object.
+/// A load that is ready or runs. Threads do not survive a fork, so neither does this object.
 #[pyclass(frozen)]
 struct EngineRun {
     run: Run,
@@ -50,8 +52,13 @@ impl EngineRun {
     #[new]
     fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
         let config = parse(config_json)?;
-        let run = py.detach(|| Run::start(config)).map_err(error)?;
+        let run = py.detach(|| Run::load(config)).map_err(error)?;
         Ok(Self { run, process: std::process::id() })
+    }
+
+    /// Runs setup and begins the load.
+    fn begin(&self) -> PyResult<()> {
+        self.run()?.begin().map_err(error)
     }
 
     /// The next snapshot as JSON; an empty text after `timeout_s` without one; None when the run has ended.
@@ -79,11 +86,15 @@ impl EngineRun {
         Ok(self.run()?.elapsed_s())
     }
 
-    /// Waits for the end: JSON of {summary, handled, aborted}; None at a second call.
+    /// Waits for the end: JSON of {summary, handled, aborted, failure}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;
         let ended = py.detach(|| run.join()).map_err(error)?;
-        Ok(ended.map(|ended| serde_json::json!({"summary": ended.summary, "handled": ended.handled, "aborted": ended.aborted}).to_string()))
+        Ok(ended.map(|ended| {
+            let aborted = ended.aborted.map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));
+            let failure = ended.failure.map(|error| json!({"kind": error.kind(), "message": error.to_string()}));
+            json!({"summary": ended.summary, "handled": ended.handled, "aborted": aborted, "failure": failure}).to_string()
+        }))
     }
 
     /// The cap of VUs for scenarios that state none, and where it comes from.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import signal
 import sys
 from typing import Any
 
@@ -15,6 +14,7 @@ from plimsoll.cli.demo import demo
 from plimsoll.cli.lab import lab
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.run import run
+from plimsoll.cli.signals import serve_signals
 from plimsoll.errors import PlimsollError
 
 EXIT_INTERRUPTED = 130
@@ -49,14 +49,9 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 
 
 def main() -> None:
-    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback.
-
-    SIGTERM, which CI systems send at the end of their patience, is taken for Ctrl-C. SIGINT is served also where the
-    shell had it ignored, as it does for jobs in the background.
-    """
+    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback."""
     gc.set_threshold(GC_THRESHOLD)  # imports make many objects that stay, and looking through them again is costly
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.default_int_handler)
+    serve_signals()
     try:
         app()
     except PlimsollError as error:

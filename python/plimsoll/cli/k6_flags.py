@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, ScriptError
 
 OPTION_OF_FLAG = {
     "vus": "vus",
@@ -49,7 +49,7 @@ def script_options(
     return given
 
 
-def named_by_flags(error: InputError, flags: Mapping[str, Any], script: Path) -> InputError:
+def named_by_flags(error: ScriptError, flags: Mapping[str, Any], script: Path) -> ScriptError:
     """The mistake with the flag that it came by, in place of the option that the flag became."""
     flag_of = {
         OPTION_OF_FLAG[name]: f"--{name.replace('_', '-')}" for name, value in flags.items() if value is not None
@@ -58,7 +58,9 @@ def named_by_flags(error: InputError, flags: Mapping[str, Any], script: Path) ->
     what = place.sub(lambda found: flag_of[found[1]], error.what)
     if what == error.what:
         return error
-    return InputError(what, "Correct the flags or the script and run again.")
+    named = ScriptError(what, "Correct the flags or the script and run again.")
+    named.end = error.end
+    return named
 
 
 def _stage(text: str) -> dict[str, Any]:

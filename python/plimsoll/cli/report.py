@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ def report(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON instead")] = False,
 ) -> None:
-    """Write the report of a run, also of one that was killed."""
+    """Write the report of a run, also of one that was killed, and its Parquet tables where they are missing."""
     if as_json or (output is not None and output.suffix == ".json"):
         from plimsoll.report.json_out import findings_json
 
@@ -25,9 +26,15 @@ def report(
         else:
             output.write_text(text, encoding="utf-8")
         return
+    from plimsoll.errors import RunDirectoryError
     from plimsoll.report.html import write_html
+    from plimsoll.runs.reader import RunReader
+    from plimsoll.runs.tables import write_missing_tables
 
     print(write_html(run_directory, output))
+    if RunReader(run_directory).state != "running":
+        with contextlib.suppress(RunDirectoryError):  # a folder that takes nothing more still has its lines
+            write_missing_tables(run_directory)
 
 
 def schema() -> None:

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
     from plimsoll.runs.writer import RunWriter
 
 EXIT_THRESHOLDS = 99
-EXIT_SCRIPT = 107
-EXIT_ABORTED = 108
 EXIT_INTERRUPTED = 105
+EXIT_ABORTED = 108
+EXIT_OF_SCRIPT = {
+    "setup_timeout": 100,
+    "teardown_timeout": 101,
+    "options": 104,
+    "exception": 107,
+    "abort": EXIT_ABORTED,
+}
 
 
 def run(
@@ -67,11 +73,12 @@ def run(
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
-    """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 105 interrupted, 107 script error."""
+    """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 104 options, 105 interrupted, 107 error
+    in the script, 108 test.abort()."""
     from plimsoll.cli.k6_flags import OPTION_OF_FLAG, named_by_flags, script_options
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.engine import EngineConfig, EngineRun, inspect
-    from plimsoll.errors import InputError, RunDirectoryError
+    from plimsoll.engine import EngineConfig, EngineRun
+    from plimsoll.errors import InputError, RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
     flags = {name: value for name, value in locals().items() if name in OPTION_OF_FLAG}
@@ -90,10 +97,10 @@ def run(
     facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
     tally = Tally()
     try:
-        inspect(config)  # a script that cannot run leaves no run directory, and no load begins that cannot be kept
-        with RunWriter.create(runs, facts) as writer:
-            engine = EngineRun(config)
+        engine = EngineRun(config)  # a script that cannot run leaves no run directory
+        with RunWriter.create(runs, facts, tables=False) as writer:
             _say_policy(engine, quiet)
+            engine.begin()  # no load that could not be kept
             try:
                 _follow(engine, writer, tally, quiet)
                 ended = engine.result()
@@ -104,14 +111,18 @@ def run(
                 raise
             if tally.interrupted:
                 writer.finish("interrupted")
-    except InputError as error:
+    except ScriptError as error:
         error = named_by_flags(error, flags, script)
-        error.exit_code = EXIT_SCRIPT
+        error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, summary_export)
     for warning in tally.warnings():
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
+    failure = engine.failure()
+    if failure is not None:
+        failure.exit_code = EXIT_OF_SCRIPT[failure.end]
+        raise failure
     raise typer.Exit(_exit_code(ended, tally.interrupted, strict))
 
 
@@ -190,13 +201,15 @@ def _write_handled(handled: dict[str, Any]) -> None:
 
 
 def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:
+    """What ended the run first counts, as in k6: an abort, an interruption, then thresholds."""
+    if ended["aborted"] and ended["aborted"]["by_script"]:
+        return EXIT_ABORTED
+    if interrupted:
+        return EXIT_INTERRUPTED
     verdicts = [
         row["verdict"]
         for metric in ended["summary"].get("metrics", {}).values()
         for row in metric.get("thresholds", {}).values()
     ]
-    if "failed" in verdicts or (strict and "undecided" in verdicts):
-        return EXIT_THRESHOLDS
-    if ended["aborted"]:
-        return EXIT_ABORTED
-    return EXIT_INTERRUPTED if interrupted else 0
+    failed = ended["aborted"] or "failed" in verdicts or (strict and "undecided" in verdicts)
+    return EXIT_THRESHOLDS if failed else 0

@@ -37,7 +37,7 @@ class _ClosedSearch:
         """Double until flat; True if a plateau is in sight, False if there is none up to the greatest level."""
         ramp, level = Ramp(self.settings, "vus" if self.whole else self.result.unit), None
         for count in range(MOST_PROBES):
-            level = ramp.first_level() if level is None else level
+            level = self._held(ramp.first_level()) if level is None else level
             record = self._hold(level, "probe", self.settings.probe_s)
             if (count == 0 and self._unusable(record)) or self._is_gone(record):
                 return False
@@ -48,7 +48,7 @@ class _ClosedSearch:
             if count == 0:
                 self.base_errors = (record.measurement.failed, record.measurement.requests)
             self.holder.warm_up_s = warm_up_from(record.measurement, self.settings.warm_up_s)
-            following = level * 2 if self.settings.max_level is None else min(level * 2, self.settings.max_level)
+            following = self._held(level * 2)
             if following <= level or self._left_s() < self.settings.step_s:
                 self._publish(Trial(level, "good"))
                 return False
@@ -73,7 +73,7 @@ class _ClosedSearch:
             bounds = bracket_of(trials)
             if bounds.bad is None or bounds.width <= self.settings.width or self._left_s() < self.settings.step_s:
                 break
-            level = rounded(math.sqrt((bounds.good or bounds.bad / 4) * bounds.bad), self.whole)
+            level = self._held(math.sqrt((bounds.good or bounds.bad / 4) * bounds.bad))
             if level in (bounds.good, bounds.bad):
                 break
             record = self._hold(level, "hold", self.settings.step_s)
@@ -92,6 +92,16 @@ class _ClosedSearch:
         if bounds.width <= self.settings.width:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
         return "The bracket is as narrow as whole users or the load time allowed."
+
+    def _held(self, wanted: float) -> float:
+        """The level that is held for a wanted one: whole VUs, since fractions of them would round to the same load, and
+        no more than the greatest."""
+        most = self.settings.max_level if self.settings.max_level is not None else math.inf
+        vus = self.settings.vus_per_level
+        if self.whole or not vus:
+            return min(rounded(wanted, self.whole), most)
+        count = max(1, round(wanted * vus))
+        return count / vus if count / vus <= most else max(1, math.floor(most * vus)) / vus
 
     def _hold(self, level: float, kind: StepKind, least_s: float) -> StepRecord:
         def decide(seen: Measurement) -> Judgement | None:

@@ -24,7 +24,8 @@ class CapacitySettings:
 
     `width`: (bad − good) / bad to stop at; `step_s`: least length of a step that is called good; `budget_s`: load time
     after which no step begins (default: the greater of 150 s and 15 steps); `arrivals_per_level_s`: nominal
-    arrivals per second at level 1, if known (measured otherwise, with noise); `expected_level`: held once for
+    arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
+    closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
     `step_s` when objectives are to be judged there (`hold_expected`).
     """
 
@@ -36,6 +37,7 @@ class CapacitySettings:
     expected_level: float | None = None
     hold_expected: bool = True
     arrivals_per_level_s: float | None = None
+    vus_per_level: float | None = None
     budget_s: float | None = None
     probe_s: float = 2.0
     drain_limit_s: float = 30.0

@@ -5,7 +5,7 @@
       series.jsonl                        one snapshot a line
       resources.jsonl, events.jsonl       facts of the server side; what happened when
       findings.json                       the answers
-      seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, written at the end
+      seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, once it has ended
       logs/                               output of the target's commands
       .reserve                            room for the last words on a full disk; gone when the run has ended
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from plimsoll.runs.histogram import Histogram
+if TYPE_CHECKING:
+    from plimsoll.runs.histogram import Histogram
 
 Kind = Literal["trend", "counter", "rate", "gauge"]
 
@@ -61,6 +62,8 @@ class Series:
 
     def histogram(self) -> Histogram:
         """The histogram of a trend; empty for other kinds."""
+        from plimsoll.runs.histogram import Histogram  # numpy costs 0.1 s, which a run without histograms need not pay
+
         histogram = Histogram()
         histogram.add_series(self)
         return histogram

@@ -1,4 +1,4 @@
-"""A run in columns: Arrow tables from its lines, and Parquet files at its end.
+"""A run in columns: Arrow tables from its lines, and Parquet files once it has ended.
 
     seconds      one row a second: load, and `generator_…` columns
     series       one row a second and series; tags as a map, `scenario` and `name` as columns of their own too;
@@ -69,6 +69,13 @@ def write_tables(path: Path) -> None:
     _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, (row for one in lines() for row in series_rows(one)))
     resources = read_lines(path / directory.RESOURCES)
     _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, (row for one in resources for row in resource_rows(one)))
+
+
+def write_missing_tables(path: Path) -> None:
+    """Write them unless all are there; for runs that have ended."""
+    names = (directory.SECONDS_TABLE, directory.SERIES_TABLE, directory.RESOURCES_TABLE)
+    if not all((path / name).is_file() for name in names):
+        write_tables(path)
 
 
 def table_of(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.Table:

@@ -46,8 +46,11 @@ class RunWriter:
     exceptions. Raises RunDirectoryError whenever the disk does not take what it is given.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], redactor: Redactor, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, path: Path, manifest: dict[str, Any], redactor: Redactor, clock: Callable[[], float], tables: bool
+    ) -> None:
         self.path = path
+        self._tables = tables
         self.manifest = manifest
         self.redactor = redactor
         self._clock = clock
@@ -69,11 +72,13 @@ class RunWriter:
         *,
         redactor: Redactor | None = None,
         clock: Callable[[], float] = time.time,
+        tables: bool = True,
     ) -> RunWriter:
         """Make a run directory below `run_root` and open it.
 
         Without a `redactor`, one is made that knows the secrets of the study, the options and this process's
-        environment variables with telling names.
+        environment variables with telling names. `tables` says whether `finish` makes the Parquet files, which costs
+        more than the rest of a short run; readers do without, and `plimsoll report` makes those that are missing.
         """
         now = clock()
         if redactor is None:
@@ -82,7 +87,7 @@ class RunWriter:
         manifest = _manifest(facts, redactor, now)
         path = make_run_directory(Path(run_root), facts.experiment, now)
         try:
-            return cls(path, manifest, redactor, clock)
+            return cls(path, manifest, redactor, clock, tables)
         except RunDirectoryError:
             shutil.rmtree(path, ignore_errors=True)  # not even begun: nothing in it
             raise
@@ -136,15 +141,16 @@ class RunWriter:
 
         If the tables cannot be made (disk full), the outcome is still recorded and RunDirectoryError raised after.
         """
-        from plimsoll.runs.tables import write_tables  # pyarrow costs 0.2 s to import
-
         with self._lock:
             if self._finished:
                 return
             self._finished = True
             failure: RunDirectoryError | None = None
             try:
-                write_tables(self.path)
+                if self._tables:
+                    from plimsoll.runs.tables import write_tables  # pyarrow and numpy cost 0.2 s to import
+
+                    write_tables(self.path)
             except RunDirectoryError as error:
                 failure = error
             except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,8 @@ def test_sigterm_twice_in_run_cuts_iterations_off_and_prints_the_summary(cli: Cl
     run_directory = loaded(cli, "runs", 1)
     running.send_signal(signal.SIGTERM)
     wait_until(lambda: RunReader(run_directory).events("interrupted"), "the first signal to be served")
+    written = seconds_written(run_directory)
+    wait_until(lambda: seconds_written(run_directory) >= written + 2, "the second in which a repetition does not count")
     running.send_signal(signal.SIGTERM)
     output, errors = running.communicate(timeout=20)
     assert running.returncode == 105 and "vus_max" in output
@@ -142,3 +145,31 @@ def test_a_kill_at_any_moment_leaves_a_run_that_opens_and_reports_and_no_target(
             pid = wait_until(lambda name=name: target_of(cli, name), f"the process id of the target of {name}")
             wait_until(lambda pid=pid: not lives(pid), f"the end of the target of {name} (seed {seed})")
             wait_until((cli.folder / f"{name}.stopped").exists, f"the stop command of {name} (seed {seed})")
+
+
+SLOW = """import { sleep } from 'k6';
+export const options = { vus: 2, duration: '60s' };
+export default function () { sleep(3); }
+"""
+
+
+def test_timeout_which_signals_twice_lets_iterations_end(cli: Cli) -> None:
+    cli.write(script_js=SLOW)
+    command = ["timeout", "2", sys.executable, "-m", "plimsoll", "run", "-q", "script.js"]
+    # In a session of its own: timeout signals its whole process group.
+    done = subprocess.run(
+        command, cwd=cli.folder, capture_output=True, text=True, check=False, timeout=60, start_new_session=True
+    )
+    assert done.returncode == 124 and done.stderr.count("stopping:") == 1, done.stderr
+    assert "cut off" not in done.stderr and "iterations........................: 2 " in done.stdout
+
+
+def test_ctrl_c_right_after_sigterm_ends_at_once(cli: Cli, hanging_url: str) -> None:
+    cli.write(script_js=SCRIPT)
+    running = cli.begin("run", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")
+    run_directory = loaded(cli, "runs", 1)
+    running.send_signal(signal.SIGTERM)
+    wait_until(lambda: RunReader(run_directory).events("interrupted"), "the first signal to be served")
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=20)  # gracefulStop alone would take 30 s
+    assert running.returncode == 105 and "2 of 2 iterations were cut off" in errors

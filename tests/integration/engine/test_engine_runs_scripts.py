@@ -18,7 +18,7 @@ Server = Callable[..., str]
 def run_script(tmp_path: Path, text: str, url: str = "", **config: Any) -> dict[str, Any]:
     script = tmp_path / "script.js"
     script.write_text(text)
-    run = EngineRun(EngineConfig(script=script, env={"URL": url}, **config))
+    run = EngineRun(EngineConfig(script=script, env={"URL": url}, **config)).begin()
     run_snapshots = list(run.snapshots())
     return {**run.result(), "snapshots": run_snapshots}
 
@@ -182,7 +182,7 @@ def test_a_failing_server_is_data_and_not_an_exception(tmp_path: Path, known_ser
     slow = known_server("--service-ms", 60_000, "--constant")
     script = tmp_path / "script.js"
     script.write_text(text)
-    run = EngineRun(EngineConfig(script=script, env={"URL": known_server("--status", 500), "SLOW": slow}))
+    run = EngineRun(EngineConfig(script=script, env={"URL": known_server("--status", 500), "SLOW": slow})).begin()
     list(run.snapshots())
     ended = run.result()
     assert set(checks_of(ended).values()) == {(1, 0)}
@@ -200,7 +200,7 @@ def test_the_level_changes_while_the_load_runs(tmp_path: Path, known_server: Ser
     script.write_text("import http from 'k6/http'; export default function () { http.get(__ENV.URL); }")
     load = {"executor": "constant-arrival-rate", "rate": 100, "duration": "60s", "preAllocatedVUs": 5}
     config = EngineConfig(script=script, env={"URL": known_server()}, options={"scenarios": {"s": load}}, level=1.0)
-    run = EngineRun(config)
+    run = EngineRun(config).begin()
     planned = []
     for snapshot in run.snapshots():
         planned.append(snapshot.planned)
@@ -358,7 +358,9 @@ def test_a_lower_level_and_a_stop_end_a_rest_at_once(tmp_path: Path, known_serve
     script = tmp_path / "script.js"
     script.write_text(THINKING)
     load = {"executor": "constant-vus", "vus": 10, "duration": "1h", "thinkTime": "1h"}
-    run = EngineRun(EngineConfig(script=script, env={"URL": known_server()}, options={"scenarios": {"s": load}}))
+    run = EngineRun(
+        EngineConfig(script=script, env={"URL": known_server()}, options={"scenarios": {"s": load}})
+    ).begin()
     seconds = run.snapshots()
     assert next(seconds).vus == 10
     run.set_level(0.5)

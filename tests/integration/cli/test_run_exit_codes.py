@@ -1,0 +1,55 @@
+"""How `plimsoll run` ends: k6's exit codes, and what is still printed."""
+
+from __future__ import annotations
+
+import pytest
+from command_line import Cli
+
+ABORT = "import exec from 'k6/execution';\nimport { check, sleep } from 'k6';\n"
+THRESHOLD = "export const options = { duration: '20s', thresholds: { checks: [RULE] } };\n"
+FAILS = "export default function () { check(1, { no: () => false }); sleep(0.1); }\n"
+EMPTY = "export default function () {}\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "words"),
+    [
+        ("export const options = { duration: 'soon' };\n" + EMPTY, 104, "not a duration"),
+        ("export const options = { scenarios: { a: { executor: 'warp' } } };\n" + EMPTY, 104, "'warp'"),
+        ("export function other() {}", 104, "exports no function 'default'"),
+        ("const x = ;", 107, "script.js:1"),
+        ("import './nix.js';\n" + EMPTY, 107, "nix.js"),
+        ("nope();\n" + EMPTY, 107, "nope is not defined"),
+        ("export function setup() { throw new Error('early'); }\n" + EMPTY, 107, "setup() failed"),
+        (ABORT + "export function setup() { exec.test.abort('enough'); }\n" + EMPTY, 108, "enough"),
+        (ABORT + "export const options = { setupTimeout: '100ms' };\n"
+         "export function setup() { sleep(5); }\n" + EMPTY, 100, "options.setupTimeout"),
+    ],
+)  # fmt: skip
+def test_a_run_that_never_began_ends_with_the_code_of_k6(cli: Cli, script: str, code: int, words: str) -> None:
+    cli.write(script_js=script)
+    done = cli("run", "-q", "script.js")
+    assert (done.returncode, done.stdout) == (code, "") and words in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "words"),
+    [
+        (ABORT + "export default function () { exec.test.abort('enough'); }", 108, "enough"),
+        (ABORT + THRESHOLD.replace("RULE", "'rate>0.5'")
+         + "export default function () { check(1, { no: () => false }); exec.test.abort('enough'); }", 108, "enough"),
+        (ABORT + THRESHOLD.replace("RULE", "{ threshold: 'rate>0.5', abortOnFail: true }") + FAILS, 99, "rate>0.5"),
+        ("export function teardown() { throw new Error('late'); }\n" + EMPTY, 107, "teardown() failed"),
+        (ABORT + "export function teardown() { exec.test.abort('enough'); }\n" + EMPTY, 108, "enough"),
+        (ABORT + "export const options = { teardownTimeout: '100ms' };\n"
+         "export function teardown() { sleep(5); }\n" + EMPTY, 101, "options.teardownTimeout"),
+        ("export function handleSummary() { throw new Error('unfit'); }\n" + EMPTY, 0, "unfit"),
+        ("export function handleSummary() { return 5; }\n" + EMPTY, 0, "must return an object"),
+        ("export default function () { throw new Error('once'); }", 0, "once"),
+    ],
+)  # fmt: skip
+def test_what_was_measured_is_printed_however_the_run_ended(cli: Cli, script: str, code: int, words: str) -> None:
+    cli.write(script_js=script)
+    done = cli("run", "-q", "script.js")
+    assert done.returncode == code and words in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert "vus_max" in done.stdout
