@@ -82,12 +82,14 @@ class EngineRun:
         self._script = config.script
         with _native_errors(config.script):
             self._run = _engine.EngineRun(config.to_json())
+        self._begun = False
         self._ended: dict[str, Any] | None = None
 
     def begin(self) -> EngineRun:
         """Run the script's setup and start the load; returns itself."""
         with _native_errors(self._script):
             self._run.begin()
+        self._begun = True
         return self
 
     @property
@@ -113,7 +115,11 @@ class EngineRun:
         self._run.stop(at_once)
 
     def next_snapshot(self, timeout_s: float = POLL_S) -> Snapshot | None:
-        """The next second, or None after `timeout_s`. Raises StopIteration when the run has ended."""
+        """The next second, or None after `timeout_s`.
+
+        Raises StopIteration when the run has ended, EngineError before it began.
+        """
+        self._must_have_begun()
         text = self._run.next_snapshot(timeout_s)
         if text is None:
             raise StopIteration
@@ -133,13 +139,18 @@ class EngineRun:
         """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
         "failure": how teardown failed, see `failure`}; the last three are None where there is nothing to say.
 
-        Raises ScriptError if setup failed, EngineError if the engine did.
+        Raises ScriptError if setup failed, EngineError if the engine did or the run has not begun.
         """
+        self._must_have_begun()
         if self._ended is None:
             with _native_errors(self._script):
                 text = self._run.join()
             self._ended = json.loads(text) if text else _NOTHING
         return self._ended
+
+    def _must_have_begun(self) -> None:
+        if not self._begun:
+            raise EngineError("The run has not begun", "Call begin() first: it runs setup and starts the load.")
 
     def failure(self) -> ScriptError | None:
         """How teardown failed, if it did: what was measured before is in the result all the same."""

@@ -37,7 +37,8 @@ class Choices:
     `users_at_1x`), else multiples of the script's declared load or its VUs; `max_rate_per_s` bounds the arrivals per
     second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
     `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
-    others; `background` lets the calling thread step back behind the engine's threads (see EngineSource);
+    others; `background` lets the calling thread step back behind the engine's threads (see EngineSource); `awake` keeps
+    the generator's processors from halting where it has them to itself on a virtual machine (experiments/awake.py);
     `arrival_process` is "poisson", "even" or None for the study's.
     """
 
@@ -57,6 +58,7 @@ class Choices:
     isolate: bool = False
     kept_apart: str | None = None
     background: bool = False
+    awake: bool = True
 
 
 @dataclass(frozen=True)

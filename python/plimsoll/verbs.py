@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from plimsoll.engine import EngineSource
 from plimsoll.errors import RunDirectoryError
+from plimsoll.experiments.awake import Awake, is_virtual_machine
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.data_volume import DataVolume
 from plimsoll.experiments.isolation import target_off
@@ -99,9 +100,13 @@ def _measure(
         data_volume = _data_volume(plan, control, tell)
         processes = _processes(control.target)
         source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open, background=choices.background)
-        sample = _sample_with(plan, processes, note)
+        awake = Awake()
+        sample = _sample_with(plan, processes, note, awake)
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
-        with apart as kept_apart, _on_cpus(plan.config.cpus):
+        with apart as kept_apart, _on_cpus(plan.config.cpus), ExitStack() as spinning:
+            if kept_apart and plan.config.cpus and choices.awake and is_virtual_machine():
+                spinning.enter_context(awake.on(plan.config.cpus))
+                kept_apart += "; an idle-priority process keeps the generator's from halting"
             result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume)
     if not plan.target.reset and not plan.target.start and result.status != "failed":
         notes += [_AGEING] if plan.target.data_volume else [_AGEING, _UNKNOWN_VOLUME]
@@ -163,12 +168,14 @@ def _processes(target: Target) -> list[ProcessSelector]:
 
 
 def _sample_with(
-    plan: Plan, processes: list[ProcessSelector], note: Callable[[str, str], None]
+    plan: Plan, processes: list[ProcessSelector], note: Callable[[str, str], None], awake: Awake
 ) -> Callable[[int, float], Iterable[Mapping[str, Any]]]:
     """Probes asked once per second of load, so that their rows and the load's seconds are the same seconds."""
     rows: list[dict[str, Any]] = []
     sampler = Sampler(
-        probes_for(plan.probes if processes else plan.probes.model_copy(update={"processes": False}), processes),
+        probes_for(
+            plan.probes if processes else plan.probes.model_copy(update={"processes": False}), processes, awake.cpu_s
+        ),
         rows.append,
         lambda kind, _t_unix, source, message: note(kind, f"{source}: {message}"),
         t0_unix=0.0,

@@ -28,6 +28,10 @@ def capacity(
     seed: Annotated[int, typer.Option(help="for random arrivals")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="threads of the engine")] = 1,
     isolate: Annotated[bool, typer.Option("--isolate", help="generator and target on different processors")] = False,
+    awake: Annotated[
+        bool,
+        typer.Option(help="with --isolate on a virtual machine, keep the generator's own processors from halting"),
+    ] = True,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
@@ -56,6 +60,7 @@ def capacity(
         seed=seed,
         threads=threads,
         isolate=isolate,
+        awake=awake,
     )
     progress = ProgressLine(quiet=quiet)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -20,13 +21,21 @@ class HostProbe:
     memory_available_bytes, swap_used_bytes; disk_read_bytes_per_s, disk_write_bytes_per_s, disk_busy_share (the busiest
     disk); context_switches_per_s; cpu_, memory_ and io_pressure_share (Linux PSI, "some": share of time that at least
     one task waited).
+
+    `idle_work_s`: CPU seconds, so far, of processes that only keep a core from halting; they count as idle.
     """
 
     source = "host"
 
-    def __init__(self, clock: Clock = time.monotonic, pressure: Path = Path("/proc/pressure")) -> None:
+    def __init__(
+        self,
+        clock: Clock = time.monotonic,
+        pressure: Path = Path("/proc/pressure"),
+        idle_work_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._rates = Rates(clock)
         self._pressure = pressure
+        self._idle_work_s = idle_work_s
         self._cores = psutil.cpu_count() or 1
 
     def take_notes(self) -> list[str]:
@@ -55,6 +64,9 @@ class HostProbe:
     def _counters(self) -> dict[str, float]:
         times = psutil.cpu_times()
         counters = {f"cpu:{name}": getattr(times, name) for name in times._fields if not name.startswith("guest")}
+        idle_work_s = self._idle_work_s()
+        counters["cpu:user"] -= idle_work_s
+        counters["cpu:idle"] += idle_work_s
         for core, core_times in enumerate(psutil.cpu_times(percpu=True)):
             if hasattr(core_times, "steal"):
                 counters[f"steal:{core}"] = core_times.steal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from plimsoll.probes.host import HostProbe
 from plimsoll.probes.network import NetworkProbe
 from plimsoll.probes.probe import Probe
@@ -9,11 +11,13 @@ from plimsoll.probes.process import ProcessProbe
 from plimsoll.study.models import Probes, ProcessSelector
 
 
-def probes_for(wanted: Probes, processes: list[ProcessSelector]) -> list[Probe]:
-    """One probe per source: the host, its network, each process of the target."""
+def probes_for(
+    wanted: Probes, processes: list[ProcessSelector], idle_work_s: Callable[[], float] = lambda: 0.0
+) -> list[Probe]:
+    """One probe per source: the host, its network, each process of the target. `idle_work_s`: see HostProbe."""
     probes: list[Probe] = []
     if wanted.host:
-        probes.append(HostProbe())
+        probes.append(HostProbe(idle_work_s=idle_work_s))
     if wanted.network:
         probes.append(NetworkProbe())
     if wanted.processes:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from plimsoll.engine import EngineConfig, EngineRun, inspect
-from plimsoll.errors import InputError
+from plimsoll.errors import EngineError, InputError
 
 Server = Callable[..., str]
 
@@ -367,3 +367,12 @@ def test_a_lower_level_and_a_stop_end_a_rest_at_once(tmp_path: Path, known_serve
     assert any(second.vus == 5 for second in seconds)
     run.stop()
     assert not [second for second in seconds if second.in_flight]
+
+
+def test_a_run_that_has_not_begun_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.js"
+    script.write_text("export default function () {}")
+    run = EngineRun(EngineConfig(script=script))
+    for use in (run.next_snapshot, run.result):
+        with pytest.raises(EngineError, match="has not begun"):
+            use()
