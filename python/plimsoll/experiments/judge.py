@@ -15,13 +15,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
-from plimsoll.stats.plateau import Plateau, plateau
+from plimsoll.stats.host_speed import HostSpeed
+from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
     SHORTFALL_Z,
     Growth,
     arrivals_to_decide,
+    at_mean_speed,
+    busy_seconds,
     growth,
     is_calm,
     is_growing,
@@ -31,6 +36,11 @@ from plimsoll.stats.saturation import (
 from plimsoll.stats.wilson import wilson_interval
 
 SEPARATION_Z = 2.0
+QUICK_SHORTFALL_Z, QUICK_GROWTH_Z, QUICK_GROWTH_SHARE = 3.5, 2.5, 0.08
+BEHIND_SHORTFALL_Z = 1.0
+BEHIND_GROWTH_Z = 0.5
+WHOLE_SHARE = 0.5
+MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 GIVE_UP_ERROR_SHARE = 0.5
 GIVE_UP_MEDIAN_MS = 10_000.0
@@ -49,7 +59,8 @@ class Context:
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
     `plateau`: capacity estimate of the other steps; `base_errors`: (failed, requests) at low load; `least_seconds`
-    and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp.
+    and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp;
+    `host`: what the speed of the target's cores explains; `noise`: variance per completion over the run so far.
     """
 
     rate_per_level_s: float
@@ -57,8 +68,10 @@ class Context:
     least_seconds: float
     plateau: Plateau | None = None
     base_errors: tuple[int, int] = (0, 0)
-    least_share: float = 0.75
+    least_share: float = 0.3
     quick: bool = False
+    host: HostSpeed = HostSpeed()
+    noise: float = 0.0
 
     @property
     def least_bad_seconds(self) -> float:
@@ -84,9 +97,8 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     rate_per_s = context.rate_per_level_s * seen.level
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
-    moved = growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s)
-    own_share = 1 - seen.stolen_share
-    top = plateau(moved.busy_done, moved.busy_s * own_share, context.rate_per_level_s, moved.service_noise)
+    moved = _growth(seen, rate_per_s, context.host, context.noise)
+    top = _plateau(seen, moved, context.rate_per_level_s)
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, top)
@@ -94,22 +106,83 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if errors is not None and moved.seconds >= context.least_bad_seconds:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
-    overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
+    overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context) or _above(seen, moved, top, context)
     if overloaded and _stolen_explains(seen, moved, context):
         return Judgement("undecided", (_growth_words(moved, seen), _stolen_words(seen)), False, moved, None, True)
     if overloaded:
         return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
     if context.quick:
-        return Judgement("good", (), False, moved)
-    return _good_or_undecided(seen, moved, full, context)
+        behind = falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE
+        return Judgement("undecided" if behind else "good", (_growth_words(moved, seen),) if behind else (), False, moved)
+    return _good_or_undecided(seen, moved, full, top, context)
+
+
+def plateau_of(seen: Measurement, rate_per_level_s: float, host: HostSpeed, noise: float) -> Plateau | None:
+    """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed."""
+    return _plateau(seen, _growth(seen, seen.level * rate_per_level_s, host, noise), rate_per_level_s)
+
+
+def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
+    """Completions and speed of the host in each second in which work waited throughout, two of shape (n,)."""
+    busy = busy_seconds(seen.planned, seen.done, seen.unfinished_start)
+    return np.asarray(seen.done, dtype=float)[busy], np.asarray(seen.speed, dtype=float)[busy]
+
+
+def _growth(seen: Measurement, rate_per_s: float, host: HostSpeed, noise: float) -> Growth:
+    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, _factors(seen, host), noise)
+
+
+def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
+    own_s = moved.busy_s * (1 - seen.stolen_share)
+    return plateau(moved.busy_done, own_s, rate_per_level_s, moved.service_noise)
+
+
+def _factors(seen: Measurement, host: HostSpeed) -> np.ndarray:
+    return host.factors(seen.speed or [math.nan] * len(seen.done))
+
+
+def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
+    own_s = moved.busy_s * (1 - seen.stolen_share)
+    return plateau(moved.busy_done, own_s, rate_per_level_s, moved.service_noise)
 
 
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
-        return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
+        clear = moved.shortfall_z >= QUICK_SHORTFALL_Z and moved.growth_z >= QUICK_GROWTH_Z
+        return clear and moved.growth_share >= QUICK_GROWTH_SHARE
     if moved.seconds < context.least_bad_seconds:
         return False
     return is_growing(moved, full, least_share=context.half_width / 20)
+
+
+def _above(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> bool:
+    """Whether all steps together put the capacity clearly below this level, and this one falls behind as well."""
+    if context.quick or context.plateau is None or not _is_whole(moved, top, context):
+        return False
+    capacity = pool([context.plateau, top])
+    return falls_behind(moved) and seen.level - capacity.level >= SEPARATION_Z * separation_doubt(capacity, seen.level, context.half_width)
+
+
+def falls_behind(moved: Growth) -> bool:
+    """Whether a step shows signs of overload, which alone prove nothing."""
+    return moved.shortfall_z >= BEHIND_SHORTFALL_Z and moved.growth_z >= BEHIND_GROWTH_Z
+
+
+def _is_whole(moved: Growth, top: Plateau | None, context: Context) -> bool:
+    """Whether work waited through most of a step of full length; else its pauses would be left out."""
+    return top is not None and moved.seconds >= context.least_seconds and moved.busy_share >= WHOLE_SHARE
+
+
+def separation_doubt(capacity: Plateau, level: float, half_width: float) -> float:
+    """What `level` must differ by from the capacity, twice, to be told from it: the scatter of the capacity, and a
+    quarter of the half width for what the scatter does not know of."""
+    return math.hypot(capacity.sd, MODEL_DOUBT * half_width * level)
+
+
+def smallest_distance(done: float, noise: float) -> float:
+    """Share of the capacity at which a level can be told from it after `done` completions of a busy target: the h that
+    solves h = 2 √(noise / done + (h / 4)²)."""
+    return SEPARATION_Z * math.sqrt(noise / max(done, 1.0) / (1 - (SEPARATION_Z * MODEL_DOUBT) ** 2))
 
 
 def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
@@ -131,24 +204,29 @@ def _stolen_words(seen: Measurement) -> str:
 
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
-    return not context.quick and is_plainly_overloaded(
-        seen.planned, seen.done, seen.unfinished_start, rate_per_s, window_s
-    )
+    factors = _factors(seen, context.host)
+    done = at_mean_speed(seen.planned, seen.done, seen.unfinished_start, factors)
+    return not context.quick and is_plainly_overloaded(seen.planned, done, seen.unfinished_start, rate_per_s, window_s)
 
 
-def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: Context) -> Judgement:
+def _good_or_undecided(
+    seen: Measurement, moved: Growth, full: float, top: Plateau | None, context: Context
+) -> Judgement:
     held = moved.seconds >= context.least_seconds
     enough = held and moved.expected >= context.least_share * full
     if enough and is_calm(moved) and context.plateau is not None:
-        doubt = math.hypot(context.plateau.sd, 0.25 * context.half_width * seen.level)
-        if context.plateau.level - seen.level >= SEPARATION_Z * doubt:
+        if context.plateau.level - seen.level >= SEPARATION_Z * separation_doubt(context.plateau, seen.level, context.half_width):
             return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
-    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved):
+    top_speed = 1 + 0.5 * context.half_width
+    on_mean_host = float(_factors(seen, context.host).mean()) <= top_speed
+    beyond = context.plateau is not None and seen.level - context.plateau.level >= SEPARATION_Z * context.plateau.sd
+    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved) and on_mean_host and not beyond:
         return Judgement("good", (_calm_words(moved),), False, moved)
     gain = moved.unfinished_end - moved.unfinished_start
     words = f"Unfinished work changed by {gain:+.0f} of {moved.expected:.0f} arrivals, "
     words += "which chance alone may explain or not."
-    return Judgement("undecided", (words,), False, moved, None, seen.stolen_share >= DISTURBED_SHARE)
+    shown = top if _is_whole(moved, top, context) else None
+    return Judgement("undecided", (words,), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
 
 
 def give_up_reason(seen: Measurement) -> str | None:

@@ -27,7 +27,7 @@ DEEP_OVERLOAD_DOUBT = 0.10
 
 @dataclass(frozen=True)
 class Trial:
-    """One judged step. `plateau`: capacity seen while the target was always busy, for bad steps.
+    """One judged step. `plateau`: capacity seen while the target was always busy.
 
     `proven`: False for the ramp's short probes, which hint at where to look and bound nothing (a pause of the target
     looks like saturation for a second or two).
@@ -85,17 +85,22 @@ def bracket_of(trials: Sequence[Trial]) -> Bracket:
     return Bracket(max(below, default=None), bad)
 
 
-def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | None:
-    """Pooled plateau of the bad steps, kept inside the bracket; None if no step was overloaded.
+def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
+    """What all steps that kept the target busy say about its capacity; None if there was none.
 
     A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload.
     """
     seen = []
     for trial in trials:
-        if trial.verdict == "bad" and trial.plateau is not None:
+        if trial.plateau is not None:
             doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / trial.plateau.level - 1)
             seen.append(Plateau(trial.plateau.level, math.hypot(trial.plateau.relative_sd, doubt)))
-    bounds, estimate = bracket_of(trials), pool(seen)
+    return pool(seen)
+
+
+def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | None:
+    """The pooled plateau, kept inside the bracket; None if no step kept the target busy."""
+    bounds, estimate = bracket_of(trials), pooled_plateau(trials)
     if estimate is None:
         return None
     if bounds.good is not None and estimate.level <= bounds.good:
@@ -157,7 +162,8 @@ def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: floa
     for level in reversed(open_levels):
         if level <= centre and below > level * (1 - 0.4 * half_width):
             below = level * (1 - 0.6 * half_width)
-    if bounds.bad is None or (bounds.bad > centre * (1 + LOOSE_BAD * half_width) and above < bounds.bad):
+    tighter = bounds.bad is not None and above < bounds.bad * (1 - 0.4 * half_width)
+    if bounds.bad is None or (bounds.bad > centre * (1 + LOOSE_BAD * half_width) and tighter):
         return Proposal(above, "bad")
     if bounds.good is None or bounds.good < below * (1 - 0.2 * half_width):
         return Proposal(below, "good")

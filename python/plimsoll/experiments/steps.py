@@ -24,6 +24,7 @@ SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
 SHORT_OF_CPU = 0.85
+CORE_SPEED_SOURCE = "core_speed"
 
 
 def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
@@ -35,6 +36,12 @@ def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
     threads = [seen.get("busiest_thread_cores_used", 0.0) + stolen for seen in values.values()]
     whole = host.get("cpu_share", 0.0) + host.get("cpu_steal_share", 0.0)
     return stolen if max([whole, *threads]) >= SHORT_OF_CPU else 0.0
+
+
+def core_speed(rows: Iterable[Mapping[str, Any]]) -> float:
+    """Speed of the target's cores in a second, in the probe's own unit; NaN where it did not measure."""
+    found = (row["values"].get("work_per_cpu_s") for row in rows if row.get("source") == CORE_SPEED_SOURCE)
+    return float(next((value for value in found if value), math.nan))
 
 
 class Writer(Protocol):
@@ -71,12 +78,13 @@ class StepHolder:
         self.warm_up_s = 1.0
         self.planned_total = 0
         self.level_seconds = 0.0
+        self.speeds: list[float] = []
         self._sample = probes_sampler
         self._report = on_progress
         self._data_volume = data_volume
         self._began = False
         self._unfinished = 0
-        self._stolen = 0.0
+        self._stolen, self._speed = 0.0, math.nan
 
     def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
@@ -97,7 +105,7 @@ class StepHolder:
                 if snapshot.second < measured_from:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
-                seen.add(snapshot, self._stolen)
+                seen.add(snapshot, self._stolen, self._speed)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)
@@ -168,11 +176,12 @@ class StepHolder:
                 self._began = True
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
-            if self._sample is not None and probe:
-                rows = list(self._sample(snapshot.second, snapshot.t_unix))
-                for row in rows:
-                    self.writer.append_resource(row)
-                self._stolen = stolen_share(rows)
+        if self._sample is not None and probe:
+            rows = list(self._sample(snapshot.second, snapshot.t_unix))
+            for row in rows if self.writer is not None else ():
+                self.writer.append_resource(row)
+            self._stolen, self._speed = stolen_share(rows), core_speed(rows)
+            self.speeds += [self._speed] * (snapshot.second + 1 - len(self.speeds))
         if self._report is not None:
             self._report(
                 Progress(

@@ -1,0 +1,51 @@
+"""How the speed of a drifting host enters what a target finishes.
+
+Neighbours on a shared machine slow its cores by a tenth and more, for seconds or minutes, and no counter of the kernel
+shows it. A probe that times a fixed piece of work on the target's cores does (probes/core_speed.py). What a saturated
+target finishes in a second goes with a power of that speed,
+
+    done = C (s / s̄)^b      s: speed in that second, s̄: its mean over the run, C: capacity on a host of mean speed
+
+b is 0 for a target that waits for something else than its cores, about 1 for one that computes as the probe does. It
+XX"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+PRIOR, PRIOR_SD = 1.0, 0.5
+LARGEST_EXPONENT = 1.5
+FEWEST_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class HostSpeed:
+    """b and the mean of s^b over the run."""
+
+    exponent: float = 0.0
+    mean_power: float = 1.0
+
+    def factors(self, speeds: ArrayLike) -> np.ndarray:
+        """(s / s̄)^b of each second, shape (n,); 1 where the speed is not known (NaN)."""
+        seen = np.asarray(speeds, dtype=float)
+        return np.where(np.isfinite(seen), seen**self.exponent / self.mean_power, 1.0)
+
+
+def host_speed(busy: Iterable[tuple[ArrayLike, ArrayLike]], speeds: ArrayLike) -> HostSpeed:
+    """Fit `busy` steps, each (completions, speeds) per second in which work waited, both of shape (n,); `speeds` of all
+    seconds that s̄ is the mean of, shape (m,). NaN is a second whose speed is not known."""
+    pairs = [np.asarray(step, dtype=float) for step in busy]
+    done, speed = np.concatenate(pairs, axis=1) if pairs else np.zeros((2, 0))
+    done, speed = done[np.isfinite(speed)], speed[np.isfinite(speed)]
+    if done.size < FEWEST_SECONDS or done.mean() <= 0:
+        return HostSpeed()
+    x, y = speed / speed.mean() - 1, done / done.mean() - 1
+    scatter = float(y @ y) / y.size
+    exponent = (float(x @ y) + scatter * PRIOR / PRIOR_SD**2) / (float(x @ x) + scatter / PRIOR_SD**2)
+    exponent = min(max(exponent, 0.0), LARGEST_EXPONENT)
+    seen = np.asarray(speeds, dtype=float)
+    return HostSpeed(exponent, float(np.mean(seen[np.isfinite(seen)] ** exponent)))
