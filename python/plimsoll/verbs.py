@@ -52,10 +52,12 @@ def capacity(
     choices: Choices | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_note: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> Answer:
     """Find how much load a target carries and what stops it, from a study file, a Study or a k6 script.
 
-    `on_note` gets what the user should know or do while it runs, as a sentence; the finding repeats it.
+    `on_note` gets what the user should know or do while it runs, as a sentence; the finding repeats it. `on_message`
+    gets what only matters while it runs.
     Raises InputError for mistakes in study or script, TargetError if the target does not come up,
     RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
     """
@@ -71,7 +73,7 @@ def capacity(
         level_unit=plan.unit,
     )
     with RunWriter.create(choices.runs, facts, redactor=redactor) as writer:
-        return _measure(plan, choices, writer, on_progress, on_note or (lambda text: None))
+        return _measure(plan, choices, writer, on_progress, on_note or (lambda text: None), on_message)
 
 
 def _measure(
@@ -80,6 +82,7 @@ def _measure(
     writer: RunWriter,
     on_progress: Callable[[Progress], None] | None,
     on_note: Callable[[str], None],
+    on_message: Callable[[str], None] | None,
 ) -> Answer:
     notes: list[str] = []
 
@@ -102,7 +105,7 @@ def _measure(
         sample = _sample_with(plan, processes, note)
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
         with apart as kept_apart, _on_cpus(plan.config.cpus):
-            result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume)
+            result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume, on_message)
     if not plan.target.reset and not plan.target.start and result.status != "failed":
         notes += [_AGEING] if plan.target.data_volume else [_AGEING, _UNKNOWN_VOLUME]
     notes += [control.early_end] if control.early_end else []

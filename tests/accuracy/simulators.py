@@ -19,6 +19,8 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 
 T0_UNIX = 1_790_000_000.0
+PROBE_ERROR = 0.03
+PROBE_POWER = 0.7
 
 
 def service_times(kind: str, mean_s: float) -> Callable[[np.random.Generator, int], np.ndarray]:
@@ -57,7 +59,8 @@ class OpenQueue:
     `failing_above_per_s`: arrivals beyond this rate in a second fail at once; `stall_every_s`, `stall_s`: all servers
     pause at the start of each such period; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or
     everything fails at once ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would; `speeds`: of the
-    host in each second (the probe of it, `sample`, errs by 3 %), 1 without.
+    host in each second (the probe of it, `sample`, errs by 3 % and
+    is less sensitive than the target), 1 without.
     """
 
     unit = "users"
@@ -129,8 +132,9 @@ class OpenQueue:
 
     def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
         """Rows of the probe of the host's speed."""
-        speed = self._speed(second) * math.exp(0.03 * self.probe_random.standard_normal())
-        return [{"t_unix": t_unix, "second": second, "source": "core_speed", "values": {"work_per_cpu_s": speed}}]
+        speed = self._speed(second) * (1 + PROBE_ERROR * self.probe_random.standard_normal())
+        values = {"work_per_cpu_s": speed**PROBE_POWER, "work_error_share": PROBE_POWER * PROBE_ERROR}
+        return [{"t_unix": t_unix, "second": second, "source": "core_speed", "values": values}]
 
     def _speed(self, second: float) -> float:
         speeds = self.trouble.get("speeds")

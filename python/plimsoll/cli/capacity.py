@@ -59,7 +59,7 @@ def capacity(
     )
     progress = ProgressLine(quiet=quiet)
     try:
-        answer = find_capacity(source, choices, progress, lambda text: print(f"plimsoll: {text}", file=sys.stderr))
+        answer = find_capacity(source, choices, progress, lambda text: progress.say(f"plimsoll: {text}"), progress.say)
     finally:
         progress.done()
     show(answer, as_json)

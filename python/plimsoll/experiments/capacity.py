@@ -12,7 +12,7 @@ Steps last as long as their arrivals need: seeing 5 % overload beyond Poisson no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.judge import (
@@ -52,14 +52,16 @@ def run_capacity(
     probes_sampler: ProbesSampler | None = None,
     on_progress: ProgressCallback | None = None,
     data_volume: DataVolume | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> CapacityResult:
     """Find the bracket of the capacity; the source is started here and stopped whatever happens.
 
     `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
-    gives resource rows; `data_volume()` is read between the steps. KeyboardInterrupt ends with status "interrupted"
+    gives resource rows; `data_volume()` is read between the steps; `on_message` gets a sentence for who watches.
+    KeyboardInterrupt ends with status "interrupted"
     and what was measured until then; a second one ends the load at once and is raised.
     """
-    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume)
+    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume, on_message)
     holder.warm_up_s = settings.warm_up_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
@@ -284,7 +286,7 @@ class _OpenSearch:
         best = max((step.done_per_s for step in telling), default=0.0)
         busy = [busy_speeds(step) for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
-            self.host = host_speed(busy, self.holder.speeds)
+            self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
         self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
         self.trials = [self._trial(record) for record in self._judged(records)]

@@ -114,7 +114,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if context.quick:
         behind = falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE
         return Judgement("undecided" if behind else "good", (_growth_words(moved, seen),) if behind else (), False, moved)
-    return _good_or_undecided(seen, moved, full, top, context)
+    return _good_or_undecided(seen, moved, top, context)
 
 
 def plateau_of(seen: Measurement, rate_per_level_s: float, host: HostSpeed, noise: float) -> Plateau | None:
@@ -210,10 +210,10 @@ def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
 
 
 def _good_or_undecided(
-    seen: Measurement, moved: Growth, full: float, top: Plateau | None, context: Context
+    seen: Measurement, moved: Growth, top: Plateau | None, context: Context
 ) -> Judgement:
     held = moved.seconds >= context.least_seconds
-    enough = held and moved.expected >= context.least_share * full
+    enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
     if enough and is_calm(moved) and context.plateau is not None:
         if context.plateau.level - seen.level >= SEPARATION_Z * separation_doubt(context.plateau, seen.level, context.half_width):
             return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)

@@ -153,12 +153,14 @@ def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: floa
     width = max(goal.width, 2 * half_width / (1 + half_width) * 1.02)
     open_levels = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
     above = centre * (1 + half_width)
+    if bounds.good is not None:
+        above = max(above, bounds.good / (1 - AIM_SHARE * width))
     for level in open_levels:
         if level >= centre and above < level * (1 + 0.4 * half_width):
             above = level * (1 + 0.6 * half_width)
     below = centre * (1 - half_width)
     if bounds.bad is not None:
-        below = min(max(below, bounds.bad * (1 - AIM_SHARE * width)), centre * (1 - 0.5 * half_width))
+        below = min(bounds.bad * (1 - AIM_SHARE * width), centre * (1 - 0.5 * half_width))
     for level in reversed(open_levels):
         if level <= centre and below > level * (1 - 0.4 * half_width):
             below = level * (1 - 0.6 * half_width)
@@ -185,8 +187,8 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
     ):
         return None
     near = 0.0 if goal.whole else 0.1 * half_width * level
-    judged = [trial for trial in trials if trial.proven]
-    if any(abs(one.level - level) <= near for one in judged if one.verdict != "undecided" or one.level == level):
+    judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
+    if any(abs(one.level - level) <= near for one in judged):
         return None
     return Proposal(level, wanted.aim)
 

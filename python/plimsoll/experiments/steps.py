@@ -6,6 +6,7 @@ The only part of the experiment that touches the load source, the probes and the
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
@@ -38,10 +39,11 @@ def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
     return stolen if max([whole, *threads]) >= SHORT_OF_CPU else 0.0
 
 
-def core_speed(rows: Iterable[Mapping[str, Any]]) -> float:
-    """Speed of the target's cores in a second, in the probe's own unit; NaN where it did not measure."""
-    found = (row["values"].get("work_per_cpu_s") for row in rows if row.get("source") == CORE_SPEED_SOURCE)
-    return float(next((value for value in found if value), math.nan))
+def core_speed(rows: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
+    """Speed of the target's cores in a second, in the probe's own unit, and the share by which it may err; NaN where
+    nobody measured."""
+    values = next((row["values"] for row in rows if row.get("source") == CORE_SPEED_SOURCE), {})
+    return values.get("work_per_cpu_s", math.nan), values.get("work_error_share", math.nan)
 
 
 class Writer(Protocol):
@@ -70,6 +72,7 @@ class StepHolder:
         probes_sampler: ProbesSampler | None = None,
         on_progress: ProgressCallback | None = None,
         data_volume: DataVolume | None = None,
+        on_message: Callable[[str], None] | None = None,
     ) -> None:
         self.source = source
         self.writer = writer
@@ -80,11 +83,12 @@ class StepHolder:
         self.level_seconds = 0.0
         self.speeds: list[float] = []
         self._sample = probes_sampler
-        self._report = on_progress
+        self._report, self._tell = on_progress, on_message
         self._data_volume = data_volume
         self._began = False
         self._unfinished = 0
         self._stolen, self._speed = 0.0, math.nan
+        self._speed_errors: list[float] = []
 
     def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
@@ -135,8 +139,10 @@ class StepHolder:
         return drained_s
 
     def read_data_volume(self) -> float | None:
-        """The data volume now, which is also that after the last step; None where the study does not say how."""
-        if self._data_volume is None:
+        """The data volume now, which is also that after the last step; None where the study does not say how, and while
+        the target has more than a second's work before it: the answer would wait behind that."""
+        best_per_s = max((record.measurement.done_per_s for record in self.records), default=math.inf)
+        if self._data_volume is None or self._unfinished > best_per_s:
             return None
         volume = self._data_volume()
         if volume is not None:
@@ -149,6 +155,11 @@ class StepHolder:
         """Arrivals per second at level 1 over all measured seconds so far; None before the first arrival."""
         return self.planned_total / self.level_seconds if self.planned_total and self.level_seconds else None
 
+    @property
+    def speed_error_share(self) -> float:
+        """Share by which the speed of the target's cores in a second may err (one standard deviation)."""
+        return statistics.median(self._speed_errors) if self._speed_errors else 0.0
+
     def event(self, kind: str, second: float, **details: Any) -> None:
         """Write an event, if there is a writer."""
         if self.writer is not None:
@@ -156,8 +167,8 @@ class StepHolder:
 
     def say(self, message: str) -> None:
         """Tell whoever follows the progress."""
-        if self._report is not None:
-            self._report(Progress("drain", 0.0, 0.0, self.source.unit, 0.0, 0.0, 0.0, self.bracket, message))
+        if self._tell is not None:
+            self._tell(message)
 
     def _close(
         self, seen: Measurement, kind: StepKind, start_s: float, judgement: Judgement, volume: float | None
@@ -180,8 +191,10 @@ class StepHolder:
             rows = list(self._sample(snapshot.second, snapshot.t_unix))
             for row in rows if self.writer is not None else ():
                 self.writer.append_resource(row)
-            self._stolen, self._speed = stolen_share(rows), core_speed(rows)
+            self._stolen = stolen_share(rows)
+            self._speed, error_share = core_speed(rows)
             self.speeds += [self._speed] * (snapshot.second + 1 - len(self.speeds))
+            self._speed_errors += [error_share] if math.isfinite(error_share) else []
         if self._report is not None:
             self._report(
                 Progress(

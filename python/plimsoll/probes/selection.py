@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plimsoll.probes.core_speed import CoreSpeedProbe
 from plimsoll.probes.host import HostProbe
 from plimsoll.probes.network import NetworkProbe
 from plimsoll.probes.probe import Probe
@@ -10,7 +11,7 @@ from plimsoll.study.models import Probes, ProcessSelector
 
 
 def probes_for(wanted: Probes, processes: list[ProcessSelector]) -> list[Probe]:
-    """One probe per source: the host, its network, each process of the target."""
+    """One probe per source: the host, its network, each process of the target, the speed of the target's cores."""
     probes: list[Probe] = []
     if wanted.host:
         probes.append(HostProbe())
@@ -18,4 +19,6 @@ def probes_for(wanted: Probes, processes: list[ProcessSelector]) -> list[Probe]:
         probes.append(NetworkProbe())
     if wanted.processes:
         probes += [ProcessProbe(selector) for selector in processes]
+    if wanted.core_speed and processes:
+        probes.append(CoreSpeedProbe(processes))
     return probes

@@ -98,8 +98,10 @@ def growth(
     busy = busy_seconds(arrivals, finished, unfinished_start)
     adjusted = at_mean_speed(arrivals, finished, unfinished_start, speed)
     seconds, expected = float(arrivals.size), rate_per_s * arrivals.size
-    service, arriving = max(variance_per_event(adjusted), least_noise), variance_per_event(arrivals)
+    own, arriving = variance_per_event(adjusted), variance_per_event(arrivals)
+    service = max(own, least_noise)
     scale = math.sqrt(max(expected, 1.0) * (arriving + service))
+    narrow_scale = math.sqrt(max(expected, 1.0) * (arriving + own))
     gain = np.cumsum(arrivals - adjusted)
     return Growth(
         seconds=seconds,
@@ -110,7 +112,7 @@ def growth(
         shortfall_z=float((expected - adjusted.sum()) / math.sqrt(max(expected, 1.0) * service)),
         growth_z=float(gain[-1] / scale),
         calm_z=float(gain[gain.size // 2 :].mean() / scale),
-        range_z=float((waiting.max() - waiting.min()) / scale),
+        range_z=float((waiting.max() - waiting.min()) / narrow_scale),
         service_noise=service,
         arrival_noise=arriving,
         busy_done=float(finished[busy].sum()),
