@@ -199,8 +199,10 @@ class _OpenSearch:
 
     def _bad_is_enough(self, found: Judgement, seen: Measurement) -> bool:
         """A bad step goes on until the capacity is known, unless the backlog would take long to drain."""
-        if found.plateau is None or found.growth is None or found.growth.growth_share > 0.3:
+        if found.growth is None or not falls_behind(found.growth) or found.growth.growth_share > 0.3:
             return True
+        if found.plateau is None:
+            return found.growth.seconds >= 2 * self.settings.step_s
         known = self._known_with(found)
         return backlog_s(seen) >= MOST_BACKLOG_S or (known is not None and self._is_known(known))
 

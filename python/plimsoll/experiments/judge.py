@@ -219,7 +219,7 @@ def _good_or_undecided(
             return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
     top_speed = 1 + 0.5 * context.half_width
     on_mean_host = float(_factors(seen, context.host).mean()) <= top_speed
-    beyond = context.plateau is not None and seen.level - context.plateau.level >= SEPARATION_Z * context.plateau.sd
+    beyond = context.plateau is not None and seen.level - context.plateau.level >= context.plateau.sd
     if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved) and on_mean_host and not beyond:
         return Judgement("good", (_calm_words(moved),), False, moved)
     gain = moved.unfinished_end - moved.unfinished_start

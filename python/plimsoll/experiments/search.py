@@ -142,6 +142,8 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
         return Proposal(bounds.good * 2 if bounds.good else good, "bad") if good else None
     if good is None:
         return Proposal(bad / 2, "good")
+    if bounds.good is None and bounds.bad is not None and bad / good <= 1 + goal.width:
+        return Proposal(good, "good")
     if bounds.bad is None and bounds.good is not None and bad / good <= 1 + goal.width:
         return Proposal(bad, "bad")
     return Proposal(math.sqrt(good * bad), "good")

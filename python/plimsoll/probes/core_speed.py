@@ -1,16 +1,16 @@
 """How fast the target's cores are now: a fixed piece of work, timed on them a few times a second.
 
 On a shared machine neighbours slow a core by a tenth and more (the sibling hyperthread, caches, memory), for seconds or
-minutes, and no counter of the kernel shows it: the core stays as busy and does less. The work here is half arithmetic,
-half a walk through memory in random order, as servers do both. Timed in CPU time of its own thread, so that waiting for
-the core does not count; it takes about 1 % of a core.
+minutes, and no counter of the kernel shows it: the core stays as busy and does less. The work here is arithmetic, and
+reading and writing JSON documents from a set that does not fit near caches. Timed in CPU time of its own thread, so
+that waiting for the core does not count; it takes about 1 % of a core.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
-import random
 import statistics
 import threading
 import time
@@ -22,13 +22,12 @@ from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.study.models import ProcessSelector
 
-INTERVAL_S = 0.05
+INTERVAL_S = 0.04
 ENDS_UNASKED_S = 60.0
 MOST_CORES = 8
 FEWEST_PIECES = 3
 ADDITIONS = 1500
-STEPS = 1500
-PLACES = 200_000
+DOCUMENTS, DOCUMENTS_AT_ONCE, STRIDE = 8_000, 8, 3_001
 
 
 class CoreSpeedProbe:
@@ -98,19 +97,21 @@ class CoreSpeedProbe:
 
 
 class Work:
-    """The piece of work; each does as many steps as any other, from a place of its own."""
+    """The piece of work; each is as long as any other, with a document of its own."""
 
     def __init__(self) -> None:
-        self._next = list(range(PLACES))
-        random.Random(1).shuffle(self._next)
+        self._documents = [
+            json.dumps({"id": f"{number * 7919 % DOCUMENTS}", "values": [number / 7.0] * 8, "by": {"login": f"user-{number}"}})
+            for number in range(DOCUMENTS)
+        ]
         self._place = 0
 
     def do(self) -> int:
         """Do it once; the result is of no use, and keeps it from being left out."""
-        total, place, following = 0, self._place, self._next
+        total = 0
         for number in range(ADDITIONS):
             total += number * number
-        for _ in range(STEPS):
-            place = following[place]
-        self._place = (place + 7919) % PLACES
+        for _ in range(DOCUMENTS_AT_ONCE):
+            self._place = (self._place + STRIDE) % DOCUMENTS
+            total += len(json.dumps(json.loads(self._documents[self._place])))
         return total

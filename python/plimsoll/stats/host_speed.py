@@ -6,11 +6,11 @@ target finishes in a second goes with a power of that speed,
 
     done = C (s / s̄)^b      s: speed in that second, s̄: its mean over the run, C: capacity on a host of mean speed
 
-b is 0 for a target that waits for something else than its cores, about 1 for one that computes as the probe does. It
+b is 0 for a target that waits for something else than its cores, 1 to 2 for one that computes. It
 is the slope of a regression of done on s over the seconds that kept the target busy, with two corrections. The probe
 looks at a small part of each second only and errs by a known share e, which would flatten the slope: n e² is taken off
 the spread of s (errors in variables; Fuller 1987, ch. 1). And where s hardly changed, the slope is not known: it is drawn
-to 1 with a prior standard deviation of 0.5, which matters little, as little is to be explained then.
+to 1.5 with a prior standard deviation of 0.75, which matters little, as little is to be explained then.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-PRIOR, PRIOR_SD = 1.0, 0.5
+PRIOR, PRIOR_SD = 1.5, 0.75
 LARGEST_EXPONENT = 3.0
 FEWEST_SECONDS = 3
 

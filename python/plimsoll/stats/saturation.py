@@ -36,7 +36,7 @@ CALM_Z = 0.8
 STILL_RANGE = 0.45
 NOISE_RANGE = (0.3, 60.0)
 PRIOR_SECONDS = 6.0
-BUSY_QUEUE_S = 0.25
+BUSY_Z, BUSY_SHARE = 1.5, 0.05
 MOST_LAGS = 20
 FEWEST_FOR_LINE = 6
 PLAIN_SHARE = 0.08
@@ -124,11 +124,13 @@ def growth(
 def busy_seconds(planned: ArrayLike, done: ArrayLike, unfinished_start: float) -> np.ndarray:
     """Whether each second began with so much work waiting that the target will not have run out of it, shape (n,).
 
-    Told at its beginning, so that these seconds are not chosen for what was finished in them.
+    Told at its beginning, so that these seconds are not chosen for what was finished in them: a queue of 1.5
+    standard deviations of what a second brings and takes, and a twentieth of a second's work for a level below capacity.
     """
     arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
     waiting = unfinished_start + np.concatenate(([0.0], np.cumsum(arrivals - finished)))
-    return np.asarray(waiting[:-1] >= max(1.0, BUSY_QUEUE_S * finished.mean()))
+    least = BUSY_Z * math.sqrt(2 * finished.mean()) + BUSY_SHARE * finished.mean()
+    return np.asarray(waiting[:-1] >= max(1.0, least))
 
 
 def at_mean_speed(planned: ArrayLike, done: ArrayLike, unfinished_start: float, host_speed: ArrayLike) -> np.ndarray:
