@@ -41,6 +41,7 @@ class CoreSpeedProbe:
 
     def __init__(self, selectors: Iterable[ProcessSelector], find: Callable[..., list[psutil.Process]] = find_roots):
         self._selectors, self._find = list(selectors), find
+        self._roots: list[psutil.Process] = []
         self._lock = threading.Lock()
         self._spent_s: list[float] = []
         self._asked = 0.0
@@ -67,8 +68,9 @@ class CoreSpeedProbe:
         if not hasattr(os, "sched_setaffinity"):
             raise ProbeUnavailable("the speed of the target's cores is not measured: this system binds no threads.")
         try:
-            roots = [root for selector in self._selectors for root in self._find(selector)]
-            cores = sorted({core for root in roots for core in os.sched_getaffinity(root.pid)})
+            if not self._roots or not all(root.is_running() for root in self._roots):
+                self._roots = [root for selector in self._selectors for root in self._find(selector)]
+            cores = sorted({core for root in self._roots for core in os.sched_getaffinity(root.pid)})
         except OSError as error:
             raise ProbeUnavailable(f"the speed of the target's cores is not measured: {error}.") from None
         return {cores[place * len(cores) // MOST_CORES] for place in range(MOST_CORES)} if cores else set()
