@@ -94,7 +94,10 @@ def search_once(case: Case, seed: int) -> Outcome:
         expected_level=5000 if drifts else None,
     )
     result = run_capacity(
-        source, settings, probes_sampler=source.sample if case.probed else None, data_volume=source.ask if drifts else None
+        source,
+        settings,
+        probes_sampler=source.sample if case.probed else None,
+        data_volume=source.ask if drifts else None,
     )
     truth = case.capacity_per_s / per_user_s
     good, bad = result.bracket.good, result.bracket.bad

@@ -5,8 +5,13 @@
              (search.py says where, judge.py says what a step proves), and drain the backlog between
     expected hold the expected level once, so that objectives can be judged where they matter
 
-Steps last as long as their arrivals need: seeing 5 % overload beyond Poisson noise takes about 6,000 to 9,000 arrivals
-(stats/saturation.py). Ctrl-C ends with what was measured. Time is the load source's own; nothing here reads a clock.
+What the steps say is pooled: the seconds that kept the target busy, in whatever step, tell its capacity C. A bad step
+goes on until C is known to 0.27 h (h: half the width that is wanted): a step held at C ± h is then decided with a
+margin of one standard deviation of C (judge.py). An undecided one ends when C is known and lies too near to its level,
+or when it has not kept the target busy for two step lengths: a calm step tells nothing more of C. After each step all
+earlier ones are judged again, for the mean speed of the host and C are known better by then. 0.27 and the two lengths
+are those at which the simulated demo (tests/accuracy/capacity_scorecard.py) reached its width soonest.
+Ctrl-C ends with what was measured. Time is the load source's own; nothing here reads a clock.
 """
 
 from __future__ import annotations
@@ -16,15 +21,14 @@ from collections.abc import Callable, Sequence
 
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.judge import (
-    SEPARATION_Z,
     Context,
     Judgement,
     backlog_s,
     busy_speeds,
     falls_behind,
     judge,
+    least_distance,
     plateau_of,
-    separation_doubt,
     smallest_distance,
 )
 from plimsoll.experiments.load import LoadSource
@@ -34,7 +38,7 @@ from plimsoll.experiments.recovery import why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, pooled_plateau, propose
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
-from plimsoll.stats.host_speed import HostSpeed, host_speed
+from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import pooled_noise
 
@@ -107,7 +111,7 @@ class _OpenSearch:
         self.result = result
         self.goal = settings.goal(result.unit)
         self.trials: list[Trial] = []
-        self.host = HostSpeed()
+        self.host = UNKNOWN
         self._has_answered = False
         self.noise = 1.0
         self.busy_done = 0.0
@@ -143,7 +147,7 @@ class _OpenSearch:
             seen = record.measurement
             if self._unusable(record):
                 return False
-            self._note(record)
+            self._note()
             if record.judgement.verdict == "bad":
                 return self._recover(record)
             self._has_answered = self._has_answered or seen.times.count > 0
@@ -169,7 +173,7 @@ class _OpenSearch:
             return found if self._is_spent(found, seen) else None
 
         record = self.holder.hold(level, "hold", self._longest_step_s(), decide, self._conclude)
-        self._note(record)
+        self._note()
         return self._recover(record)
 
     def _conclude(self, seen: Measurement) -> Judgement:
@@ -184,7 +188,7 @@ class _OpenSearch:
         known = self._known_with(found)
         if found.growth is None or found.growth.seconds < self.settings.step_s or known is None:
             return False
-        doubt = SEPARATION_Z * separation_doubt(known, seen.level, self._half_width())
+        doubt = least_distance(known, seen.level, self._half_width())
         idle = found.growth.seconds >= 2 * self.settings.step_s and not falls_behind(found.growth)
         if idle and seen.level > known.level - doubt:
             return True
@@ -244,7 +248,7 @@ class _OpenSearch:
         return capacity_estimate(self.trials, self.goal.half_width)
 
     def _half_width(self) -> float:
-        """The goal's half width, or the distance at which the completions of the time left can tell, if that is more."""
+        """The goal's half width, or the distance at which the completions of the time left can tell, if more."""
         estimate, rate = self._estimate(), self.rate_per_level_s()
         if estimate is None or not rate:
             return self.goal.half_width
@@ -260,9 +264,8 @@ class _OpenSearch:
     def _budget_left_s(self) -> float:
         return self.settings.load_budget_s - self.holder.source.now()
 
-    def _note(self, record: StepRecord) -> None:
-        """Keep what the step proved."""
-        found = record.judgement
+    def _note(self) -> None:
+        """Keep what the last step proved, and what it says of the others."""
         self._learn()
         self._judge_again()
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
@@ -296,7 +299,11 @@ class _OpenSearch:
     def _trial(self, record: StepRecord) -> Trial:
         """What a step proved. Probes of the ramp only hint."""
         found, quick = record.judgement, record.kind == "probe"
-        top = plateau_of(record.measurement, self.rate_per_level_s() or 0.0, self.host, self.noise) if found.plateau else None
+        top = (
+            plateau_of(record.measurement, self.rate_per_level_s() or 0.0, self.host, self.noise)
+            if found.plateau
+            else None
+        )
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
         return Trial(record.level, found.verdict, top, not quick or found.given_up)

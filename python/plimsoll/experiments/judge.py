@@ -1,13 +1,25 @@
 """Is the target saturated at this level? A pure judgement of one step from what was measured so far.
 
-Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py), or the share
-      of failed requests rises above that of low load, or the step had to be given up.
-Good: unfinished work stayed calm for long enough, and either an overloaded step has shown a capacity clearly above
-      this level, or the queue of this step stood so still that no overload can be behind it.
-Else undecided. Where the hypervisor took CPU time from this host (steal), a step that falls short is bad only if it
-would have fallen short with that time too; else it is disturbed, proves nothing and is held again.
-Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up
-is not saturated.
+Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py); or all steps
+      together put the capacity C clearly below this level L, and this one falls behind as well; or the share of failed
+      requests rises above that of low load; or the step had to be given up.
+Good: unfinished work stayed calm for long enough, and either C is clearly above L, or the queue of this step stood so
+      still that no overload can be behind it, on a host that was not faster than usual.
+Else undecided. "Clearly" is the same on both sides:
+
+    |C − L| ≥ 2 √(sd² + (h L / 4)²)      sd: of C, pooled over all steps; h: half the width that is wanted
+
+where h/4 stands for what the scatter does not know of: a target may finish more or less under overload than at its
+capacity, and the speed of the host is not known exactly. It takes sd ≤ 0.43 h to decide at a distance of h. Falling
+behind (shortfall z ≥ 1, growth z ≥ 0.5) happens to one step in six at the capacity itself, so it proves nothing alone.
+A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at 4.8 %. C counts steps that kept the
+target busy for half their time: of a target that pauses, as for collecting garbage, a step well below the capacity is
+busy only while it catches up, and would leave its pauses out.
+
+Where the hypervisor took CPU time from this host (steal), a step that falls short is bad only if it would have fallen
+short with that time too; else it is disturbed, proves nothing and is held again. A host whose speed drifts is accounted
+for in `Context.host`. Response time and utilisation are evidence beside these, and objectives are judged apart: a slow
+target that keeps up is not saturated.
 """
 
 from __future__ import annotations
@@ -19,7 +31,7 @@ import numpy as np
 
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
-from plimsoll.stats.host_speed import HostSpeed
+from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
     SHORTFALL_Z,
@@ -70,7 +82,7 @@ class Context:
     base_errors: tuple[int, int] = (0, 0)
     least_share: float = 0.3
     quick: bool = False
-    host: HostSpeed = HostSpeed()
+    host: HostSpeed = UNKNOWN
     noise: float = 0.0
 
     @property
@@ -106,14 +118,16 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if errors is not None and moved.seconds >= context.least_bad_seconds:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
-    overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context) or _above(seen, moved, top, context)
-    if overloaded and _stolen_explains(seen, moved, context):
-        return Judgement("undecided", (_growth_words(moved, seen), _stolen_words(seen)), False, moved, None, True)
-    if overloaded:
-        return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
+    below = None if context.quick else _capacity_below(seen, moved, top, context)
+    if _grows(moved, full, context) or _plain(seen, rate_per_s, context) or below is not None:
+        words = [_growth_words(moved, seen), *([_plateau_words(below, "below")] if below is not None else [])]
+        if _stolen_explains(seen, moved, context):
+            return Judgement("undecided", (*words, _stolen_words(seen)), False, moved, None, True)
+        return Judgement("bad", (*words, *_other_words(seen)), False, moved, top)
+    if context.quick and falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE:
+        return Judgement("undecided", (_growth_words(moved, seen),), False, moved)
     if context.quick:
-        behind = falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE
-        return Judgement("undecided" if behind else "good", (_growth_words(moved, seen),) if behind else (), False, moved)
+        return Judgement("good", (), False, moved)
     return _good_or_undecided(seen, moved, top, context)
 
 
@@ -141,11 +155,6 @@ def _factors(seen: Measurement, host: HostSpeed) -> np.ndarray:
     return host.factors(seen.speed or [math.nan] * len(seen.done))
 
 
-def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
-    own_s = moved.busy_s * (1 - seen.stolen_share)
-    return plateau(moved.busy_done, own_s, rate_per_level_s, moved.service_noise)
-
-
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
         clear = moved.shortfall_z >= QUICK_SHORTFALL_Z and moved.growth_z >= QUICK_GROWTH_Z
@@ -155,12 +164,14 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
     return is_growing(moved, full, least_share=context.half_width / 20)
 
 
-def _above(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> bool:
-    """Whether all steps together put the capacity clearly below this level, and this one falls behind as well."""
-    if context.quick or context.plateau is None or not _is_whole(moved, top, context):
-        return False
+def _capacity_below(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Plateau | None:
+    """The capacity that all steps show together, if it lies clearly below this level and this step falls behind."""
+    if context.plateau is None or top is None or not _is_whole(moved, context) or not falls_behind(moved):
+        return None
     capacity = pool([context.plateau, top])
-    return falls_behind(moved) and seen.level - capacity.level >= SEPARATION_Z * separation_doubt(capacity, seen.level, context.half_width)
+    if capacity is None or seen.level - capacity.level < least_distance(capacity, seen.level, context.half_width):
+        return None
+    return capacity
 
 
 def falls_behind(moved: Growth) -> bool:
@@ -168,15 +179,14 @@ def falls_behind(moved: Growth) -> bool:
     return moved.shortfall_z >= BEHIND_SHORTFALL_Z and moved.growth_z >= BEHIND_GROWTH_Z
 
 
-def _is_whole(moved: Growth, top: Plateau | None, context: Context) -> bool:
+def _is_whole(moved: Growth, context: Context) -> bool:
     """Whether work waited through most of a step of full length; else its pauses would be left out."""
-    return top is not None and moved.seconds >= context.least_seconds and moved.busy_share >= WHOLE_SHARE
+    return moved.seconds >= context.least_seconds and moved.busy_share >= WHOLE_SHARE
 
 
-def separation_doubt(capacity: Plateau, level: float, half_width: float) -> float:
-    """What `level` must differ by from the capacity, twice, to be told from it: the scatter of the capacity, and a
-    quarter of the half width for what the scatter does not know of."""
-    return math.hypot(capacity.sd, MODEL_DOUBT * half_width * level)
+def least_distance(capacity: Plateau, level: float, half_width: float) -> float:
+    """By how much `level` must differ from the capacity to be clearly above or below it; see the module."""
+    return SEPARATION_Z * math.hypot(capacity.sd, MODEL_DOUBT * half_width * level)
 
 
 def smallest_distance(done: float, noise: float) -> float:
@@ -209,24 +219,26 @@ def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     return not context.quick and is_plainly_overloaded(seen.planned, done, seen.unfinished_start, rate_per_s, window_s)
 
 
-def _good_or_undecided(
-    seen: Measurement, moved: Growth, top: Plateau | None, context: Context
-) -> Judgement:
-    held = moved.seconds >= context.least_seconds
+def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:
+    held, capacity = moved.seconds >= context.least_seconds, context.plateau
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
-    if enough and is_calm(moved) and context.plateau is not None:
-        if context.plateau.level - seen.level >= SEPARATION_Z * separation_doubt(context.plateau, seen.level, context.half_width):
-            return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
-    top_speed = 1 + 0.5 * context.half_width
-    on_mean_host = float(_factors(seen, context.host).mean()) <= top_speed
-    beyond = context.plateau is not None and seen.level - context.plateau.level >= context.plateau.sd
-    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved) and on_mean_host and not beyond:
+    if capacity is not None and enough and is_calm(moved):
+        margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
+        if margin >= 0:
+            return Judgement("good", (_calm_words(moved), _plateau_words(capacity, "above")), False, moved)
+    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved) and _stillness_tells(seen, context):
         return Judgement("good", (_calm_words(moved),), False, moved)
     gain = moved.unfinished_end - moved.unfinished_start
     words = f"Unfinished work changed by {gain:+.0f} of {moved.expected:.0f} arrivals, "
     words += "which chance alone may explain or not."
-    shown = top if _is_whole(moved, top, context) else None
+    shown = top if _is_whole(moved, context) else None
     return Judgement("undecided", (words,), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
+
+
+def _stillness_tells(seen: Measurement, context: Context) -> bool:
+    """Not on a host that was faster than usual, and not against what the overloaded steps say."""
+    usual = float(_factors(seen, context.host).mean()) <= 1 + context.half_width / 2
+    return usual and (context.plateau is None or seen.level < context.plateau.level + context.plateau.sd)
 
 
 def give_up_reason(seen: Measurement) -> str | None:
@@ -281,6 +293,6 @@ def _calm_words(moved: Growth) -> str:
     )
 
 
-def _plateau_words(top: Plateau) -> str:
+def _plateau_words(top: Plateau, side: str) -> str:
     doubt = 2 * top.relative_sd
-    return f"Overloaded steps finished as much as level {top.level:.4g} (± {doubt:.1%}) asks for, which is above."
+    return f"Overloaded steps finished as much as level {top.level:.4g} (± {doubt:.1%}) asks for, which is {side}."

@@ -1,4 +1,10 @@
-"""The quick ramp: double the level in short probes until the target shows signs of saturation, to find the range."""
+"""The quick ramp: double the level in short probes until the target shows signs of saturation, to find the range.
+
+A probe in which work piles up without being beyond chance yet goes on, up to six seconds more, and then counts as
+saturated: the next level would cost its backlog, its drain and the seconds itself, for a worse estimate. Where a fifth
+of a second's work waits at the end of a calm probe, the next level is 1.4 times it: twice would be far beyond the
+capacity.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +62,7 @@ class Ramp:
         if most is not None and level >= most:
             return None
         factor = 4.0 if sum(seen.planned) < FEW_ARRIVALS else 2.0
-        if backlog_s(seen) >= WAITING_S:
+        if seen.unfinished_end - seen.unfinished_start >= FEW_ARRIVALS and backlog_s(seen) >= WAITING_S:
             factor = NEAR_FACTOR
         wanted = rounded(level * factor, self.unit == "vus")
         return min(wanted, most) if most is not None else wanted

@@ -3,7 +3,8 @@
 The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant upper bound is the lowest level proven bad,
 the relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
 overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just above and one just
-below that estimate, instead of halving. A step that proves nothing becomes no bound.
+below that estimate, instead of halving: the first a half width h off, the second as far off as the width allows. A step
+that proves nothing becomes no bound; its level may be held again.
 
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
@@ -23,6 +24,7 @@ Verdict = Literal["good", "bad", "undecided"]
 AIM_SHARE = 0.97
 LOOSE_BAD = 1.5
 DEEP_OVERLOAD_DOUBT = 0.10
+VAGUE = 0.25
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,10 @@ def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
 
 
 def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | None:
-    """The pooled plateau, kept inside the bracket; None if no step kept the target busy."""
+    """The pooled plateau, kept inside the bracket; None if no step kept the target busy, or only one that a pause of
+    the target marred."""
     bounds, estimate = bracket_of(trials), pooled_plateau(trials)
-    if estimate is None:
+    if estimate is None or estimate.relative_sd > VAGUE:
         return None
     if bounds.good is not None and estimate.level <= bounds.good:
         return Plateau(bounds.good * (1 + half_width), half_width)

@@ -42,7 +42,7 @@ def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
 def core_speed(rows: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
     """Speed of the target's cores in a second, in the probe's own unit, and the share by which it may err; NaN where
     nobody measured."""
-    values = next((row["values"] for row in rows if row.get("source") == CORE_SPEED_SOURCE), {})
+    values: Mapping[str, float] = next((row["values"] for row in rows if row.get("source") == CORE_SPEED_SOURCE), {})
     return values.get("work_per_cpu_s", math.nan), values.get("work_error_share", math.nan)
 
 
@@ -188,13 +188,7 @@ class StepHolder:
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
         if self._sample is not None and probe:
-            rows = list(self._sample(snapshot.second, snapshot.t_unix))
-            for row in rows if self.writer is not None else ():
-                self.writer.append_resource(row)
-            self._stolen = stolen_share(rows)
-            self._speed, error_share = core_speed(rows)
-            self.speeds += [self._speed] * (snapshot.second + 1 - len(self.speeds))
-            self._speed_errors += [error_share] if math.isfinite(error_share) else []
+            self._take(list(self._sample(snapshot.second, snapshot.t_unix)), snapshot.second)
         if self._report is not None:
             self._report(
                 Progress(
@@ -208,3 +202,14 @@ class StepHolder:
                     self.bracket,
                 )
             )
+
+    def _take(self, rows: list[Mapping[str, Any]], second: int) -> None:
+        """Write the rows of the probes and keep what judges need of them."""
+        if self.writer is not None:
+            for row in rows:
+                self.writer.append_resource(row)
+        self._stolen = stolen_share(rows)
+        self._speed, error_share = core_speed(rows)
+        self.speeds += [self._speed] * (second + 1 - len(self.speeds))
+        if math.isfinite(error_share):
+            self._speed_errors.append(error_share)

@@ -8,4 +8,13 @@ from plimsoll.probes.process import ProcessProbe
 from plimsoll.probes.sampler import Sampler
 from plimsoll.probes.selection import probes_for
 
-__all__ = ["CoreSpeedProbe", "HostProbe", "NetworkProbe", "Probe", "ProbeUnavailable", "ProcessProbe", "Sampler", "probes_for"]
+__all__ = [
+    "CoreSpeedProbe",
+    "HostProbe",
+    "NetworkProbe",
+    "Probe",
+    "ProbeUnavailable",
+    "ProcessProbe",
+    "Sampler",
+    "probes_for",
+]

@@ -31,8 +31,9 @@ DOCUMENTS, DOCUMENTS_AT_ONCE, STRIDE = 8_000, 8, 3_001
 
 
 class CoreSpeedProbe:
-    """Values: work_per_cpu_s, pieces of work per CPU second on the cores that the target's processes may run on (at most
-    eight of them), over the time since the last call; work_error_share, its standard error as a share. Absent in the first.
+    """Values: work_per_cpu_s, pieces of work per CPU second on the cores that the target's processes may run on (at
+    most eight of them), over the time since the last call; work_error_share, its standard error as a share. Absent in
+    the first.
 
     Its threads, one a core, start with the first call and end a minute after the last.
     """
@@ -103,7 +104,9 @@ class Work:
 
     def __init__(self) -> None:
         self._documents = [
-            json.dumps({"id": f"{number * 7919 % DOCUMENTS}", "values": [number / 7.0] * 8, "by": {"login": f"user-{number}"}})
+            json.dumps(
+                {"id": f"{number * 7919 % DOCUMENTS}", "values": [number / 7.0] * 8, "by": {"login": f"user-{number}"}}
+            )
             for number in range(DOCUMENTS)
         ]
         self._place = 0

@@ -9,8 +9,8 @@ target finishes in a second goes with a power of that speed,
 b is 0 for a target that waits for something else than its cores, 1 to 2 for one that computes. It
 is the slope of a regression of done on s over the seconds that kept the target busy, with two corrections. The probe
 looks at a small part of each second only and errs by a known share e, which would flatten the slope: n e² is taken off
-the spread of s (errors in variables; Fuller 1987, ch. 1). And where s hardly changed, the slope is not known: it is drawn
-to 1.5 with a prior standard deviation of 0.75, which matters little, as little is to be explained then.
+the spread of s (errors in variables; Fuller 1987, ch. 1). And where s hardly changed, the slope is not known: it is
+drawn to 1.5 with a prior standard deviation of 0.75, which matters little, as little is to be explained then.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ class HostSpeed:
         return np.where(np.isfinite(seen), seen**self.exponent / self.mean_power, 1.0)
 
 
+UNKNOWN = HostSpeed()
+
+
 def host_speed(busy: Iterable[tuple[ArrayLike, ArrayLike]], speeds: ArrayLike, error_share: float) -> HostSpeed:
     """Fit `busy` steps, each (completions, speeds) per second in which work waited, both of shape (n,); `speeds` of all
     seconds that s̄ is the mean of, shape (m,); `error_share`: e. NaN is a second whose speed is not known."""
@@ -46,7 +49,7 @@ def host_speed(busy: Iterable[tuple[ArrayLike, ArrayLike]], speeds: ArrayLike, e
     done, speed = np.concatenate(pairs, axis=1) if pairs else np.zeros((2, 0))
     done, speed = done[np.isfinite(speed)], speed[np.isfinite(speed)]
     if done.size < FEWEST_SECONDS or done.mean() <= 0:
-        return HostSpeed()
+        return UNKNOWN
     x, y = speed / speed.mean() - 1, done / done.mean() - 1
     weight = float(y @ y) / y.size / PRIOR_SD**2
     spread = max(float(x @ x) - x.size * error_share**2, 0.0)

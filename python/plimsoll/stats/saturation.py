@@ -51,8 +51,8 @@ class Growth:
     `expected`: nominal arrivals λT; `done`: completions; `unfinished_start`, `unfinished_end`: work in the system;
     `shortfall_z`, `growth_z` as above; on the scale of growth also `calm_z`: mean unfinished work above the start
     in the second half, and `range_z`: longest less shortest queue; `service_noise`, `arrival_noise`: variance per
-    event; `busy_done`, `busy_s`: completions and length of the seconds in which work waited, `busy_share` of all. z, noise and
-    `busy_s` are those of a host of mean speed.
+    event; `busy_done`, `busy_s`: completions and length of the seconds in which work waited, `busy_share` of all
+    seconds. z, noise and `busy_s` are those of a host of mean speed.
     """
 
     seconds: float
@@ -87,8 +87,8 @@ def growth(
     """Judge a window of whole seconds: `planned` and `done` per second, shape (n,), n ≥ 1.
 
     `unfinished_start`: arrivals planned and not finished when the window opens; `rate_per_s`: nominal arrival rate;
-    `host_speed`: of each second, 1 being the mean, shape (n,); `least_noise`: variance per completion that the whole run
-    has shown, for a short window alone underrates it.
+    `host_speed`: of each second, 1 being the mean, shape (n,); `least_noise`: variance per completion that the whole
+    run has shown, for a short window alone underrates it.
     """
     arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
     if arrivals.shape != finished.shape or arrivals.ndim != 1 or arrivals.size == 0:
@@ -125,7 +125,8 @@ def busy_seconds(planned: ArrayLike, done: ArrayLike, unfinished_start: float) -
     """Whether each second began with so much work waiting that the target will not have run out of it, shape (n,).
 
     Told at its beginning, so that these seconds are not chosen for what was finished in them: a queue of 1.5
-    standard deviations of what a second brings and takes, and a twentieth of a second's work for a level below capacity.
+    standard deviations of what a second brings and takes, and a twentieth of a second's work for a level below the
+    capacity.
     """
     arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
     waiting = unfinished_start + np.concatenate(([0.0], np.cumsum(arrivals - finished)))
