@@ -236,9 +236,14 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
 
 
 def _stillness_tells(seen: Measurement, context: Context) -> bool:
-    """Not on a host that was faster than usual, and not against what the overloaded steps say."""
-    usual = float(_factors(seen, context.host).mean()) <= 1 + context.half_width / 2
-    return usual and (context.plateau is None or seen.level < context.plateau.level + context.plateau.sd)
+    """Not against what the overloaded steps say; on a host that was faster than usual, only if they say that this level
+    would have been below the capacity at mean speed by as much."""
+    if context.plateau is None:
+        return True
+    speed = float(_factors(seen, context.host).mean())
+    if speed > 1 + context.half_width / 2:
+        return seen.level * speed <= context.plateau.level
+    return seen.level < context.plateau.level + context.plateau.sd
 
 
 def give_up_reason(seen: Measurement) -> str | None:
