@@ -7,10 +7,10 @@
 
 What the steps say is pooled: the seconds that kept the target busy, in whatever step, tell its capacity C. A bad step
 goes on until C is known to 0.27 h (h: half the width that is wanted): a step held at C ± h is then decided with a
-margin of one standard deviation of C (judge.py). An undecided one ends when C is known and lies too near to its level,
-or when it has not kept the target busy for two step lengths: a calm step tells nothing more of C. After each step all
-earlier ones are judged again, for the mean speed of the host and C are known better by then. 0.27 and the two lengths
-are those at which the simulated demo (tests/accuracy/capacity_scorecard.py) reached its width soonest.
+margin of one standard deviation of C (judge.py). An undecided one whose level lies too near to C ends when C is known,
+when it has not kept the target busy for two step lengths (a calm step tells nothing more of C), or after three. After
+each step all earlier ones are judged again, for the mean speed of the host and C are known better by then. 0.27 and the
+lengths are those at which the simulated demo (tests/accuracy/capacity_scorecard.py) reached its width soonest.
 Ctrl-C ends with what was measured. Time is the load source's own; nothing here reads a clock.
 """
 
@@ -183,8 +183,9 @@ class _OpenSearch:
         return judge(seen, self._context(seen, quick=True))
 
     def _is_spent(self, found: Judgement, seen: Measurement) -> bool:
-        """Whether longer would not help: the level lies too near to the capacity to be told from it, and either the
-        capacity is known well, or this step, after twice its least length, does not keep the target busy."""
+        """Whether another level helps more: this one lies too near to the capacity to be told from it, and either the
+        capacity is known well, or this step does not keep the target busy after twice its least length, or it has
+        lasted for three."""
         known = self._known_with(found)
         if found.growth is None or found.growth.seconds < self.settings.step_s or known is None:
             return False
@@ -192,7 +193,8 @@ class _OpenSearch:
         idle = found.growth.seconds >= 2 * self.settings.step_s and not falls_behind(found.growth)
         if idle and seen.level > known.level - doubt:
             return True
-        return abs(seen.level - known.level) < doubt and self._is_known(known)
+        long_held = found.growth.seconds >= 3 * self.settings.step_s
+        return abs(seen.level - known.level) < doubt and (long_held or self._is_known(known))
 
     def _known_with(self, found: Judgement) -> Plateau | None:
         """The capacity that all steps show, with the one under way."""

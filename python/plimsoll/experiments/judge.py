@@ -13,8 +13,8 @@ where h/4 stands for what the scatter does not know of: a target may finish more
 capacity, and the speed of the host is not known exactly. It takes sd ≤ 0.43 h to decide at a distance of h. Falling
 behind (shortfall z ≥ 1, growth z ≥ 0.5) happens to one step in six at the capacity itself, so it proves nothing alone.
 A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at 4.8 %. C counts steps that kept the
-target busy for half their time: of a target that pauses, as for collecting garbage, a step well below the capacity is
-busy only while it catches up, and would leave its pauses out.
+target busy for 40 % of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
+is busy only while it catches up, and would leave its pauses out.
 
 Where the hypervisor took CPU time from this host (steal), a step that falls short is bad only if it would have fallen
 short with that time too; else it is disturbed, proves nothing and is held again. A host whose speed drifts is accounted
@@ -51,7 +51,7 @@ SEPARATION_Z = 2.0
 QUICK_SHORTFALL_Z, QUICK_GROWTH_Z, QUICK_GROWTH_SHARE = 3.5, 2.5, 0.08
 BEHIND_SHORTFALL_Z = 1.0
 BEHIND_GROWTH_Z = 0.5
-WHOLE_SHARE = 0.5
+WHOLE_SHARE = 0.4
 MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 GIVE_UP_ERROR_SHARE = 0.5
@@ -137,8 +137,10 @@ def plateau_of(seen: Measurement, rate_per_level_s: float, host: HostSpeed, nois
 
 
 def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
-    """Completions and speed of the host in each second in which work waited throughout, two of shape (n,)."""
+    """Completions and speed of the host in each second in which work waited throughout and the hypervisor took no time
+    to speak of, two of shape (n,)."""
     busy = busy_seconds(seen.planned, seen.done, seen.unfinished_start)
+    busy &= np.asarray(seen.stolen or [0.0] * len(seen.done)) < DISTURBED_SHARE
     return np.asarray(seen.done, dtype=float)[busy], np.asarray(seen.speed, dtype=float)[busy]
 
 

@@ -22,12 +22,12 @@ from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.study.models import ProcessSelector
 
-INTERVAL_S = 0.04
+INTERVAL_S = 0.02
 ENDS_UNASKED_S = 60.0
 MOST_CORES = 8
 FEWEST_PIECES = 3
-ADDITIONS = 1500
-DOCUMENTS, DOCUMENTS_AT_ONCE, STRIDE = 8_000, 8, 3_001
+ADDITIONS = 800
+DOCUMENTS, DOCUMENTS_AT_ONCE, STRIDE = 8_000, 4, 3_001
 
 
 class CoreSpeedProbe:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plimsoll.experiments.closed import Throughput, is_flat, judge_closed, marginal_gain
-from plimsoll.experiments.judge import Context, judge, least_distance, smallest_distance
+from plimsoll.experiments.judge import Context, busy_speeds, judge, least_distance, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.runs.histogram import Histogram
 from plimsoll.stats.host_speed import HostSpeed
@@ -156,3 +156,10 @@ def test_the_smallest_distance_is_where_a_level_is_just_clear_of_the_capacity():
     distance = smallest_distance(done=9000, noise=1.5)
     capacity = Plateau(100.0, math.sqrt(1.5 / 9000))
     assert least_distance(capacity, 100.0, distance) == pytest.approx(100 * distance)
+
+
+def test_seconds_of_stolen_time_say_nothing_of_noise_and_host():
+    seen = measured([330] * 4, [300, 200, 300, 300], 330, unfinished_start=200.0, stolen=[0, 0.2, 0, 0])
+    seen.speed = [1.0, 2.0, 3.0, 4.0]
+    done, speed = busy_speeds(seen)
+    assert done.tolist() == [300, 300, 300] and speed.tolist() == [1, 3, 4]
