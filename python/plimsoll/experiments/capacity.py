@@ -284,7 +284,7 @@ class _OpenSearch:
 
     @staticmethod
     def _judged(records: Sequence[StepRecord]) -> list[StepRecord]:
-        return [one for one in records if one.kind != "expected" and not one.judgement.disturbed]
+        return [one for one in records if one.kind != "expected"]
 
     def _learn(self, seen: Measurement | None = None) -> None:
         """Bring the speed of the host and the trials up to date, with the step that is under way."""
@@ -299,7 +299,7 @@ class _OpenSearch:
         self.trials = [self._trial(record) for record in self._judged(records)]
 
     def _trial(self, record: StepRecord) -> Trial:
-        """What a step proved. Probes of the ramp only hint."""
+        """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""
         found, quick = record.judgement, record.kind == "probe"
         top = (
             plateau_of(record.measurement, self.rate_per_level_s() or 0.0, self.host, self.noise)
@@ -308,7 +308,7 @@ class _OpenSearch:
         )
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
-        return Trial(record.level, found.verdict, top, not quick or found.given_up)
+        return Trial(record.level, found.verdict, top, not (quick or found.disturbed) or found.given_up)
 
     def _unusable(self, record: StepRecord) -> bool:
         """Whether the very first probe shows a target that answers nothing or only errors."""

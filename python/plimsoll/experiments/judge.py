@@ -16,10 +16,11 @@ A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at
 target busy for 40 % of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
 is busy only while it catches up, and would leave its pauses out.
 
-Where the hypervisor took CPU time from this host (steal), a step that falls short is bad only if it would have fallen
-short with that time too; else it is disturbed, proves nothing and is held again. A host whose speed drifts is accounted
-for in `Context.host`. Response time and utilisation are evidence beside these, and objectives are judged apart: a slow
-target that keeps up is not saturated.
+Where the hypervisor took CPU time from this host (steal), a second counts as one of a host that much slower, and a
+step that falls short is bad only if it would have fallen short with half as much time again too; else it is disturbed,
+bounds nothing and is held again. A host whose speed drifts is accounted for in `Context.host`.
+Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up is
+not saturated.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ PLAIN_WINDOW_S = 9
 LEAST_BAD_S = 3
 DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
+MOST_STOLEN = 0.9
 ERROR_SHARE_ABOVE_BASE = 0.01
 
 
@@ -137,11 +139,10 @@ def plateau_of(seen: Measurement, rate_per_level_s: float, host: HostSpeed, nois
 
 
 def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
-    """Completions and speed of the host in each second in which work waited throughout and the hypervisor took no time
-    to speak of, two of shape (n,)."""
+    """Completions, as without stolen time, and speed of the host in each second in which work waited throughout, two of
+    shape (n,)."""
     busy = busy_seconds(seen.planned, seen.done, seen.unfinished_start)
-    busy &= np.asarray(seen.stolen or [0.0] * len(seen.done)) < DISTURBED_SHARE
-    return np.asarray(seen.done, dtype=float)[busy], np.asarray(seen.speed, dtype=float)[busy]
+    return (np.asarray(seen.done) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
 
 
 def _growth(seen: Measurement, rate_per_s: float, host: HostSpeed, noise: float) -> Growth:
@@ -149,12 +150,17 @@ def _growth(seen: Measurement, rate_per_s: float, host: HostSpeed, noise: float)
 
 
 def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
-    own_s = moved.busy_s * (1 - seen.stolen_share)
-    return plateau(moved.busy_done, own_s, rate_per_level_s, moved.service_noise)
+    return plateau(moved.busy_done, moved.busy_s, rate_per_level_s, moved.service_noise)
 
 
 def _factors(seen: Measurement, host: HostSpeed) -> np.ndarray:
-    return host.factors(seen.speed or [math.nan] * len(seen.done))
+    """What the host let the target do in each second, 1 at mean speed and without stolen time, shape (n,)."""
+    return host.factors(seen.speed or [math.nan] * len(seen.done)) * _unstolen(seen)
+
+
+def _unstolen(seen: Measurement) -> np.ndarray:
+    """Share of each second that the hypervisor left the target, shape (n,)."""
+    return 1 - np.minimum(np.asarray(seen.stolen or [0.0] * len(seen.done)), MOST_STOLEN)
 
 
 def _grows(moved: Growth, full: float, context: Context) -> bool:
@@ -204,7 +210,7 @@ def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool
         return False
     if not context.quick and moved.seconds < context.least_seconds:
         return True
-    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, 0.9))
+    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, MOST_STOLEN))
     return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)
 
 
