@@ -53,10 +53,12 @@ def capacity(
     choices: Choices | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_note: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> Answer:
     """Find how much load a target carries and what stops it, from a study file, a Study or a k6 script.
 
-    `on_note` gets what the user should know or do while it runs, as a sentence; the finding repeats it.
+    `on_note` gets what the user should know or do while it runs, as a sentence; the finding repeats it. `on_message`
+    gets what only matters while it runs.
     Raises InputError for mistakes in study or script, TargetError if the target does not come up,
     RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
     """
@@ -72,7 +74,7 @@ def capacity(
         level_unit=plan.unit,
     )
     with RunWriter.create(choices.runs, facts, redactor=redactor) as writer:
-        return _measure(plan, choices, writer, on_progress, on_note or (lambda text: None))
+        return _measure(plan, choices, writer, on_progress, on_note or (lambda text: None), on_message)
 
 
 def _measure(
@@ -81,6 +83,7 @@ def _measure(
     writer: RunWriter,
     on_progress: Callable[[Progress], None] | None,
     on_note: Callable[[str], None],
+    on_message: Callable[[str], None] | None,
 ) -> Answer:
     notes: list[str] = []
 
@@ -107,7 +110,7 @@ def _measure(
             if kept_apart and plan.config.cpus and choices.awake and is_virtual_machine():
                 spinning.enter_context(awake.on(plan.config.cpus))
                 kept_apart += "; an idle-priority process keeps the generator's from halting"
-            result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume)
+            result = run_capacity(source, plan.settings, writer, sample, on_progress, data_volume, on_message)
     if not plan.target.reset and not plan.target.start and result.status != "failed":
         notes += [_AGEING] if plan.target.data_volume else [_AGEING, _UNKNOWN_VOLUME]
     notes += [control.early_end] if control.early_end else []

@@ -2,6 +2,7 @@
 
 Open: Poisson arrivals at `rate_per_level_s × level` into a queue of c servers (Kiefer–Wolfowitz recursion, a heap of
 the times at which servers become free). Closed: c servers, N users with exponential think time. Truth: c × μ.
+A host may drift: `drifting_speeds` gives the speed of each second, mean 1, which stretches the service times.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 
 T0_UNIX = 1_790_000_000.0
+PROBE_ERROR = 0.03
+PROBE_POWER = 0.7
 
 
 def service_times(kind: str, mean_s: float) -> Callable[[np.random.Generator, int], np.ndarray]:
@@ -35,12 +38,29 @@ def service_times(kind: str, mean_s: float) -> Callable[[np.random.Generator, in
     return lambda random, count: random.exponential(mean_s, count)
 
 
+def drifting_speeds(kind: str, cv: float, seed: int, seconds: int = 1000) -> np.ndarray:
+    """Speed of a host in each second, mean 1, shape (seconds,): "quick" forgets within about 5 s (AR(1), e^(−1/5)),
+    "slow" keeps a speed for 10 to 20 s."""
+    random = np.random.default_rng([seed, 77])
+    if kind == "slow":
+        spans = random.integers(10, 21, seconds // 10 + 1)
+        deviation = np.repeat(random.standard_normal(spans.size), spans)[:seconds]
+    else:
+        keep = math.exp(-1 / 5)
+        deviation = random.standard_normal(seconds)
+        for second in range(1, seconds):
+            deviation[second] = keep * deviation[second - 1] + math.sqrt(1 - keep**2) * deviation[second]
+    return np.maximum(0.3, 1 + cv * deviation)
+
+
 class OpenQueue:
     """M/G/c as a LoadSource; capacity is `servers / mean_s` arrivals per second.
 
     `failing_above_per_s`: arrivals beyond this rate in a second fail at once; `stall_every_s`, `stall_s`: all servers
     pause at the start of each such period; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or
-    everything fails at once ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would.
+    everything fails at once ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would; `speeds`: of the
+    host in each second (the probe of it, `sample`, errs by 3 % and
+    is less sensitive than the target), 1 without.
     """
 
     unit = "users"
@@ -58,6 +78,7 @@ class OpenQueue:
         **trouble: Any,
     ) -> None:
         self.random = np.random.default_rng(seed)
+        self.probe_random = np.random.default_rng([seed, 78])
         self.draw = service_times(service, mean_s)
         self.free = [0.0] * servers
         self.rate_per_level_s = rate_per_level_s
@@ -102,6 +123,23 @@ class OpenQueue:
         """Remember it, for the tests."""
         self.stopped = True
 
+    def ask(self) -> float:
+        """A request that waits behind all others, as one for the data volume does."""
+        last = max((end for end, _, _ in self.running), default=0.0)
+        while self.second < last:
+            self._advance()
+        return 1000.0
+
+    def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        """Rows of the probe of the host's speed."""
+        speed = self._speed(second) * (1 + PROBE_ERROR * self.probe_random.standard_normal())
+        values = {"work_per_cpu_s": speed**PROBE_POWER, "work_error_share": PROBE_POWER * PROBE_ERROR}
+        return [{"t_unix": t_unix, "second": second, "source": "core_speed", "values": values}]
+
+    def _speed(self, second: float) -> float:
+        speeds = self.trouble.get("speeds")
+        return 1.0 if speeds is None else float(speeds[int(second) % speeds.size])
+
     def _arrivals(self) -> np.ndarray:
         rate = self.level * self.rate_per_level_s
         if self.even:
@@ -136,8 +174,9 @@ class OpenQueue:
             begin = max(arrival, self.free[0])
             if stall_s and begin % stall_every < stall_s:
                 begin += stall_s - begin % stall_every
-            heapq.heapreplace(self.free, begin + service)
-            heapq.heappush(self.running, (begin + service, arrival, False))
+            end = begin + service / self._speed(begin)
+            heapq.heapreplace(self.free, end)
+            heapq.heappush(self.running, (end, arrival, False))
 
     def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
         times = Histogram.from_values([1000 * (end - arrival) for end, arrival, _ in finished])

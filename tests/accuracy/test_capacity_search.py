@@ -31,6 +31,33 @@ def test_the_true_capacity_lies_in_a_narrow_bracket(name: str):
     assert len(right) >= 0.9 * RUNS
 
 
+@pytest.mark.parametrize("drift", ["quick", "slow"])
+def test_a_drifting_host_is_told_from_the_target_where_its_speed_is_probed(drift: str):
+    case = next(case for case in CASES if case.name == f"demo 290/s, {drift} drift 9 %, probed")
+    found = [search_once(case, 4000 + seed) for seed in range(RUNS)]
+    held = [one.good and one.bad and one.good <= one.mean_speed <= one.bad for one in found]
+    narrow = [one.good and one.bad and 1 - one.good / one.bad <= 0.1 for one in found]
+    assert sum(map(bool, held)) >= 0.9 * RUNS
+    assert sum(map(bool, narrow)) >= 0.8 * RUNS
+    assert max(one.load_s for one in found) <= 160
+
+
+def test_a_drifting_host_that_is_not_probed_leaves_steps_undecided_rather_than_misjudged():
+    case = next(case for case in CASES if case.name == "demo 290/s, quick drift 9 %")
+    found = [search_once(case, 4000 + seed) for seed in range(RUNS)]
+    wrong = [(one.good or 0) > 1 or (one.bad or 9) < 1 for one in found]
+    assert sum(wrong) <= 0.2 * RUNS
+
+
+@pytest.mark.parametrize(("every_s", "stall_s"), [(10, 1.0), (5, 0.3), (30, 1.5)])
+def test_pauses_of_any_rhythm_make_no_level_below_the_capacity_bad(every_s: float, stall_s: float):
+    capacity = 300 * (1 - stall_s / every_s)
+    for seed in range(6):
+        source = OpenQueue(1, 1 / 300, seed, stall_every_s=every_s, stall_s=stall_s)
+        bad = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)).bracket.bad
+        assert bad is None or bad >= capacity
+
+
 def test_the_interval_covers_the_truth_about_as_often_as_it_says_and_the_knee_is_near_half():
     covered, knees = [], []
     for seed in range(2 * RUNS):

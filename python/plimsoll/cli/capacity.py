@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,7 +63,7 @@ def capacity(
     )
     progress = ProgressLine(quiet=quiet)
     try:
-        answer = find_capacity(source, choices, progress, lambda text: print(f"plimsoll: {text}", file=sys.stderr))
+        answer = find_capacity(source, choices, progress, lambda text: progress.say(f"plimsoll: {text}"), progress.say)
     finally:
         progress.done()
     show(answer, as_json)

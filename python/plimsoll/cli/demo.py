@@ -70,7 +70,7 @@ def demo(
             )
         progress = ProgressLine(quiet=quiet)
         try:
-            answer = capacity(demo_study, choices, progress)
+            answer = capacity(demo_study, choices, progress, on_message=progress.say)
         finally:
             progress.done()
     show(answer, as_json)

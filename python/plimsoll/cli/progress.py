@@ -21,9 +21,6 @@ class ProgressLine:
         self._seen = 0
 
     def __call__(self, progress: Progress) -> None:
-        if progress.message:
-            print(f"{self._line_break()}{progress.message}", file=sys.stderr, flush=True)
-            return
         self._seen += 1
         if self._quiet or (not self._live and self._seen % EVERY_S != 1):
             return
@@ -43,6 +40,10 @@ class ProgressLine:
             file=sys.stderr,
             flush=True,
         )
+
+    def say(self, message: str) -> None:
+        """A sentence on a line of its own, quiet or not."""
+        print(f"{self._line_break()}{message}", file=sys.stderr, flush=True)
 
     def done(self) -> None:
         print(self._line_break(), end="", file=sys.stderr)

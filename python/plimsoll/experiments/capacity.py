@@ -5,31 +5,48 @@
              (search.py says where, judge.py says what a step proves), and drain the backlog between
     expected hold the expected level once, so that objectives can be judged where they matter
 
-Steps last as long as their arrivals need: seeing 5 % overload beyond Poisson noise takes about 6,000 to 9,000 arrivals
-(stats/saturation.py). Ctrl-C ends with what was measured. Time is the load source's own; nothing here reads a clock.
+What the steps say is pooled: the seconds that kept the target busy, in whatever step, tell its capacity C. A bad step
+goes on until C is known to 0.27 h (h: half the width that is wanted): a step held at C ± h is then decided with a
+margin of one standard deviation of C (judge.py). An undecided one whose level lies too near to C ends when C is known,
+when it has not kept the target busy for two step lengths (a calm step tells nothing more of C), or after three. After
+each step all earlier ones are judged again, for the mean speed of the host and C are known better by then. 0.27 and the
+lengths are those at which the simulated demo (tests/accuracy/capacity_scorecard.py) reached its width soonest.
+Ctrl-C ends with what was measured. Time is the load source's own; nothing here reads a clock.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 from plimsoll.experiments.closed_search import search_closed
-from plimsoll.experiments.judge import Context, Judgement, backlog_s, judge
+from plimsoll.experiments.judge import (
+    Context,
+    Judgement,
+    backlog_s,
+    busy_speeds,
+    falls_behind,
+    judge,
+    least_distance,
+    plateau_of,
+    smallest_distance,
+)
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
-from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, propose
+from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, pooled_plateau, propose
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
-from plimsoll.stats.plateau import Plateau
-from plimsoll.stats.saturation import arrivals_to_decide, smallest_overload
+from plimsoll.stats.host_speed import UNKNOWN, host_speed
+from plimsoll.stats.plateau import Plateau, pool
+from plimsoll.stats.saturation import pooled_noise
 
-LONGEST_SHARE = 1.6
 WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
 QUICK_PLATEAU_SD = 0.02
+KNOWN_SHARE = 0.27
 
 
 def run_capacity(
@@ -39,14 +56,16 @@ def run_capacity(
     probes_sampler: ProbesSampler | None = None,
     on_progress: ProgressCallback | None = None,
     data_volume: DataVolume | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> CapacityResult:
     """Find the bracket of the capacity; the source is started here and stopped whatever happens.
 
     `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
-    gives resource rows; `data_volume()` is read between the steps. KeyboardInterrupt ends with status "interrupted"
+    gives resource rows; `data_volume()` is read between the steps; `on_message` gets a sentence for who watches.
+    KeyboardInterrupt ends with status "interrupted"
     and what was measured until then; a second one ends the load at once and is raised.
     """
-    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume)
+    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume, on_message)
     holder.warm_up_s = settings.warm_up_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
@@ -92,8 +111,10 @@ class _OpenSearch:
         self.result = result
         self.goal = settings.goal(result.unit)
         self.trials: list[Trial] = []
+        self.host = UNKNOWN
         self._has_answered = False
         self.noise = 1.0
+        self.busy_done = 0.0
 
     def run(self) -> None:
         """Ramp, bracket, expected level; sets the status on the way."""
@@ -126,12 +147,12 @@ class _OpenSearch:
             seen = record.measurement
             if self._unusable(record):
                 return False
-            self._note(record, quick=True)
+            self._note()
             if record.judgement.verdict == "bad":
                 return self._recover(record)
             self._has_answered = self._has_answered or seen.times.count > 0
             self.holder.warm_up_s = warm_up_from(seen, self.settings.warm_up_s)
-            following = ramp.next_level(record.level, sum(seen.planned))
+            following = ramp.next_level(record.level, seen)
             if following is None or self._budget_left_s() < self.settings.step_s:
                 break
             level = following
@@ -141,6 +162,7 @@ class _OpenSearch:
         """Hold one level until it is judged or its share of the time is spent; False if the target is gone."""
 
         def decide(seen: Measurement) -> Judgement | None:
+            self._learn(seen)
             found = judge(seen, self._context(seen))
             if found.given_up or found.verdict == "good":
                 return found
@@ -148,10 +170,10 @@ class _OpenSearch:
                 return found
             if found.verdict == "bad" and self._bad_is_enough(found, seen):
                 return found
-            return found if self._is_spent(found) else None
+            return found if self._is_spent(found, seen) else None
 
         record = self.holder.hold(level, "hold", self._longest_step_s(), decide, self._conclude)
-        self._note(record)
+        self._note()
         return self._recover(record)
 
     def _conclude(self, seen: Measurement) -> Judgement:
@@ -160,23 +182,35 @@ class _OpenSearch:
     def _conclude_probe(self, seen: Measurement) -> Judgement:
         return judge(seen, self._context(seen, quick=True))
 
-    def _is_spent(self, found: Judgement) -> bool:
-        """Whether the step had all the arrivals that its noise asks for, so that longer would not help."""
-        moved = found.growth
-        if moved is None or moved.seconds < self.settings.step_s:
+    def _is_spent(self, found: Judgement, seen: Measurement) -> bool:
+        """Whether another level helps more: this one lies too near to the capacity to be told from it, and either the
+        capacity is known well, or this step does not keep the target busy after twice its least length, or it has
+        lasted for three."""
+        known = self._known_with(found)
+        if found.growth is None or found.growth.seconds < self.settings.step_s or known is None:
             return False
-        return moved.expected >= LONGEST_SHARE * arrivals_to_decide(self._half_width(), max(1.0, moved.service_noise))
+        doubt = least_distance(known, seen.level, self._half_width())
+        idle = found.growth.seconds >= 2 * self.settings.step_s and not falls_behind(found.growth)
+        if idle and seen.level > known.level - doubt:
+            return True
+        long_held = found.growth.seconds >= 3 * self.settings.step_s
+        return abs(seen.level - known.level) < doubt and (long_held or self._is_known(known))
+
+    def _known_with(self, found: Judgement) -> Plateau | None:
+        """The capacity that all steps show, with the one under way."""
+        return pool(filter(None, [found.plateau, pooled_plateau(self.trials)]))
+
+    def _is_known(self, capacity: Plateau) -> bool:
+        return capacity.relative_sd <= KNOWN_SHARE * self._half_width()
 
     def _bad_is_enough(self, found: Judgement, seen: Measurement) -> bool:
-        """A bad step goes on until its plateau is known to a quarter (later a third) of the half width, unless the
-        backlog would take long to drain."""
-        if found.plateau is None or found.growth is None or found.growth.growth_share > 0.3:
+        """A bad step goes on until the capacity is known, unless the backlog would take long to drain."""
+        if found.growth is None or not falls_behind(found.growth) or found.growth.growth_share > 0.3:
             return True
-        if backlog_s(seen) >= MOST_BACKLOG_S:
-            return True
-        fine, coarse = self._half_width() / 4, self._half_width() / 3
-        long_held = found.growth.seconds >= 2 * self.settings.step_s
-        return found.plateau.relative_sd <= (coarse if long_held else fine)
+        if found.plateau is None:
+            return found.growth.seconds >= 2 * self.settings.step_s
+        known = self._known_with(found)
+        return backlog_s(seen) >= MOST_BACKLOG_S or (known is not None and self._is_known(known))
 
     def _hold_expected(self) -> None:
         """One step at the expected level, if the target carries it and time is left."""
@@ -193,10 +227,17 @@ class _OpenSearch:
         found = judge(seen, self._context(seen))
         return found if found.given_up or len(seen.seconds) >= self.settings.step_s else None
 
-    def _context(self, seen: Measurement, quick: bool = False) -> Context:
+    def _context(self, seen: Measurement, quick: bool = False, trials: Sequence[Trial] | None = None) -> Context:
         rate = self.rate_per_level_s() or 0.0
         return Context(
-            rate, self._half_width(), self.settings.step_s, self._estimate(), self._base_errors(seen.level), quick=quick
+            rate,
+            self._half_width(),
+            self.settings.step_s,
+            pooled_plateau(self.trials if trials is None else trials),
+            self._base_errors(seen.level),
+            quick=quick,
+            host=self.host,
+            noise=self.noise,
         )
 
     def _base_errors(self, level: float) -> tuple[int, int]:
@@ -209,12 +250,12 @@ class _OpenSearch:
         return capacity_estimate(self.trials, self.goal.half_width)
 
     def _half_width(self) -> float:
-        """The goal's half width, or what the arrivals of the time left can show, if that is more."""
+        """The goal's half width, or the distance at which the completions of the time left can tell, if more."""
         estimate, rate = self._estimate(), self.rate_per_level_s()
         if estimate is None or not rate:
             return self.goal.half_width
         arrivals = estimate.level * rate * self._longest_step_s()
-        return min(WIDEST_HALF, max(self.goal.half_width, smallest_overload(arrivals, self.noise)))
+        return min(WIDEST_HALF, max(self.goal.half_width, smallest_distance(arrivals + self.busy_done, self.noise)))
 
     def _longest_step_s(self) -> float:
         """Time one step may take so that the bounds still missing get theirs."""
@@ -225,20 +266,49 @@ class _OpenSearch:
     def _budget_left_s(self) -> float:
         return self.settings.load_budget_s - self.holder.source.now()
 
-    def _note(self, record: StepRecord, quick: bool = False) -> None:
-        """Keep what the step proved. Probes of the ramp only hint."""
-        found = record.judgement
-        top = found.plateau
-        if top is not None and quick:
-            top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
-        if found.growth is not None and not quick:
-            self.noise = max(1.0, found.growth.service_noise)
-        if found.disturbed:
-            return
-        proven = not quick or found.given_up
-        self.trials.append(Trial(record.level, found.verdict, top, proven))
+    def _note(self) -> None:
+        """Keep what the last step proved, and what it says of the others."""
+        self._learn()
+        self._judge_again()
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
         self.result.estimate = self._estimate()
+
+    def _judge_again(self) -> None:
+        """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
+        for record in self.holder.records:
+            if record.kind == "hold" and not record.judgement.given_up:
+                others = [one for one in self.holder.records if one is not record]
+                trials = [self._trial(one) for one in self._judged(others)]
+                record.judgement = judge(record.measurement, self._context(record.measurement, trials=trials))
+        self.trials = [self._trial(record) for record in self._judged(self.holder.records)]
+
+    @staticmethod
+    def _judged(records: Sequence[StepRecord]) -> list[StepRecord]:
+        return [one for one in records if one.kind != "expected"]
+
+    def _learn(self, seen: Measurement | None = None) -> None:
+        """Bring the speed of the host and the trials up to date, with the step that is under way."""
+        records = self.holder.records
+        telling = [record.measurement for record in records] + ([seen] if seen is not None else [])
+        best = max((step.done_per_s for step in telling), default=0.0)
+        busy = [busy_speeds(step) for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
+        if any(math.isfinite(speed) for speed in self.holder.speeds):
+            self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
+        self.busy_done = sum(float(done.sum()) for done, _ in busy)
+        self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
+        self.trials = [self._trial(record) for record in self._judged(records)]
+
+    def _trial(self, record: StepRecord) -> Trial:
+        """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""
+        found, quick = record.judgement, record.kind == "probe"
+        top = (
+            plateau_of(record.measurement, self.rate_per_level_s() or 0.0, self.host, self.noise)
+            if found.plateau
+            else None
+        )
+        if top is not None and quick:
+            top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
+        return Trial(record.level, found.verdict, top, not (quick or found.disturbed) or found.given_up)
 
     def _unusable(self, record: StepRecord) -> bool:
         """Whether the very first probe shows a target that answers nothing or only errors."""

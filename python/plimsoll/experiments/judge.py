@@ -1,13 +1,26 @@
 """Is the target saturated at this level? A pure judgement of one step from what was measured so far.
 
-Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py), or the share
-      of failed requests rises above that of low load, or the step had to be given up.
-Good: unfinished work stayed calm for long enough, and either an overloaded step has shown a capacity clearly above
-      this level, or the queue of this step stood so still that no overload can be behind it.
-Else undecided. Where the hypervisor took CPU time from this host (steal), a step that falls short is bad only if it
-would have fallen short with that time too; else it is disturbed, proves nothing and is held again.
-Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up
-is not saturated.
+Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py); or all steps
+      together put the capacity C clearly below this level L, and this one falls behind as well; or the share of failed
+      requests rises above that of low load; or the step had to be given up.
+Good: unfinished work stayed calm for long enough, and either C is clearly above L, or the queue of this step stood so
+      still that no overload can be behind it, on a host that was not faster than usual.
+Else undecided. "Clearly" is the same on both sides:
+
+    |C − L| ≥ 2 √(sd² + (h L / 4)²)      sd: of C, pooled over all steps; h: half the width that is wanted
+
+where h/4 stands for what the scatter does not know of: a target may finish more or less under overload than at its
+capacity, and the speed of the host is not known exactly. It takes sd ≤ 0.43 h to decide at a distance of h. Falling
+behind (shortfall z ≥ 1, growth z ≥ 0.5) happens to one step in six at the capacity itself, so it proves nothing alone.
+A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at 4.8 %. C counts steps that kept the
+target busy for 40 % of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
+is busy only while it catches up, and would leave its pauses out.
+
+Where the hypervisor took CPU time from this host (steal), a second counts as one of a host that much slower, and a
+step that falls short is bad only if it would have fallen short with half as much time again too; else it is disturbed,
+bounds nothing and is held again. A host whose speed drifts is accounted for in `Context.host`.
+Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up is
+not saturated.
 """
 
 from __future__ import annotations
@@ -15,13 +28,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
-from plimsoll.stats.plateau import Plateau, plateau
+from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
+from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
     SHORTFALL_Z,
     Growth,
     arrivals_to_decide,
+    at_mean_speed,
+    busy_seconds,
     growth,
     is_calm,
     is_growing,
@@ -31,6 +49,11 @@ from plimsoll.stats.saturation import (
 from plimsoll.stats.wilson import wilson_interval
 
 SEPARATION_Z = 2.0
+QUICK_SHORTFALL_Z, QUICK_GROWTH_Z, QUICK_GROWTH_SHARE = 3.5, 2.5, 0.08
+BEHIND_SHORTFALL_Z = 1.0
+BEHIND_GROWTH_Z = 0.5
+WHOLE_SHARE = 0.4
+MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 GIVE_UP_ERROR_SHARE = 0.5
 GIVE_UP_MEDIAN_MS = 10_000.0
@@ -40,6 +63,7 @@ PLAIN_WINDOW_S = 9
 LEAST_BAD_S = 3
 DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
+MOST_STOLEN = 0.9
 ERROR_SHARE_ABOVE_BASE = 0.01
 
 
@@ -49,7 +73,8 @@ class Context:
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
     `plateau`: capacity estimate of the other steps; `base_errors`: (failed, requests) at low load; `least_seconds`
-    and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp.
+    and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp;
+    `host`: what the speed of the target's cores explains; `noise`: variance per completion over the run so far.
     """
 
     rate_per_level_s: float
@@ -57,8 +82,10 @@ class Context:
     least_seconds: float
     plateau: Plateau | None = None
     base_errors: tuple[int, int] = (0, 0)
-    least_share: float = 0.75
+    least_share: float = 0.3
     quick: bool = False
+    host: HostSpeed = UNKNOWN
+    noise: float = 0.0
 
     @property
     def least_bad_seconds(self) -> float:
@@ -84,9 +111,8 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     rate_per_s = context.rate_per_level_s * seen.level
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
-    moved = growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s)
-    own_share = 1 - seen.stolen_share
-    top = plateau(moved.busy_done, moved.busy_s * own_share, context.rate_per_level_s, moved.service_noise)
+    moved = _growth(seen, rate_per_s, context.host, context.noise)
+    top = _plateau(seen, moved, context.rate_per_level_s)
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, top)
@@ -94,22 +120,87 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     if errors is not None and moved.seconds >= context.least_bad_seconds:
         return Judgement("bad", (errors,), False, moved, None)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
-    overloaded = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
-    if overloaded and _stolen_explains(seen, moved, context):
-        return Judgement("undecided", (_growth_words(moved, seen), _stolen_words(seen)), False, moved, None, True)
-    if overloaded:
-        return Judgement("bad", (_growth_words(moved, seen), *_other_words(seen)), False, moved, top)
+    below = None if context.quick else _capacity_below(seen, moved, top, context)
+    if _grows(moved, full, context) or _plain(seen, rate_per_s, context) or below is not None:
+        words = [_growth_words(moved, seen), *([_plateau_words(below, "below")] if below is not None else [])]
+        if _stolen_explains(seen, moved, context):
+            return Judgement("undecided", (*words, _stolen_words(seen)), False, moved, None, True)
+        return Judgement("bad", (*words, *_other_words(seen)), False, moved, top)
+    if context.quick and falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE:
+        return Judgement("undecided", (_growth_words(moved, seen),), False, moved)
     if context.quick:
         return Judgement("good", (), False, moved)
-    return _good_or_undecided(seen, moved, full, context)
+    return _good_or_undecided(seen, moved, top, context)
+
+
+def plateau_of(seen: Measurement, rate_per_level_s: float, host: HostSpeed, noise: float) -> Plateau | None:
+    """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed."""
+    return _plateau(seen, _growth(seen, seen.level * rate_per_level_s, host, noise), rate_per_level_s)
+
+
+def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
+    """Completions, as without stolen time, and speed of the host in each second in which work waited throughout, two of
+    shape (n,)."""
+    busy = busy_seconds(seen.planned, seen.done, seen.unfinished_start)
+    return (np.asarray(seen.done) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
+
+
+def _growth(seen: Measurement, rate_per_s: float, host: HostSpeed, noise: float) -> Growth:
+    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, _factors(seen, host), noise)
+
+
+def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
+    return plateau(moved.busy_done, moved.busy_s, rate_per_level_s, moved.service_noise)
+
+
+def _factors(seen: Measurement, host: HostSpeed) -> np.ndarray:
+    """What the host let the target do in each second, 1 at mean speed and without stolen time, shape (n,)."""
+    return host.factors(seen.speed or [math.nan] * len(seen.done)) * _unstolen(seen)
+
+
+def _unstolen(seen: Measurement) -> np.ndarray:
+    """Share of each second that the hypervisor left the target, shape (n,)."""
+    return 1 - np.minimum(np.asarray(seen.stolen or [0.0] * len(seen.done)), MOST_STOLEN)
 
 
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
-        return moved.shortfall_z >= 3.5 and moved.growth_z >= 2.5 and moved.growth_share >= 0.08
+        clear = moved.shortfall_z >= QUICK_SHORTFALL_Z and moved.growth_z >= QUICK_GROWTH_Z
+        return clear and moved.growth_share >= QUICK_GROWTH_SHARE
     if moved.seconds < context.least_bad_seconds:
         return False
     return is_growing(moved, full, least_share=context.half_width / 20)
+
+
+def _capacity_below(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Plateau | None:
+    """The capacity that all steps show together, if it lies clearly below this level and this step falls behind."""
+    if context.plateau is None or top is None or not _is_whole(moved, context) or not falls_behind(moved):
+        return None
+    capacity = pool([context.plateau, top])
+    if capacity is None or seen.level - capacity.level < least_distance(capacity, seen.level, context.half_width):
+        return None
+    return capacity
+
+
+def falls_behind(moved: Growth) -> bool:
+    """Whether a step shows signs of overload, which alone prove nothing."""
+    return moved.shortfall_z >= BEHIND_SHORTFALL_Z and moved.growth_z >= BEHIND_GROWTH_Z
+
+
+def _is_whole(moved: Growth, context: Context) -> bool:
+    """Whether work waited through most of a step of full length; else its pauses would be left out."""
+    return moved.seconds >= context.least_seconds and moved.busy_share >= WHOLE_SHARE
+
+
+def least_distance(capacity: Plateau, level: float, half_width: float) -> float:
+    """By how much `level` must differ from the capacity to be clearly above or below it; see the module."""
+    return SEPARATION_Z * math.hypot(capacity.sd, MODEL_DOUBT * half_width * level)
+
+
+def smallest_distance(done: float, noise: float) -> float:
+    """Share of the capacity at which a level can be told from it after `done` completions of a busy target: the h that
+    solves h = 2 √(noise / done + (h / 4)²)."""
+    return SEPARATION_Z * math.sqrt(noise / max(done, 1.0) / (1 - (SEPARATION_Z * MODEL_DOUBT) ** 2))
 
 
 def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
@@ -119,7 +210,7 @@ def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool
         return False
     if not context.quick and moved.seconds < context.least_seconds:
         return True
-    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, 0.9))
+    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, MOST_STOLEN))
     return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)
 
 
@@ -131,24 +222,36 @@ def _stolen_words(seen: Measurement) -> str:
 
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
-    return not context.quick and is_plainly_overloaded(
-        seen.planned, seen.done, seen.unfinished_start, rate_per_s, window_s
-    )
+    factors = _factors(seen, context.host)
+    done = at_mean_speed(seen.planned, seen.done, seen.unfinished_start, factors)
+    return not context.quick and is_plainly_overloaded(seen.planned, done, seen.unfinished_start, rate_per_s, window_s)
 
 
-def _good_or_undecided(seen: Measurement, moved: Growth, full: float, context: Context) -> Judgement:
-    held = moved.seconds >= context.least_seconds
-    enough = held and moved.expected >= context.least_share * full
-    if enough and is_calm(moved) and context.plateau is not None:
-        doubt = math.hypot(context.plateau.sd, 0.25 * context.half_width * seen.level)
-        if context.plateau.level - seen.level >= SEPARATION_Z * doubt:
-            return Judgement("good", (_calm_words(moved), _plateau_words(context.plateau)), False, moved)
-    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved):
+def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:
+    held, capacity = moved.seconds >= context.least_seconds, context.plateau
+    enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
+    if capacity is not None and enough and is_calm(moved):
+        margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
+        if margin >= 0:
+            return Judgement("good", (_calm_words(moved), _plateau_words(capacity, "above")), False, moved)
+    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved) and _stillness_tells(seen, context):
         return Judgement("good", (_calm_words(moved),), False, moved)
     gain = moved.unfinished_end - moved.unfinished_start
     words = f"Unfinished work changed by {gain:+.0f} of {moved.expected:.0f} arrivals, "
     words += "which chance alone may explain or not."
-    return Judgement("undecided", (words,), False, moved, None, seen.stolen_share >= DISTURBED_SHARE)
+    shown = top if _is_whole(moved, context) else None
+    return Judgement("undecided", (words,), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
+
+
+def _stillness_tells(seen: Measurement, context: Context) -> bool:
+    """Not against what the overloaded steps say; on a host that was faster than usual, only if they say that this level
+    would have been below the capacity at mean speed by as much."""
+    if context.plateau is None:
+        return True
+    speed = float(_factors(seen, context.host).mean())
+    if speed > 1 + context.half_width / 2:
+        return seen.level * speed <= context.plateau.level
+    return seen.level < context.plateau.level + context.plateau.sd
 
 
 def give_up_reason(seen: Measurement) -> str | None:
@@ -203,6 +306,6 @@ def _calm_words(moved: Growth) -> str:
     )
 
 
-def _plateau_words(top: Plateau) -> str:
+def _plateau_words(top: Plateau, side: str) -> str:
     doubt = 2 * top.relative_sd
-    return f"Overloaded steps finished as much as level {top.level:.4g} (± {doubt:.1%}) asks for, which is above."
+    return f"Overloaded steps finished as much as level {top.level:.4g} (± {doubt:.1%}) asks for, which is {side}."

@@ -5,6 +5,7 @@ Pure: snapshots in, numbers out. Memory grows with the seconds of the step, neve
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -22,7 +23,8 @@ class Measurement:
     """The measured seconds of one step at `level`, after its warm-up.
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
-    `dropped`, `late`, and `stolen`, the share of a core that the hypervisor took; `best_done_per_s`: of earlier steps;
+    `dropped`, `late`, `stolen`, the share of a core that the hypervisor took, and `speed`, that of the target's cores
+    (NaN where nobody measured); `best_done_per_s`: of earlier steps;
     `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
     """
 
@@ -34,6 +36,7 @@ class Measurement:
     done: list[int] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
     stolen: list[float] = field(default_factory=list)
+    speed: list[float] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     times: Histogram = field(default_factory=Histogram)
     iterations: Histogram = field(default_factory=Histogram)
@@ -48,9 +51,10 @@ class Measurement:
     threads: int = 1
     response_metric: str | None = None
 
-    def add(self, snapshot: Snapshot, stolen: float = 0.0) -> None:
+    def add(self, snapshot: Snapshot, stolen: float = 0.0, speed: float = math.nan) -> None:
         """Add one second."""
         self.stolen.append(stolen)
+        self.speed.append(speed)
         self.seconds.append(snapshot.second)
         for name in ("planned", "done", "dropped", "late"):
             getattr(self, name).append(int(getattr(snapshot, name)))

@@ -1,9 +1,15 @@
-"""The quick ramp: double the level in short probes until the target shows signs of saturation, to find the range."""
+"""The quick ramp: double the level in short probes until the target shows signs of saturation, to find the range.
+
+A probe in which work piles up without being beyond chance yet goes on, up to six seconds more, and then counts as
+saturated: the next level would cost its backlog, its drain and the seconds itself, for a worse estimate. Where a fifth
+of a second's work waits at the end of a calm probe, the next level is 1.4 times it: twice would be far beyond the
+capacity.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.experiments.judge import Context, Judgement, backlog_s, give_up_reason, judge
 from plimsoll.experiments.measure import Measurement
@@ -18,6 +24,8 @@ MOST_BACKLOG_S = 5.0
 HANG_LIMIT_S = 30.0
 MOST_PROBES = 40
 WARM_UPS = 2.0
+WAITING_S = 0.2
+NEAR_FACTOR = 1.4
 
 
 @dataclass(frozen=True)
@@ -47,12 +55,16 @@ class Ramp:
             level = min(level, settings.max_level / 4)
         return rounded(level, self.unit == "vus")
 
-    def next_level(self, level: float, planned: int) -> float | None:
-        """Twice the level, four times while arrivals are too few to show anything; None at the greatest level."""
+    def next_level(self, level: float, seen: Measurement) -> float | None:
+        """Twice the level, four times while arrivals are too few to show anything, less where work began to wait; None
+        at the greatest level."""
         most = self.settings.max_level
         if most is not None and level >= most:
             return None
-        wanted = rounded(level * (4 if planned < FEW_ARRIVALS else 2), self.unit == "vus")
+        factor = 4.0 if sum(seen.planned) < FEW_ARRIVALS else 2.0
+        if seen.unfinished_end - seen.unfinished_start >= FEW_ARRIVALS and backlog_s(seen) >= WAITING_S:
+            factor = NEAR_FACTOR
+        wanted = rounded(level * factor, self.unit == "vus")
         return min(wanted, most) if most is not None else wanted
 
     def decide(self, seen: Measurement, context: Context, first: bool) -> Judgement | None:
@@ -65,10 +77,12 @@ class Ramp:
         if seconds < self.settings.probe_s:
             return None
         found = judge(seen, context)
-        if found.verdict != "bad" or found.plateau is None:
+        if found.verdict == "good" or found.growth is None:
             return found
+        if seconds >= self.settings.probe_s + LONGEST_OVERLOAD_S:
+            return replace(found, verdict="bad")
         enough = sum(seen.done) >= DONE_FOR_PLATEAU or backlog_s(seen) >= MOST_BACKLOG_S
-        return found if enough or seconds >= self.settings.probe_s + LONGEST_OVERLOAD_S else None
+        return found if found.verdict == "bad" and enough else None
 
     def limit_s(self, warm_up_s: float) -> float:
         """Longest probe in seconds; never shorter than the iterations it must see end."""

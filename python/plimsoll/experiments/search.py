@@ -3,7 +3,8 @@
 The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant upper bound is the lowest level proven bad,
 the relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
 overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just above and one just
-below that estimate, instead of halving. A step that proves nothing becomes no bound.
+below that estimate, instead of halving: the first a half width h off, the second as far off as the width allows. A step
+that proves nothing becomes no bound; its level may be held again.
 
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
@@ -23,11 +24,12 @@ Verdict = Literal["good", "bad", "undecided"]
 AIM_SHARE = 0.97
 LOOSE_BAD = 1.5
 DEEP_OVERLOAD_DOUBT = 0.10
+VAGUE = 0.25
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One judged step. `plateau`: capacity seen while the target was always busy, for bad steps.
+    """One judged step. `plateau`: capacity seen while the target was always busy.
 
     `proven`: False for the ramp's short probes, which hint at where to look and bound nothing (a pause of the target
     looks like saturation for a second or two).
@@ -85,18 +87,24 @@ def bracket_of(trials: Sequence[Trial]) -> Bracket:
     return Bracket(max(below, default=None), bad)
 
 
-def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | None:
-    """Pooled plateau of the bad steps, kept inside the bracket; None if no step was overloaded.
+def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
+    """What all steps that kept the target busy say about its capacity; None if there was none.
 
     A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload.
     """
     seen = []
     for trial in trials:
-        if trial.verdict == "bad" and trial.plateau is not None:
+        if trial.plateau is not None:
             doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / trial.plateau.level - 1)
             seen.append(Plateau(trial.plateau.level, math.hypot(trial.plateau.relative_sd, doubt)))
-    bounds, estimate = bracket_of(trials), pool(seen)
-    if estimate is None:
+    return pool(seen)
+
+
+def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | None:
+    """The pooled plateau, kept inside the bracket; None if no step kept the target busy, or only one that a pause of
+    the target marred."""
+    bounds, estimate = bracket_of(trials), pooled_plateau(trials)
+    if estimate is None or estimate.relative_sd > VAGUE:
         return None
     if bounds.good is not None and estimate.level <= bounds.good:
         return Plateau(bounds.good * (1 + half_width), half_width)
@@ -137,6 +145,8 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
         return Proposal(bounds.good * 2 if bounds.good else good, "bad") if good else None
     if good is None:
         return Proposal(bad / 2, "good")
+    if bounds.good is None and bounds.bad is not None and bad / good <= 1 + goal.width:
+        return Proposal(good, "good")
     if bounds.bad is None and bounds.good is not None and bad / good <= 1 + goal.width:
         return Proposal(bad, "bad")
     return Proposal(math.sqrt(good * bad), "good")
@@ -148,16 +158,19 @@ def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: floa
     width = max(goal.width, 2 * half_width / (1 + half_width) * 1.02)
     open_levels = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
     above = centre * (1 + half_width)
+    if bounds.good is not None:
+        above = max(above, bounds.good / (1 - AIM_SHARE * width))
     for level in open_levels:
         if level >= centre and above < level * (1 + 0.4 * half_width):
             above = level * (1 + 0.6 * half_width)
     below = centre * (1 - half_width)
     if bounds.bad is not None:
-        below = min(max(below, bounds.bad * (1 - AIM_SHARE * width)), centre * (1 - 0.5 * half_width))
+        below = min(bounds.bad * (1 - AIM_SHARE * width), centre * (1 - 0.5 * half_width))
     for level in reversed(open_levels):
         if level <= centre and below > level * (1 - 0.4 * half_width):
             below = level * (1 - 0.6 * half_width)
-    if bounds.bad is None or (bounds.bad > centre * (1 + LOOSE_BAD * half_width) and above < bounds.bad):
+    tighter = bounds.bad is not None and above < bounds.bad * (1 - 0.4 * half_width)
+    if bounds.bad is None or (bounds.bad > centre * (1 + LOOSE_BAD * half_width) and tighter):
         return Proposal(above, "bad")
     if bounds.good is None or bounds.good < below * (1 - 0.2 * half_width):
         return Proposal(below, "good")
@@ -179,8 +192,8 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
     ):
         return None
     near = 0.0 if goal.whole else 0.1 * half_width * level
-    judged = [trial for trial in trials if trial.proven]
-    if any(abs(one.level - level) <= near for one in judged if one.verdict != "undecided" or one.level == level):
+    judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
+    if any(abs(one.level - level) <= near for one in judged):
         return None
     return Proposal(level, wanted.aim)
 

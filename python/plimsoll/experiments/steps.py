@@ -6,6 +6,7 @@ The only part of the experiment that touches the load source, the probes and the
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
@@ -24,6 +25,7 @@ SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
 SHORT_OF_CPU = 0.85
+CORE_SPEED_SOURCE = "core_speed"
 
 
 def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
@@ -35,6 +37,13 @@ def stolen_share(rows: Iterable[Mapping[str, Any]]) -> float:
     threads = [seen.get("busiest_thread_cores_used", 0.0) + stolen for seen in values.values()]
     whole = host.get("cpu_share", 0.0) + host.get("cpu_steal_share", 0.0)
     return stolen if max([whole, *threads]) >= SHORT_OF_CPU else 0.0
+
+
+def core_speed(rows: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
+    """Speed of the target's cores in a second, in the probe's own unit, and the share by which it may err; NaN where
+    nobody measured."""
+    values: Mapping[str, float] = next((row["values"] for row in rows if row.get("source") == CORE_SPEED_SOURCE), {})
+    return values.get("work_per_cpu_s", math.nan), values.get("work_error_share", math.nan)
 
 
 class Writer(Protocol):
@@ -63,6 +72,7 @@ class StepHolder:
         probes_sampler: ProbesSampler | None = None,
         on_progress: ProgressCallback | None = None,
         data_volume: DataVolume | None = None,
+        on_message: Callable[[str], None] | None = None,
     ) -> None:
         self.source = source
         self.writer = writer
@@ -71,12 +81,14 @@ class StepHolder:
         self.warm_up_s = 1.0
         self.planned_total = 0
         self.level_seconds = 0.0
+        self.speeds: list[float] = []
         self._sample = probes_sampler
-        self._report = on_progress
+        self._report, self._tell = on_progress, on_message
         self._data_volume = data_volume
         self._began = False
         self._unfinished = 0
-        self._stolen = 0.0
+        self._stolen, self._speed = 0.0, math.nan
+        self._speed_errors: list[float] = []
 
     def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
@@ -97,7 +109,7 @@ class StepHolder:
                 if snapshot.second < measured_from:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
-                seen.add(snapshot, self._stolen)
+                seen.add(snapshot, self._stolen, self._speed)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)
@@ -127,8 +139,10 @@ class StepHolder:
         return drained_s
 
     def read_data_volume(self) -> float | None:
-        """The data volume now, which is also that after the last step; None where the study does not say how."""
-        if self._data_volume is None:
+        """The data volume now, which is also that after the last step; None where the study does not say how, and while
+        the target has more than a second's work before it: the answer would wait behind that."""
+        best_per_s = max((record.measurement.done_per_s for record in self.records), default=math.inf)
+        if self._data_volume is None or self._unfinished > best_per_s:
             return None
         volume = self._data_volume()
         if volume is not None:
@@ -141,6 +155,11 @@ class StepHolder:
         """Arrivals per second at level 1 over all measured seconds so far; None before the first arrival."""
         return self.planned_total / self.level_seconds if self.planned_total and self.level_seconds else None
 
+    @property
+    def speed_error_share(self) -> float:
+        """Share by which the speed of the target's cores in a second may err (one standard deviation)."""
+        return statistics.median(self._speed_errors) if self._speed_errors else 0.0
+
     def event(self, kind: str, second: float, **details: Any) -> None:
         """Write an event, if there is a writer."""
         if self.writer is not None:
@@ -148,8 +167,8 @@ class StepHolder:
 
     def say(self, message: str) -> None:
         """Tell whoever follows the progress."""
-        if self._report is not None:
-            self._report(Progress("drain", 0.0, 0.0, self.source.unit, 0.0, 0.0, 0.0, self.bracket, message))
+        if self._tell is not None:
+            self._tell(message)
 
     def _close(
         self, seen: Measurement, kind: StepKind, start_s: float, judgement: Judgement, volume: float | None
@@ -168,11 +187,8 @@ class StepHolder:
                 self._began = True
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
-            if self._sample is not None and probe:
-                rows = list(self._sample(snapshot.second, snapshot.t_unix))
-                for row in rows:
-                    self.writer.append_resource(row)
-                self._stolen = stolen_share(rows)
+        if self._sample is not None and probe:
+            self._take(list(self._sample(snapshot.second, snapshot.t_unix)), snapshot.second)
         if self._report is not None:
             self._report(
                 Progress(
@@ -186,3 +202,14 @@ class StepHolder:
                     self.bracket,
                 )
             )
+
+    def _take(self, rows: list[Mapping[str, Any]], second: int) -> None:
+        """Write the rows of the probes and keep what judges need of them."""
+        if self.writer is not None:
+            for row in rows:
+                self.writer.append_resource(row)
+        self._stolen = stolen_share(rows)
+        self._speed, error_share = core_speed(rows)
+        self.speeds += [self._speed] * (second + 1 - len(self.speeds))
+        if math.isfinite(error_share):
+            self._speed_errors.append(error_share)

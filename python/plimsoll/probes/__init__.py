@@ -1,5 +1,6 @@
 """Facts of the server side, one source a file, sampled each second beside the load."""
 
+from plimsoll.probes.core_speed import CoreSpeedProbe
 from plimsoll.probes.host import HostProbe
 from plimsoll.probes.network import NetworkProbe
 from plimsoll.probes.probe import Probe, ProbeUnavailable
@@ -7,4 +8,13 @@ from plimsoll.probes.process import ProcessProbe
 from plimsoll.probes.sampler import Sampler
 from plimsoll.probes.selection import probes_for
 
-__all__ = ["HostProbe", "NetworkProbe", "Probe", "ProbeUnavailable", "ProcessProbe", "Sampler", "probes_for"]
+__all__ = [
+    "CoreSpeedProbe",
+    "HostProbe",
+    "NetworkProbe",
+    "Probe",
+    "ProbeUnavailable",
+    "ProcessProbe",
+    "Sampler",
+    "probes_for",
+]

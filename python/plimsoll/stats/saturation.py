@@ -13,11 +13,17 @@ Two numbers are judged together, because each is blind to something:
 A target below capacity has no shortfall but the luck of arrivals, and then no growth. Above it both rise as √n:
 5 % overload reaches a shortfall z of 4.7 after 9,000 arrivals. Looking every second would find chance excursions, so
 early looks need more: the border is multiplied by √(n_full / n) (O'Brien and Fleming 1979).
+
+A host whose speed drifts lets the same target finish more in one second than in the next. Where that speed is known
+(stats/host_speed.py), the completions of a second in which work waited throughout are divided by it: all of the above
+then speaks of the target on a host of mean speed. A second in which the queue emptied says what arrived, whatever the
+speed, and is left alone.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +36,8 @@ CALM_Z = 0.8
 STILL_RANGE = 0.45
 NOISE_RANGE = (0.3, 60.0)
 PRIOR_SECONDS = 6.0
+BUSY_Z, BUSY_SHARE = 1.5, 0.05
+MOST_LAGS = 20
 FEWEST_FOR_LINE = 6
 PLAIN_SHARE = 0.08
 PLAIN_BACKLOG_S = 3.0
@@ -43,7 +51,8 @@ class Growth:
     `expected`: nominal arrivals λT; `done`: completions; `unfinished_start`, `unfinished_end`: work in the system;
     `shortfall_z`, `growth_z` as above; on the scale of growth also `calm_z`: mean unfinished work above the start
     in the second half, and `range_z`: longest less shortest queue; `service_noise`, `arrival_noise`: variance per
-    event; `busy_done`, `busy_s`: completions and seconds since the queue was last at its shortest.
+    event; `busy_done`, `busy_s`: completions and length of the seconds in which work waited, `busy_share` of all
+    seconds. z, noise and `busy_s` are those of a host of mean speed.
     """
 
     seconds: float
@@ -59,6 +68,7 @@ class Growth:
     arrival_noise: float
     busy_done: float
     busy_s: float
+    busy_share: float
 
     @property
     def growth_share(self) -> float:
@@ -66,37 +76,69 @@ class Growth:
         return (self.unfinished_end - self.unfinished_start) / self.expected if self.expected else 0.0
 
 
-def growth(planned: ArrayLike, done: ArrayLike, unfinished_start: float, rate_per_s: float) -> Growth:
+def growth(
+    planned: ArrayLike,
+    done: ArrayLike,
+    unfinished_start: float,
+    rate_per_s: float,
+    host_speed: ArrayLike | None = None,
+    least_noise: float = 0.0,
+) -> Growth:
     """Judge a window of whole seconds: `planned` and `done` per second, shape (n,), n ≥ 1.
 
-    `unfinished_start`: arrivals planned and not finished when the window opens; `rate_per_s`: nominal arrival rate.
+    `unfinished_start`: arrivals planned and not finished when the window opens; `rate_per_s`: nominal arrival rate;
+    `host_speed`: of each second, 1 being the mean, shape (n,); `least_noise`: variance per completion that the whole
+    run has shown, for a short window alone underrates it.
     """
     arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
     if arrivals.shape != finished.shape or arrivals.ndim != 1 or arrivals.size == 0:
         raise ValueError("planned and done must be series of the same length of at least one second")
-    unfinished = unfinished_start + np.cumsum(arrivals - finished)
+    speed = np.ones(finished.size) if host_speed is None else np.asarray(host_speed, dtype=float)
+    waiting = unfinished_start + np.concatenate(([0.0], np.cumsum(arrivals - finished)))
+    busy = busy_seconds(arrivals, finished, unfinished_start)
+    adjusted = at_mean_speed(arrivals, finished, unfinished_start, speed)
     seconds, expected = float(arrivals.size), rate_per_s * arrivals.size
-    service, arriving = variance_per_event(finished), variance_per_event(arrivals)
+    own, arriving = variance_per_event(adjusted), variance_per_event(arrivals)
+    service = max(own, least_noise)
     scale = math.sqrt(max(expected, 1.0) * (arriving + service))
-    whole = np.concatenate(([unfinished_start], unfinished))
-    shortest = int(whole.size - 1 - np.argmin(whole[::-1]))
-    if shortest >= finished.size:
-        shortest = 0
+    narrow_scale = math.sqrt(max(expected, 1.0) * (arriving + own))
+    gain = np.cumsum(arrivals - adjusted)
     return Growth(
         seconds=seconds,
         expected=expected,
         done=float(finished.sum()),
         unfinished_start=float(unfinished_start),
-        unfinished_end=float(unfinished[-1]),
-        shortfall_z=float((expected - finished.sum()) / math.sqrt(max(expected, 1.0) * service)),
-        growth_z=float((unfinished[-1] - unfinished_start) / scale),
-        calm_z=float((unfinished[unfinished.size // 2 :].mean() - unfinished_start) / scale),
-        range_z=float((whole.max() - whole.min()) / scale),
+        unfinished_end=float(waiting[-1]),
+        shortfall_z=float((expected - adjusted.sum()) / math.sqrt(max(expected, 1.0) * service)),
+        growth_z=float(gain[-1] / scale),
+        calm_z=float(gain[gain.size // 2 :].mean() / scale),
+        range_z=float((waiting.max() - waiting.min()) / narrow_scale),
         service_noise=service,
         arrival_noise=arriving,
-        busy_done=float(finished[shortest:].sum()),
-        busy_s=float(finished.size - shortest),
+        busy_done=float(finished[busy].sum()),
+        busy_s=float(speed[busy].sum()),
+        busy_share=float(busy.mean()),
     )
+
+
+def busy_seconds(planned: ArrayLike, done: ArrayLike, unfinished_start: float) -> np.ndarray:
+    """Whether each second began with so much work waiting that the target will not have run out of it, shape (n,).
+
+    Told at its beginning, so that these seconds are not chosen for what was finished in them: a queue of 1.5
+    standard deviations of what a second brings and takes, and a twentieth of a second's work for a level below the
+    capacity.
+    """
+    arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
+    waiting = unfinished_start + np.concatenate(([0.0], np.cumsum(arrivals - finished)))
+    least = BUSY_Z * math.sqrt(2 * finished.mean()) + BUSY_SHARE * finished.mean()
+    return np.asarray(waiting[:-1] >= max(1.0, least))
+
+
+def at_mean_speed(planned: ArrayLike, done: ArrayLike, unfinished_start: float, host_speed: ArrayLike) -> np.ndarray:
+    """Completions per second as a host of mean speed would have had them, shape (n,); see the module."""
+    finished = np.asarray(done, dtype=float)
+    busy = busy_seconds(planned, finished, unfinished_start)
+    return np.where(busy, finished / np.asarray(host_speed, dtype=float), finished)
 
 
 def variance_per_event(counts: ArrayLike) -> float:
@@ -119,6 +161,28 @@ def variance_per_event(counts: ArrayLike) -> float:
         if series.size > 4 * lag:
             long_run += 2 * weight * float(deviation[lag:] @ deviation[:-lag]) / (series.size - lag)
     ratio = (PRIOR_SECONDS + series.size * max(plain, long_run) / mean) / (PRIOR_SECONDS + series.size)
+    return float(min(max(ratio, NOISE_RANGE[0]), NOISE_RANGE[1]))
+
+
+def pooled_noise(steps: Iterable[ArrayLike]) -> float:
+    """Variance per completion, long-run, over the busy seconds of several steps: each completions per second, (n,).
+
+    All deviate from one mean, so that a slow wandering counts as well, which a step alone mistakes for its own level.
+    The covariances of neighbouring seconds are added up to the first that is not positive (Geyer 1992), within 20 s;
+    shrunk towards 1 as above.
+    """
+    parts = [part for part in (np.asarray(step, dtype=float) for step in steps) if part.size]
+    everything = np.concatenate(parts) if parts else np.zeros(0)
+    if everything.size < 2 or everything.mean() <= 0:
+        return 1.0
+    mean = float(everything.mean())
+    total = float(((everything - mean) ** 2).sum())
+    for lag in range(1, MOST_LAGS + 1):
+        pairs = sum(float((part[lag:] - mean) @ (part[:-lag] - mean)) for part in parts if part.size > lag)
+        if pairs <= 0:
+            break
+        total += 2 * pairs
+    ratio = (PRIOR_SECONDS + total / mean) / (PRIOR_SECONDS + everything.size)
     return float(min(max(ratio, NOISE_RANGE[0]), NOISE_RANGE[1]))
 
 

@@ -66,3 +66,25 @@ def test_the_greatest_level_allowed_ends_the_search_when_it_is_good():
 def test_whole_levels_stay_whole_and_at_least_one():
     assert rounded(12.4, True) == 12 and rounded(0.2, True) == 1
     assert rounded(0.012346, False) == pytest.approx(0.01235) and rounded(20523.7, False) == 20524
+
+
+def test_a_plateau_that_a_pause_marred_is_no_estimate():
+    assert capacity_estimate([Trial(640, "bad", Plateau(95, 0.5), proven=False)], H) is None
+
+
+def test_the_good_bound_is_aimed_as_low_as_the_width_allows_and_the_bad_one_as_high():
+    bad = Trial(102, "bad", Plateau(100, 0.01))
+    assert propose([bad], GOAL, H).level == pytest.approx(102 * 0.903, rel=0.001)
+    good = [Trial(200, "bad", Plateau(100, 0.01), proven=False), Trial(98, "good")]
+    assert propose(good, GOAL, H).level == pytest.approx(98 / 0.903, rel=0.001)
+
+
+def test_a_hint_close_below_a_bad_level_is_held_itself():
+    trials = [Trial(320, "good", proven=False), Trial(340, "bad")]
+    assert propose(trials, GOAL, H).level == 320
+
+
+def test_an_undecided_level_may_be_held_again_and_a_judged_one_not():
+    goal = Goal(0.1, most_level=50)
+    assert propose([Trial(40, "good"), Trial(50, "undecided")], goal, H).level == 50
+    assert propose([Trial(40, "good"), Trial(50, "bad"), Trial(45.0, "good")], goal, H) is None

@@ -7,9 +7,11 @@ import pytest
 
 from plimsoll.stats.saturation import (
     arrivals_to_decide,
+    busy_seconds,
     growth,
     is_calm,
     is_growing,
+    pooled_noise,
     smallest_overload,
     variance_per_event,
 )
@@ -38,10 +40,34 @@ def test_a_queue_that_stays_level_is_calm():
     assert seen.unfinished_end == 7
 
 
-def test_busy_time_starts_when_the_queue_was_last_at_its_shortest():
-    seen = growth([50] * 10 + [120] * 10, [50] * 10 + [100] * 10, 0, 85)
-    assert seen.busy_s == 10
+def test_busy_seconds_are_those_that_began_with_work_enough():
+    planned, done = [50] * 10 + [120] * 10, [50] * 10 + [100] * 10
+    seen = growth(planned, done, 0, 85)
+    assert list(np.flatnonzero(busy_seconds(planned, done, 0))) == list(range(12, 20))
+    assert seen.busy_s == 8 and seen.busy_share == pytest.approx(0.4)
     assert seen.busy_done / seen.busy_s == pytest.approx(100)
+
+
+def test_a_slow_host_explains_completions_that_fall_short_and_a_fast_one_hides_nothing():
+    planned, slow = [300] * 30, [270] * 30
+    assert is_growing(growth(planned, slow, 100, 300), arrivals_to_decide(0.05))
+    explained = growth(planned, slow, 100, 300, host_speed=[0.9] * 30)
+    assert explained.shortfall_z == pytest.approx(0, abs=1e-9) and not is_growing(explained, 1000)
+    hidden = growth(planned, [300] * 30, 100, 300, host_speed=[1.1] * 30)
+    assert is_growing(hidden, arrivals_to_decide(0.05))
+
+
+def test_seconds_without_waiting_work_say_nothing_about_the_host():
+    idle = growth([100] * 30, [100] * 30, 0, 100, host_speed=[1.3] * 30)
+    assert idle.shortfall_z == 0 and idle.busy_share == 0
+
+
+def test_the_pooled_noise_of_poisson_counts_is_one_and_wandering_adds_to_it():
+    random = np.random.default_rng(5)
+    steady = [random.poisson(300, 30) for _ in range(4)]
+    assert pooled_noise(steady) == pytest.approx(1.0, abs=0.7)
+    assert pooled_noise([np.full(30, level) for level in (270, 300, 330)]) > 20
+    assert pooled_noise([]) == 1.0
 
 
 def test_early_looks_need_more_evidence_than_the_full_step():
