@@ -29,7 +29,10 @@ def capacity(
     isolate: Annotated[bool, typer.Option("--isolate", help="generator and target on different processors")] = False,
     awake: Annotated[
         bool,
-        typer.Option(help="with --isolate on a virtual machine, keep the generator's own processors from halting"),
+        typer.Option(
+            "--awake/--no-awake",
+            help="with --isolate on a virtual machine, keep the generator's own processors from halting",
+        ),
     ] = True,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
