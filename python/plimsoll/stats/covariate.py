@@ -22,7 +22,7 @@ SIGNIFICANCE = 0.01
 
 @dataclass(frozen=True)
 class DemandChange:
-    """`per_doubling`: relative change of the demand per operation when the volume doubles, with its 95 % interval;
+    """`per_doubling`: relative change of the demand per operation when the volume doubles, with its 99 % interval;
     `p`: probability of as much by chance; `significant`: p below 1 %."""
 
     per_doubling: float
@@ -62,6 +62,6 @@ def demand_change(
     demand, change = float(found[1]), float(found[2])
     if demand <= 0:
         return None
-    half = float(student.ppf(0.975, freedom)) * sd
+    half = float(student.ppf(1 - SIGNIFICANCE / 2, freedom)) * sd
     p = 2 * float(student.sf(abs(change) / sd, freedom)) if sd > 0 else 0.0
     return DemandChange(change / demand, (change - half) / demand, (change + half) / demand, p)
