@@ -277,14 +277,12 @@ class _OpenSearch:
         """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
         for record in self.holder.records:
             if record.kind == "hold" and not record.judgement.given_up:
-                others = [one for one in self.holder.records if one is not record]
-                trials = [self._trial(one) for one in self._judged(others)]
+                trials = self._trials_of([one for one in self.holder.records if one is not record])
                 record.judgement = judge(record.measurement, self._context(record.measurement, trials=trials))
-        self.trials = [self._trial(record) for record in self._judged(self.holder.records)]
+        self.trials = self._trials_of(self.holder.records)
 
-    @staticmethod
-    def _judged(records: Sequence[StepRecord]) -> list[StepRecord]:
-        return [one for one in records if one.kind != "expected"]
+    def _trials_of(self, records: Sequence[StepRecord]) -> list[Trial]:
+        return [self._trial(record) for record in records if record.kind != "expected"]
 
     def _learn(self, seen: Measurement | None = None) -> None:
         """Bring the speed of the host and the trials up to date, with the step that is under way."""
@@ -296,7 +294,7 @@ class _OpenSearch:
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
         self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
-        self.trials = [self._trial(record) for record in self._judged(records)]
+        self.trials = self._trials_of(records)
 
     def _trial(self, record: StepRecord) -> Trial:
         """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""
