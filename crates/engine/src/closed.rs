@@ -110,7 +110,11 @@ async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64
     let mut joined = false;
     while wanted.wait_for(|target| number < *target).await.is_ok() {
         let rest = if joined { vu.thinking.between() } else { vu.thinking.first() };
-        joined = context.think(rest, unwanted(wanted.clone(), number)).await;
+        // Until the VU is not wanted any more, or never will be.
+        let unwanted = async {
+            let _ = wanted.wait_for(|target| number >= *target).await;
+        };
+        joined = context.think(rest, unwanted).await;
         if !joined {
             continue;
         }
@@ -121,9 +125,4 @@ async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64
         // A script that waits for nothing must not starve the thread's other VUs.
         tokio::task::consume_budget().await;
     }
-}
-
-/// Ends when the VU is not wanted any more, or never will be.
-async fn unwanted(mut wanted: watch::Receiver<u64>, number: u64) {
-    let _ = wanted.wait_for(|target| number >= *target).await;
 }
