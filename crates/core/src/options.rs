@@ -295,6 +295,26 @@ impl Options {
         }
     }
 
+    /// VUs of the closed scenario `at` so long after its start, at a level that multiplies all of them. They are dealt out
+    /// so that the VUs of all scenarios add up to the rounded whole, not each rounded for itself.
+    pub fn vus_at(&self, at: usize, elapsed_s: f64, level: f64) -> u64 {
+        let start_s = self.scenarios[at].start_time.as_secs_f64();
+        let declared = |scenario: &Scenario| match &scenario.executor {
+            Executor::Closed { vus, .. } => {
+                let now_s = start_s + elapsed_s - scenario.start_time.as_secs_f64();
+                if (0.0..vus.duration_s()).contains(&now_s) {
+                    vus.value_at(now_s)
+                } else {
+                    0.0
+                }
+            }
+            _ => 0.0,
+        };
+        let before: f64 = self.scenarios[..at].iter().map(declared).sum();
+        let with_own = before + declared(&self.scenarios[at]);
+        ((with_own * level).round() - (before * level).round()) as u64
+    }
+
     /// Whether a threshold watches `dropped_iterations`, which makes dropping the default.
     pub fn watches_dropped_iterations(&self) -> bool {
         self.thresholds.iter().any(|threshold| threshold.metric == "dropped_iterations")
@@ -372,6 +392,18 @@ fn read_threshold(key: &str, row: &Value) -> Result<Threshold, String> {
 mod tests {
     use super::load::NO_THINK_TIME;
     use super::*;
+
+    #[test]
+    fn closed_scenarios_share_a_level_without_a_remainder() {
+        let group = |vus: u64| serde_json::json!({"executor": "constant-vus", "vus": vus, "duration": "1m"});
+        let groups = serde_json::json!({"scenarios": {"a": group(6), "b": group(3), "c": group(1)}});
+        let options = Options::from_json(&groups).unwrap();
+        for level in [0.1, 0.15, 0.25, 0.5, 1.0, 2.7] {
+            let vus: Vec<u64> = (0..3).map(|at| options.vus_at(at, 1.0, level)).collect();
+            assert_eq!(vus.iter().sum::<u64>(), (10.0 * level).round() as u64, "{vus:?} at {level}");
+        }
+        assert_eq!([0, 1, 2].map(|at| options.vus_at(at, 1.0, 1.0)), [6, 3, 1]);
+    }
     use serde_json::json;
 
     #[test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
@@ -106,7 +107,8 @@ def build(run: RunEvidence) -> Page:
 
 def _title(run: RunEvidence) -> str:
     experiment = str(run.manifest.get("experiment") or "run").capitalize()
-    subject = section(run.manifest, "script").get("path") or run.name
+    script = section(run.manifest, "script").get("path")
+    subject = Path(str(script)).name if script else run.name
     target = section(section(run.manifest, "study"), "target").get("url")
     return f"{experiment}: {subject}{f' on {target}' if target else ''}"
 
