@@ -15,7 +15,7 @@ export default function () {
     'group passes errors on': () => thrown(() => group('throws', () => { throw new Error('inside'); })) === 'inside' && exec.vu.metrics.tags.group === '',
     'group wants a function': () => ['x', 5, null, undefined].every((body) => thrown(() => group('g', body)).includes('wants a function')),
     'group refuses async': () => thrown(() => group('g', async () => seen.push('called'))).includes('asynchronous') && seen.length === 0,
-    'no :: in names': () => thrown(() => group('a::b', () => 1)).includes("may not contain '::'") && thrown(() => check(1, { 'a::b': true })).includes("may not contain '::'"),
+    'no separator in names': () => thrown(() => group('a::b', () => 1)).includes("may not contain '::'") && thrown(() => check(1, { 'a::b': true })).includes("may not contain '::'"),
     'check wants tests': () => [undefined, null].every((tests) => thrown(() => check(1, tests)).includes('object of tests')) && thrown(() => check()).includes('object of tests'),
     'check refuses async': () => thrown(() => check(1, { later: async () => true })).includes("check 'later' is asynchronous"),
     'check of tags': () => check(1, { tagged: true }, { kind: 'own', number: 5, flag: true }) && check(1, { tagged: true }, 'no tags')
