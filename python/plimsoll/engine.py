@@ -20,14 +20,14 @@ from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
-_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None}
+_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None, "marked_failed": False}
 
 
 @dataclass(frozen=True)
 class EngineConfig:
     """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
-    `cpus` are the processors to pin the threads to, none by default."""
+    `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`."""
 
     script: Path
     env: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +38,7 @@ class EngineConfig:
     late_arrivals: str | None = None
     seed: int = 1
     cpus: tuple[int, ...] = ()
+    secret_sources: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """The form that the native module reads."""
@@ -52,6 +53,7 @@ class EngineConfig:
                 "late_arrivals": self.late_arrivals,
                 "seed": self.seed,
                 "cpus": list(self.cpus),
+                "secret_sources": list(self.secret_sources),
             }
         )
 
@@ -137,7 +139,8 @@ class EngineRun:
 
     def result(self) -> dict[str, Any]:
         """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
-        "failure": how teardown failed, see `failure`}; the last three are None where there is nothing to say.
+        "failure": how teardown failed, see `failure`, "marked_failed": whether exec.test.fail() was called}; handled,
+        aborted and failure are None where there is nothing to say.
 
         Raises ScriptError if setup failed, EngineError if the engine did or the run has not begun.
         """

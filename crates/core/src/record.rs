@@ -176,12 +176,17 @@ impl Recorder {
         Self::default()
     }
 
-    /// Registers a metric, or finds it; an error if the name is taken by another kind.
+    /// Registers a metric, or finds it; an error if the name is taken by another kind, or by times against plain numbers.
     pub fn metric(&mut self, name: &str, kind: Kind, is_time: bool) -> Result<MetricId, String> {
         if let Some(at) = self.metrics.iter().position(|metric| metric.name == name) {
             let known = &self.metrics[at];
             if known.kind != kind {
                 return Err(format!("metric '{name}' already exists as a {}; give this {} another name", known.kind.name(), kind.name()));
+            }
+            if known.is_time != is_time {
+                let unit = |is_time| if is_time { "times" } else { "plain numbers" };
+                let (is, wanted) = (unit(known.is_time), unit(is_time));
+                return Err(format!("metric '{name}' already exists with {is} as its values; give the one with {wanted} another name"));
             }
             return Ok(at as MetricId);
         }
@@ -296,5 +301,7 @@ mod tests {
         let mut recorder = Recorder::new();
         recorder.metric("m", Kind::Counter, false).unwrap();
         assert!(recorder.metric("m", Kind::Trend, false).unwrap_err().contains("another name"));
+        assert!(recorder.metric("m", Kind::Counter, true).unwrap_err().contains("another name"));
+        assert_eq!(recorder.metric("m", Kind::Counter, false), Ok(0));
     }
 }

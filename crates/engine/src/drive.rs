@@ -4,19 +4,20 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
-use plimsoll_core::options::Scenario;
+use plimsoll_core::options::{Executor, Scenario};
 use plimsoll_core::record::{MetricId, TagSetId};
 use plimsoll_script::address::Origin;
 use plimsoll_script::bundle::RequestDefaults;
 use plimsoll_script::effect::{Effect, HttpRequest, HttpResponse, Reply};
-use plimsoll_script::state::Iteration;
+use plimsoll_script::state::{Extent, Iteration, ScenarioFacts};
 use plimsoll_script::vu::{Job, Outcome, Step};
 use tokio::sync::Semaphore;
 
 use crate::client::Client;
+use crate::collector::unix_now_s;
 use crate::signal::Signal;
 use crate::worker::{Phase, Slot, Worker};
 
@@ -26,8 +27,7 @@ pub struct Context {
     pub at: usize,
     tags: Rc<[(String, String)]>,
     env: Rc<[(String, String)]>,
-    name: Rc<str>,
-    executor: Rc<str>,
+    facts: Rc<ScenarioFacts>,
     function: Rc<str>,
     /// The series of what an iteration as a whole measures.
     own_tags: Cell<Option<TagSetId>>,
@@ -52,15 +52,25 @@ impl Context {
             tags.push(("scenario".into(), scenario.name.clone()));
         }
         tags.sort();
-        let (env, name, executor) = (scenario.env.as_slice().into(), scenario.name.as_str().into(), scenario.executor_name.as_str().into());
+        let env = scenario.env.as_slice().into();
+        let facts = Rc::new(ScenarioFacts {
+            name: scenario.name.clone(),
+            executor: scenario.executor_name.clone(),
+            start_unix_ms: (unix_now_s() * 1000.0).floor(),
+            started: Instant::now(),
+            extent: match scenario.executor {
+                Executor::SharedIterations { iterations, .. } => Extent::Iterations(iterations),
+                Executor::PerVuIterations { vus, iterations, .. } => Extent::Iterations(vus * iterations),
+                _ => Extent::Time(scenario.duration()),
+            },
+        });
         let function = scenario.exec.as_str().into();
         let context = Rc::new(Self {
             worker,
             at,
             tags: tags.into(),
             env,
-            name,
-            executor,
+            facts,
             function,
             own_tags: Cell::new(None),
             cuts: RefCell::default(),
@@ -115,8 +125,7 @@ impl Context {
         let job = Job {
             function: self.function.clone(),
             iteration: Iteration {
-                scenario: self.name.clone(),
-                executor: self.executor.clone(),
+                scenario: Some(self.facts.clone()),
                 tags: self.tags.clone(),
                 env: self.env.clone(),
                 number_in_scenario: number,
@@ -133,10 +142,10 @@ impl Context {
             counts.planned += u64::from(planned_s.is_none());
         }
         worker.in_flight.set(worker.in_flight.get() + 1);
-        worker.vus_active.set(worker.vus_active.get() + 1);
+        worker.count_active(1);
         let outcome = self.drive(slot, job).await;
         worker.in_flight.set(worker.in_flight.get() - 1);
-        worker.vus_active.set(worker.vus_active.get() - 1);
+        worker.count_active(-1);
         if worker.shared.options.no_vu_connection_reuse {
             slot.client.close_idle();
         }
@@ -144,11 +153,14 @@ impl Context {
             (worker.shared.abort_test)(message);
         }
         match outcome {
-            Outcome::Aborted => return End::Interrupted,
+            Outcome::Aborted => {
+                worker.recording.tally.interrupted.fetch_add(1, Ordering::Relaxed);
+                return End::Interrupted;
+            }
             Outcome::Threw(error) => worker.show_error(&error),
             Outcome::Returned(_) => {}
         }
-        self.record(planned_s, started_s, lag_ms);
+        self.record(slot, planned_s, started_s, lag_ms);
         self.rest(slot, started_s).await;
         End::Done
     }
@@ -171,21 +183,21 @@ impl Context {
         if rest.is_zero() {
             return true;
         }
-        let active = &self.worker.vus_active;
-        active.set(active.get() + 1);
+        self.worker.count_active(1);
         let rested = tokio::select! {
             () = tokio::time::sleep(rest) => true,
             () = cut => false,
         };
-        active.set(active.get() - 1);
+        self.worker.count_active(-1);
         rested
     }
 
-    fn record(&self, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {
+    fn record(&self, slot: &Slot, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {
         let worker = &self.worker;
         let now_s = worker.elapsed_s();
         worker.counts.borrow_mut().done += 1;
-        let tags = self.own_tags();
+        worker.recording.tally.completed.fetch_add(1, Ordering::Relaxed);
+        let tags = slot.vu.state.own_tag_set().unwrap_or_else(|| self.own_tags());
         let mut recorder = worker.recorder.borrow_mut();
         recorder.add(worker.builtin.iterations, tags, 1.0);
         recorder.add(worker.builtin.iteration_duration, tags, (now_s - started_s) * 1000.0);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use plimsoll_core::options::Options;
 use plimsoll_core::schedule::Spacing;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError};
+use plimsoll_script::secrets::Secrets;
 use plimsoll_script::state::{Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
 use serde::Deserialize;
@@ -43,6 +44,8 @@ pub struct Config {
     pub seed: u64,
     /// Processors to pin the threads to.
     pub cpus: Vec<usize>,
+    /// Where secrets come from, as k6's `--secret-source` states it.
+    pub secret_sources: Vec<String>,
 }
 
 impl Default for Config {
@@ -57,6 +60,7 @@ impl Default for Config {
             late_arrivals: None,
             seed: 1,
             cpus: Vec::new(),
+            secret_sources: Vec::new(),
         }
     }
 }
@@ -81,6 +85,7 @@ impl EngineError {
     /// How it ended the run, for exit codes.
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::Script(error) if error.aborts_test => "abort",
             Self::Script(_) | Self::Threw { .. } => "exception",
             Self::Options(_) => "options",
             Self::TimedOut { function: "setup", .. } => "setup_timeout",
@@ -100,7 +105,8 @@ struct Loaded {
 }
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
-    let bundle = Arc::new(Bundle::new(&config.script, config.env.clone())?);
+    let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
+    let bundle = Arc::new(Bundle::new(&config.script, config.env.clone())?.with_secrets(secrets));
     let (_, info) = new_vu(&bundle, 0)?;
     let mut options_json: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
     if !config.options.is_empty() {
@@ -127,12 +133,34 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         batch_per_host: options.batch_per_host,
         no_cookies_reset: options.no_cookies_reset,
     };
-    let bundle = Arc::new(bundle.with_options(defaults, options_json.to_string()));
+    let bundle = Arc::new(bundle.with_options(defaults, seen_by_script(&options_json, &options).to_string()));
     Ok(Loaded { bundle, info, options, options_json })
 }
 
+/// The options as `exec.test.options` shows them: the load as scenarios, also where the script states it by k6's shortcuts.
+fn seen_by_script(options_json: &Value, options: &Options) -> Value {
+    let mut seen = options_json.as_object().cloned().unwrap_or_default();
+    let is_empty = |value: Option<&Value>| value.is_none_or(Value::is_null);
+    if is_empty(seen.get("scenarios")) {
+        let mut shortcuts = serde_json::Map::new();
+        for key in ["vus", "duration", "iterations", "stages"] {
+            if let Some(value) = seen.remove(key).filter(|value| !value.is_null()) {
+                shortcuts.insert(key.into(), value);
+            }
+        }
+        let scenarios = options.scenarios.iter().map(|scenario| {
+            let mut fields = serde_json::Map::from_iter([("executor".into(), json!(scenario.executor_name)), ("exec".into(), json!(scenario.exec))]);
+            fields.extend(shortcuts.clone());
+            (scenario.name.clone(), Value::Object(fields))
+        });
+        let scenarios: serde_json::Map<String, Value> = scenarios.collect();
+        seen.insert("scenarios".into(), scenarios.into());
+    }
+    seen.into()
+}
+
 fn new_vu(bundle: &Arc<Bundle>, number: u64) -> Result<(Vu, InitInfo), ScriptError> {
-    let recording = Recording::new().map_err(ScriptError::new)?;
+    let recording = Recording::new(bundle).map_err(ScriptError::new)?;
     Vu::load(VuState::new(bundle.clone(), recording, number))
 }
 
@@ -186,6 +214,8 @@ pub struct Ended {
     pub aborted: Option<Abort>,
     /// How teardown failed, if it did.
     pub failure: Option<EngineError>,
+    /// Whether the script marked the run as failed with exec.test.fail().
+    pub marked_failed: bool,
 }
 
 /// A load that is ready or runs; dropped, it aborts.
@@ -331,7 +361,8 @@ impl Plan {
             handled = self.handle_summary(&summary, &tls);
         }
         let aborted = locked(&aborted).take();
-        Ok(Ended { summary, handled, aborted, failure })
+        let marked_failed = self.loaded.bundle.is_marked_failed();
+        Ok(Ended { summary, handled, aborted, failure, marked_failed })
     }
 
     /// What handleSummary makes of the summary; without a usable answer, which is said, the usual summary will do.

@@ -82,7 +82,7 @@ pub struct Worker {
     pub index: usize,
     pub recorder: SharedRecorder,
     pub builtin: Builtin,
-    recording: Recording,
+    pub recording: Recording,
     network: Rc<Network>,
     pub began: Cell<Instant>,
     pub counts: RefCell<Counts>,
@@ -96,7 +96,7 @@ pub struct Worker {
 
 impl Worker {
     fn new(shared: Arc<Shared>, index: usize) -> Result<Self, ScriptError> {
-        let recording = Recording::new().map_err(ScriptError::new)?;
+        let recording = Recording::new(&shared.bundle).map_err(ScriptError::new)?;
         let network = Network::new(shared.tls.clone(), !shared.options.no_connection_reuse);
         Ok(Self {
             shared,
@@ -126,7 +126,14 @@ impl Worker {
         state.run_started.set(self.began.get());
         let (vu, _) = Vu::load(state)?;
         self.vus.set(self.vus.get() + 1);
+        self.recording.tally.initialized.store(self.vus.get(), Ordering::Relaxed);
         Ok(Slot { vu, cut: Rc::default(), client: Client::new(self.network.clone()), iterations: 0 })
+    }
+
+    /// A VU begins (1) or ends (-1) to be active.
+    pub fn count_active(&self, by: i64) {
+        self.vus_active.set(self.vus_active.get().saturating_add_signed(by));
+        self.recording.tally.active.store(self.vus_active.get(), Ordering::Relaxed);
     }
 
     /// Writes a script's error to stderr, the first few of them.

@@ -1,12 +1,15 @@
 //! A script with everything it reads at start: sources, opened files, environment, shared arrays. One per
 //! run, shared by all VUs, so that 5,000 VUs read each file once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use thiserror::Error;
+
+use crate::secrets::Secrets;
 
 /// A mistake in a script, with its place and the line itself.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -16,11 +19,13 @@ pub struct ScriptError {
     pub file: Option<String>,
     pub line: Option<usize>,
     pub snippet: Option<String>,
+    /// Whether this is no mistake, but `exec.test.abort()` while the script was loaded.
+    pub aborts_test: bool,
 }
 
 impl ScriptError {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), file: None, line: None, snippet: None }
+        Self { message: message.into(), file: None, line: None, snippet: None, aborts_test: false }
     }
 
     fn render(&self) -> String {
@@ -54,7 +59,27 @@ pub struct Bundle {
     pub defaults: RequestDefaults,
     /// The consolidated options as JSON, for `exec.test.options`.
     pub options_json: String,
+    pub secrets: Arc<Secrets>,
     caches: Arc<Caches>,
+    marks: Arc<Marks>,
+}
+
+/// What a thread has counted, for `exec.instance`; only that thread writes it.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub struct Tally {
+    pub completed: AtomicU64,
+    pub interrupted: AtomicU64,
+    pub active: AtomicU64,
+    pub initialized: AtomicU64,
+}
+
+/// What the VUs of a run note for all of them.
+#[derive(Default)]
+struct Marks {
+    failed: AtomicBool,
+    said: Mutex<HashSet<String>>,
+    tallies: Mutex<Vec<Arc<Tally>>>,
 }
 
 #[derive(Default)]
@@ -81,12 +106,48 @@ impl Bundle {
             batch_per_host: 6,
             no_cookies_reset: false,
         };
-        Ok(Self { main, env, defaults, options_json: "{}".into(), caches: Arc::default() })
+        Ok(Self { main, env, defaults, options_json: "{}".into(), secrets: Arc::default(), caches: Arc::default(), marks: Arc::default() })
     }
 
-    /// The same files and arrays with the options known.
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Self { secrets: Arc::new(secrets), ..self }
+    }
+
+    /// The same files, arrays and secrets with the options known.
     pub fn with_options(&self, defaults: RequestDefaults, options_json: String) -> Self {
-        Self { main: self.main.clone(), env: self.env.clone(), defaults, options_json, caches: self.caches.clone() }
+        let (secrets, caches, marks) = (self.secrets.clone(), self.caches.clone(), self.marks.clone());
+        Self { main: self.main.clone(), env: self.env.clone(), defaults, options_json, secrets, caches, marks }
+    }
+
+    /// Writes a line of a VU to stderr, without secrets.
+    pub fn log(&self, level: &str, vu: u64, text: &str) {
+        eprintln!("{level} [VU {vu}] {}", self.secrets.redact(text));
+    }
+
+    /// Whether nothing was said under this key yet in the run.
+    pub fn first_time(&self, key: &str) -> bool {
+        lock(&self.marks.said).insert(key.to_owned())
+    }
+
+    /// The run goes on, but ends as failed (`exec.test.fail()`).
+    pub fn mark_failed(&self) {
+        self.marks.failed.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_marked_failed(&self) -> bool {
+        self.marks.failed.load(Ordering::Relaxed)
+    }
+
+    /// A thread's own counts, which `counted` sums.
+    pub fn new_tally(&self) -> Arc<Tally> {
+        let tally = Arc::new(Tally::default());
+        lock(&self.marks.tallies).push(tally.clone());
+        tally
+    }
+
+    /// One of the counts over all threads.
+    pub fn counted(&self, count: impl Fn(&Tally) -> &AtomicU64) -> u64 {
+        lock(&self.marks.tallies).iter().map(|tally| count(tally).load(Ordering::Relaxed)).sum()
     }
 
     /// Reads a file once per run.

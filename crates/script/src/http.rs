@@ -11,6 +11,7 @@ use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Object, Result, Value}
 use crate::address::Address;
 use crate::cookies;
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
+use crate::modules;
 use crate::native::{tags_of, text_of};
 use crate::raw::each_property;
 use crate::response::{self, Response};
@@ -84,6 +85,7 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
     let set_expected = move |ranges: Value<'js>| *expected.borrow_mut() = read_expected(&ranges);
     native.set("setExpected", Func::from(set_expected))?;
     response::install(ctx, native)?;
+    native.set("exports", modules::exports(ctx, state)?)?;
     cookies::install(state, native)
 }
 

@@ -46,9 +46,18 @@ fn parse_text<'js>(ctx: &Ctx<'js>, text: &Value<'js>) -> Result<Value<'js>> {
 
 /// The value that a JSON text stands for. Errors are QuickJS' SyntaxError, which tells the place.
 pub fn parse<'js>(ctx: &Ctx<'js>, text: &[u8]) -> Result<Value<'js>> {
+    make(ctx, text, false)
+}
+
+/// As `parse`, with every object and array frozen.
+pub fn parse_frozen<'js>(ctx: &Ctx<'js>, text: &[u8]) -> Result<Value<'js>> {
+    make(ctx, text, true)
+}
+
+fn make<'js>(ctx: &Ctx<'js>, text: &[u8], frozen: bool) -> Result<Value<'js>> {
     let raw = ctx.as_raw().as_ptr();
     let mut source = serde_json::Deserializer::from_slice(text);
-    let made = Make(raw).deserialize(&mut source).and_then(|made| source.end().map(|()| made));
+    let made = Make { ctx: raw, frozen }.deserialize(&mut source).and_then(|made| source.end().map(|()| made));
     match made {
         // SAFETY: the reference is ours to give, the value belongs to this context.
         Ok(made) => Ok(unsafe { Value::from_raw(ctx.clone(), made.into_raw()) }),
@@ -61,11 +70,21 @@ pub fn parse<'js>(ctx: &Ctx<'js>, text: &[u8]) -> Result<Value<'js>> {
 
 /// Makes JavaScript values of what serde reads. SAFETY, for all of it: the context outlives `parse`.
 #[derive(Clone, Copy)]
-struct Make(*mut qjs::JSContext);
+struct Make {
+    ctx: *mut qjs::JSContext,
+    frozen: bool,
+}
 
 impl Make {
     fn held<E: serde::de::Error>(self, value: qjs::JSValue) -> std::result::Result<Held, E> {
-        unsafe { Held::new(self.0, value) }.map_err(|_| E::custom("out of memory"))
+        unsafe { Held::new(self.ctx, value) }.map_err(|_| E::custom("out of memory"))
+    }
+
+    fn complete<E: serde::de::Error>(self, object: Held) -> std::result::Result<Held, E> {
+        if self.frozen && unsafe { qjs::JS_FreezeObject(self.ctx, object.value) } < 0 {
+            return Err(E::custom("out of memory"));
+        }
+        Ok(object)
     }
 }
 
@@ -107,7 +126,7 @@ impl<'de> Visitor<'de> for Make {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Held, E> {
-        self.held(unsafe { qjs::JS_NewStringLen(self.0, text.as_ptr().cast(), text.len() as _) })
+        self.held(unsafe { qjs::JS_NewStringLen(self.ctx, text.as_ptr().cast(), text.len() as _) })
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> std::result::Result<Held, E> {
@@ -121,19 +140,20 @@ impl<'de> Visitor<'de> for Make {
         }
         let count = i32::try_from(elements.len()).map_err(|_| A::Error::custom("too many elements"))?;
         let elements: Vec<qjs::JSValue> = elements.into_iter().map(Held::into_raw).collect();
-        self.held(unsafe { qjs::JS_NewArrayFrom(self.0, count, elements.as_ptr()) })
+        let array = self.held(unsafe { qjs::JS_NewArrayFrom(self.ctx, count, elements.as_ptr()) })?;
+        self.complete(array)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut source: A) -> std::result::Result<Held, A::Error> {
-        let object = self.held::<A::Error>(unsafe { qjs::JS_NewObject(self.0) })?;
-        while let Some(name) = source.next_key_seed(Name(self.0))? {
+        let object = self.held::<A::Error>(unsafe { qjs::JS_NewObject(self.ctx) })?;
+        while let Some(name) = source.next_key_seed(Name(self.ctx))? {
             let value = source.next_value_seed(self)?;
             let flags = qjs::JS_PROP_C_W_E as std::ffi::c_int;
-            if unsafe { qjs::JS_DefinePropertyValue(self.0, object.value, name.atom, value.into_raw(), flags) } < 0 {
+            if unsafe { qjs::JS_DefinePropertyValue(self.ctx, object.value, name.atom, value.into_raw(), flags) } < 0 {
                 return Err(A::Error::custom("out of memory"));
             }
         }
-        Ok(object)
+        self.complete(object)
     }
 }
 

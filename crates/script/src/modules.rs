@@ -5,37 +5,11 @@ use std::rc::Rc;
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Ctx, Exception, Module, Result};
+use rquickjs::{Ctx, Exception, Function, Module, Object, Result};
 
+use crate::builtin;
 use crate::bundle::Bundle;
 use crate::state::VuState;
-
-/// A module of k6 and what it exports besides `default`.
-const BUILTIN: [(&str, &[&str]); 5] = [
-    ("k6", &["check", "fail", "group", "randomSeed", "sleep"]),
-    (
-        "k6/http",
-        &[
-            "get",
-            "head",
-            "post",
-            "put",
-            "patch",
-            "del",
-            "options",
-            "request",
-            "batch",
-            "url",
-            "cookieJar",
-            "CookieJar",
-            "expectedStatuses",
-            "setResponseCallback",
-        ],
-    ),
-    ("k6/metrics", &["Counter", "Gauge", "Rate", "Trend"]),
-    ("k6/data", &["SharedArray"]),
-    ("k6/execution", &["instance", "scenario", "test", "vu"]),
-];
 
 const PRELUDE: &str = include_str!("js/prelude.js");
 
@@ -53,6 +27,16 @@ fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl FnOnc
     Ok(module)
 }
 
+/// A function that gives what a module of ours exports, by its name. Such a module has nothing to wait for, so that it is
+/// complete once it was evaluated.
+pub fn exports<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<Function<'js>> {
+    let vu = state.clone();
+    Function::new(ctx.clone(), move |ctx: Ctx<'js>, name: String| -> Result<Object<'js>> {
+        let (module, _) = builtin(&ctx, &vu, &name)?.eval()?;
+        module.namespace()
+    })
+}
+
 /// The module of the prelude, whose default export makes k6's modules and globals.
 pub fn prelude<'js>(ctx: &Ctx<'js>, bundle: &Bundle) -> Result<Module<'js, Declared>> {
     compiled(ctx, bundle, "plimsoll:prelude", || Ok(PRELUDE.to_owned()))
@@ -68,9 +52,16 @@ pub fn file<'js>(ctx: &Ctx<'js>, bundle: &Bundle, path: &str) -> Result<Module<'
     })
 }
 
-fn supported() -> String {
-    let names: Vec<&str> = BUILTIN.iter().map(|(name, _)| *name).collect();
-    format!("supported are {}, relative paths to .js and .json files", names.join(", "))
+/// A module of ours with its functions of the host.
+pub fn builtin<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str) -> Result<Module<'js, Declared>> {
+    let Some(builtin) = builtin::any(name) else {
+        return Err(Exception::throw_message(ctx, &format!("cannot import '{name}': {}", builtin::why_not(name))));
+    };
+    let module = compiled(ctx, &state.bundle, name, || Ok(builtin.source.to_owned()))?;
+    let native = Object::new(ctx.clone())?;
+    (builtin.install)(ctx, state, &native)?;
+    module.meta()?.set("native", native)?;
+    Ok(module)
 }
 
 fn resolve_file(bundle: &Bundle, base: &str, name: &str) -> PathBuf {
@@ -81,7 +72,9 @@ fn resolve_file(bundle: &Bundle, base: &str, name: &str) -> PathBuf {
 
 impl Resolver for ScriptModules {
     fn resolve<'js>(&mut self, ctx: &Ctx<'js>, base: &str, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<String> {
-        if BUILTIN.iter().any(|(builtin, _)| *builtin == name) {
+        // A file is told by its path; what only our own modules may import is no name for it.
+        let known = if base.starts_with('/') { builtin::for_scripts(name) } else { builtin::any(name) };
+        if known.is_some() {
             return Ok(name.to_owned());
         }
         let bundle = &self.0.bundle;
@@ -90,7 +83,7 @@ impl Resolver for ScriptModules {
             let what = if name.starts_with("http:") || name.starts_with("https:") {
                 "remote imports are never downloaded; save the file beside the script and import it by a relative path".to_owned()
             } else {
-                supported()
+                builtin::why_not(name)
             };
             return Err(Exception::throw_message(ctx, &format!("cannot import '{name}' from {base}: {what}")));
         }
@@ -104,11 +97,10 @@ impl Resolver for ScriptModules {
 
 impl Loader for ScriptModules {
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<Module<'js, Declared>> {
-        let Some((_, exports)) = BUILTIN.iter().find(|(builtin, _)| *builtin == name) else { return file(ctx, &self.0.bundle, name) };
-        compiled(ctx, &self.0.bundle, name, || {
-            let exports: String = exports.iter().map(|export| format!("export const {export} = m.{export};\n")).collect();
-            Ok(format!("const m = globalThis.__k6['{name}'];\nexport default m;\n{exports}"))
-        })
+        match builtin::any(name) {
+            Some(_) => builtin(ctx, &self.0, name),
+            None => file(ctx, &self.0.bundle, name),
+        }
     }
 }
 
@@ -131,16 +123,24 @@ fn evaluated_file(ctx: &Ctx<'_>) -> Option<String> {
     found
 }
 
-/// Reads a file for `open()`. As in k6, a path is relative to the file whose top level is running, wherever the function
-/// that calls `open` is written.
+/// The path that a script means by a name. As in k6, it is relative to the file whose top level is running, wherever the
+/// function that opens it is written.
+pub fn path_for_open(state: &VuState, ctx: &Ctx<'_>, name: &str) -> PathBuf {
+    resolve_file(&state.bundle, &evaluated_file(ctx).unwrap_or_default(), name)
+}
+
+/// Reads a file for `open()`.
 pub fn open<'js>(state: &VuState, ctx: &Ctx<'js>, name: &str) -> Result<bytes::Bytes> {
     if !state.in_init.get() {
         return Err(Exception::throw_message(ctx, "open() works only in the init context; call it at the top of the script"));
     }
-    let base = evaluated_file(ctx).unwrap_or_default();
-    let path = resolve_file(&state.bundle, &base, name);
+    if name.is_empty() {
+        return Err(Exception::throw_message(ctx, "open() wants the path of a file: open('./data.csv')"));
+    }
+    let path = path_for_open(state, ctx, name);
     let mistake = |error| {
         let what = "a path is relative to the file whose top level runs, here";
+        let base = evaluated_file(ctx).unwrap_or_default();
         Exception::throw_message(ctx, &format!("open('{name}'): {}: {error}; {what} {base}", path.display()))
     };
     state.bundle.read(&path).map_err(mistake)

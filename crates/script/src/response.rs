@@ -10,6 +10,7 @@ use rquickjs::{Array, ArrayBuffer, Class, Ctx, Error, IntoJs, JsLifetime, Object
 
 use crate::effect::{HttpRequest, HttpResponse, Timings};
 use crate::json;
+use crate::state::VuState;
 
 pub struct Response {
     pub request: Rc<HttpRequest>,
@@ -46,7 +47,7 @@ macro_rules! plain_class {
 plain_class!(Response, "Response");
 plain_class!(Phases, "Timings");
 
-/// Defines the fields, and gives the prelude what it needs for those it makes itself.
+/// Defines the fields, and gives `js/http.js` what it needs for those it makes itself.
 pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     let prototype = Class::<Response>::prototype(ctx)?.ok_or(Error::Unknown)?;
     field(&prototype, "status", false, |ctx, of| of.got.status.into_js(ctx))?;
@@ -66,9 +67,13 @@ pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     field(&prototype, "timings", true, |ctx, of| Class::instance(ctx.clone(), Phases(of.got.timings)).map(Class::into_value))?;
     native.set("responsePrototype", prototype)?;
     native.set("bodyAsJson", Func::from(body_as_json))?;
-    native.set("rawHeaders", Func::from(raw_headers))?;
-    native.set("sent", Func::from(sent))?;
     native.set("timingsPrototype", phases_prototype(ctx)?)
+}
+
+/// What `js/response.js` makes the rest from.
+pub fn install_rest<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
+    native.set("rawHeaders", Func::from(raw_headers))?;
+    native.set("sent", Func::from(sent))
 }
 
 /// A field that `read` makes a value of at each reading, or once if it is `kept`. What a script writes shadows it.

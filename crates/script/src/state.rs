@@ -8,16 +8,19 @@ use std::time::{Duration, Instant};
 
 use cookie_store::CookieStore;
 use corosensei::Yielder;
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
 use rquickjs::{qjs, Ctx, Error};
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, Tally};
 use crate::effect::{Effect, Reply};
 use crate::places::place_of_call;
 use crate::vu::{Input, Output};
 
 pub type SharedRecorder = Rc<RefCell<Recorder>>;
+
+/// Tags in their order, told apart by address.
+pub type TagList = Rc<[(String, String)]>;
 
 /// Metrics that every run has, registered once per thread.
 #[derive(Clone, Copy, Debug)]
@@ -83,14 +86,43 @@ impl Builtin {
     }
 }
 
+/// What a script may ask of its scenario.
+#[derive(Debug)]
+pub struct ScenarioFacts {
+    pub name: String,
+    /// k6's name of it.
+    pub executor: String,
+    pub start_unix_ms: f64,
+    pub started: Instant,
+    pub extent: Extent,
+}
+
+/// How much a scenario is: iterations, or time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extent {
+    Iterations(u64),
+    Time(Duration),
+}
+
+impl ScenarioFacts {
+    /// The part of the scenario that is over, from 0 to 1, in its iteration of that number.
+    pub fn progress(&self, iteration: u64) -> f64 {
+        let part = match self.extent {
+            Extent::Iterations(all) => iteration as f64 / all as f64,
+            Extent::Time(all) => self.started.elapsed().as_secs_f64() / all.as_secs_f64(),
+        };
+        part.clamp(0.0, 1.0)
+    }
+}
+
 /// The iteration that a VU is in.
 #[derive(Clone, Debug, Default)]
 pub struct Iteration {
-    pub scenario: Rc<str>,
-    pub executor: Rc<str>,
+    /// None outside of scenarios: in setup, teardown and handleSummary.
+    pub scenario: Option<Rc<ScenarioFacts>>,
     /// Tags of the run and of the scenario, sorted by key.
-    pub tags: Rc<[(String, String)]>,
-    pub env: Rc<[(String, String)]>,
+    pub tags: TagList,
+    pub env: TagList,
     /// Number of this iteration in its scenario, from 0.
     pub number_in_scenario: u64,
     /// Number of this iteration on its VU, from 0.
@@ -109,6 +141,10 @@ pub struct VuState {
     known_tags: Rc<RefCell<KnownTags>>,
     /// The arrival lag still to be charged to the first request.
     pub lag_to_charge_ms: Cell<f64>,
+    /// The tags of run and scenario as the script has changed them; they stay for the VU's later iterations.
+    own_tags: RefCell<Option<TagList>>,
+    /// What the script has noted for its samples; no output shows it.
+    pub metadata: RefCell<Vec<(String, String)>>,
     pub jar: RefCell<CookieStore>,
     pub(crate) yielder: Cell<Option<*const Yielder<Input, Output>>>,
     pub aborted: Cell<bool>,
@@ -124,15 +160,16 @@ pub struct VuState {
 pub struct Recording {
     pub recorder: SharedRecorder,
     pub builtin: Builtin,
+    pub tally: Arc<Tally>,
     known_tags: Rc<RefCell<KnownTags>>,
 }
 
 impl Recording {
-    /// An empty recorder with the builtin metrics.
-    pub fn new() -> Result<Self, String> {
+    /// An empty recorder with the builtin metrics, for VUs of that bundle.
+    pub fn new(bundle: &Bundle) -> Result<Self, String> {
         let mut recorder = Recorder::new();
         let builtin = Builtin::register(&mut recorder)?;
-        Ok(Self { recorder: Rc::new(RefCell::new(recorder)), builtin, known_tags: Rc::default() })
+        Ok(Self { recorder: Rc::new(RefCell::new(recorder)), builtin, tally: bundle.new_tally(), known_tags: Rc::default() })
     }
 }
 
@@ -141,11 +178,13 @@ impl Recording {
 struct KnownTags {
     hasher: DefaultHashBuilder,
     sets: HashTable<KnownSet>,
+    /// The lists of tags that scripts have made, so that equal ones have one address.
+    lists: HashSet<TagList>,
 }
 
 struct KnownSet {
     /// Tags of run and scenario, told apart by address: each scenario of a thread has one list.
-    tags: Rc<[(String, String)]>,
+    tags: TagList,
     group: String,
     extra: Vec<(String, String)>,
     id: TagSetId,
@@ -154,7 +193,7 @@ struct KnownSet {
 impl KnownTags {
     const MOST: usize = 1000;
 
-    fn find(&self, tags: &Rc<[(String, String)]>, group: &str, extra: &[(&str, &str)]) -> Option<TagSetId> {
+    fn find(&self, tags: &TagList, group: &str, extra: &[(&str, &str)]) -> Option<TagSetId> {
         let same = |known: &KnownSet| {
             Rc::ptr_eq(&known.tags, tags)
                 && known.extra.len() == extra.len()
@@ -164,7 +203,7 @@ impl KnownTags {
         self.sets.find(self.hash(extra), same).map(|known| known.id)
     }
 
-    fn keep(&mut self, tags: &Rc<[(String, String)]>, group: &str, extra: &[(&str, &str)], id: TagSetId) {
+    fn keep(&mut self, tags: &TagList, group: &str, extra: &[(&str, &str)], id: TagSetId) {
         if self.sets.len() >= Self::MOST {
             self.sets.clear();
         }
@@ -173,6 +212,19 @@ impl KnownTags {
         let set = KnownSet { tags: tags.clone(), group: group.to_owned(), extra, id };
         let hasher = &self.hasher;
         self.sets.insert_unique(hash, set, |known| hash_of(hasher, known.extra.iter().map(|(_, value)| value.as_str())));
+    }
+
+    /// The one list that is equal to this.
+    fn list(&mut self, tags: Vec<(String, String)>) -> TagList {
+        if let Some(known) = self.lists.get(tags.as_slice()) {
+            return known.clone();
+        }
+        if self.lists.len() >= Self::MOST {
+            self.lists.clear();
+        }
+        let list: TagList = tags.into();
+        self.lists.insert(list.clone());
+        list
     }
 
     fn hash(&self, extra: &[(&str, &str)]) -> u64 {
@@ -200,6 +252,8 @@ impl VuState {
             group: RefCell::default(),
             known_tags: recording.known_tags,
             lag_to_charge_ms: Cell::new(0.0),
+            own_tags: RefCell::default(),
+            metadata: RefCell::default(),
             jar: RefCell::new(CookieStore::default()),
             yielder: Cell::new(None),
             aborted: Cell::new(false),
@@ -247,6 +301,29 @@ impl VuState {
         error
     }
 
+    /// Gives the VU's samples these tags of run and scenario, in this iteration and its later ones.
+    pub fn set_tags(&self, mut tags: Vec<(String, String)>) {
+        tags.sort();
+        let tags = self.known_tags.borrow_mut().list(tags);
+        self.iteration.borrow_mut().tags = tags.clone();
+        *self.own_tags.borrow_mut() = Some(tags);
+    }
+
+    /// Begins an iteration: the tags that the script has set on this VU stay.
+    pub fn begin(&self, mut iteration: Iteration) {
+        if let Some(tags) = &*self.own_tags.borrow() {
+            iteration.tags = tags.clone();
+        }
+        *self.iteration.borrow_mut() = iteration;
+    }
+
+    /// The tag set of the VU's iterations as wholes, if the script has set tags on it.
+    pub fn own_tag_set(&self) -> Option<TagSetId> {
+        let own_tags = self.own_tags.borrow();
+        let tags: Vec<(&str, &str)> = own_tags.as_ref()?.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        Some(self.recorder.borrow_mut().tag_set(&tags))
+    }
+
     /// Interns the tags of this moment plus `extra`.
     pub fn tag_set(&self, ctx: &Ctx<'_>, extra: &[(&str, &str)]) -> TagSetId {
         let (iteration, group) = (self.iteration.borrow(), self.group.borrow());
@@ -261,7 +338,7 @@ impl VuState {
     fn intern(&self, ctx: &Ctx<'_>, iteration: &Iteration, group: &str, extra: &[(&str, &str)]) -> TagSetId {
         let mut tags: Vec<(&str, &str)> = Vec::with_capacity(iteration.tags.len() + extra.len() + 2);
         tags.extend(iteration.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-        if !group.is_empty() {
+        if !group.is_empty() && !tags.iter().any(|(key, _)| *key == "group") {
             tags.push(("group", group));
         }
         for (key, value) in extra {

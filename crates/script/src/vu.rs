@@ -178,7 +178,11 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<(Object<'js>, InitIn
         promise.finish::<()>()?;
         module.namespace()
     })();
-    let namespace = evaluated.catch(ctx).map_err(|error| describe(state, &error))?;
+    let evaluated = evaluated.catch(ctx);
+    if let Some(message) = state.test_aborted.borrow_mut().take() {
+        return Err(ScriptError { aborts_test: true, ..ScriptError::new(format!("test aborted: {message}")) });
+    }
+    let namespace = evaluated.map_err(|error| describe(state, &error))?;
     let options: Value = namespace.get("options").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));
     let options_json = ctx.json_stringify(options).catch(ctx).map_err(|error| describe(state, &error))?;
     let options_json = options_json.and_then(|text| text.to_string().ok()).unwrap_or_else(|| "null".into());
@@ -214,7 +218,7 @@ fn call<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job)
         state.jar.borrow_mut().clear();
     }
     state.lag_to_charge_ms.set(job.iteration.arrival_lag_ms);
-    *state.iteration.borrow_mut() = job.iteration;
+    state.begin(job.iteration);
     let argument = match &job.argument_json {
         Some(text) => json::parse(ctx, text.as_bytes())?,
         None => Value::new_undefined(ctx.clone()),
@@ -258,7 +262,7 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
         "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => format!("{message}: a function calls itself too deeply"),
         _ => message,
     };
-    let mut described = ScriptError::new(message);
+    let mut described = ScriptError::new(state.bundle.secrets.redact(&message));
     if let Some((file, line)) = place_in_script(&stack) {
         described.snippet = state.bundle.snippet(&file, line);
         described.file = Some(file);

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 EXIT_THRESHOLDS = 99
 EXIT_INTERRUPTED = 105
 EXIT_ABORTED = 108
+EXIT_MARKED_FAILED = 110
 EXIT_OF_SCRIPT = {
     "setup_timeout": 100,
     "teardown_timeout": 101,
@@ -34,6 +35,9 @@ def run(
     stage: Annotated[list[str] | None, typer.Option("-s", "--stage", help="duration:target, as in 30s:10")] = None,
     env: Annotated[list[str] | None, typer.Option("-e", "--env", help="NAME=value for __ENV")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="name=value on every sample")] = None,
+    secret_source: Annotated[
+        list[str] | None, typer.Option(help="secrets for k6/secrets: mock=name=value,… or file=path")
+    ] = None,
     max_redirects: Annotated[int | None, typer.Option(min=0, help="follow at most this many redirects")] = None,
     user_agent: Annotated[str | None, typer.Option(help="the header User-Agent")] = None,
     insecure_skip_tls_verify: Annotated[
@@ -74,7 +78,7 @@ def run(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
 ) -> None:
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 104 options, 105 interrupted, 107 error
-    in the script, 108 test.abort()."""
+    in the script, 108 test.abort(), 110 test.fail()."""
     from plimsoll.cli.k6_flags import OPTION_OF_FLAG, named_by_flags, script_options
     from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig, EngineRun
@@ -93,6 +97,7 @@ def run(
         late_arrivals=late_arrivals,
         arrival_process=arrival_process,
         seed=seed,
+        secret_sources=tuple(secret_source or ()),
     )
     facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
     tally = Tally()
@@ -201,11 +206,13 @@ def _write_handled(handled: dict[str, Any]) -> None:
 
 
 def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:
-    """What ended the run first counts, as in k6: an abort, an interruption, then thresholds."""
+    """What ended the run first counts, as in k6: an abort, an interruption, test.fail(), then thresholds."""
     if ended["aborted"] and ended["aborted"]["by_script"]:
         return EXIT_ABORTED
     if interrupted:
         return EXIT_INTERRUPTED
+    if ended["marked_failed"]:
+        return EXIT_MARKED_FAILED
     verdicts = [
         row["verdict"]
         for metric in ended["summary"].get("metrics", {}).values()

@@ -13,7 +13,7 @@ MISTAKES = {
     ),
     "unknown module": (
         f"// one\nimport ws from 'k6/ws';\n{BODY}",
-        ["script.js:2", "import ws", "supported are k6, k6/http"],
+        ["script.js:2", "import ws", "WebSockets are not supported yet"],
     ),
     "package": (
         f"import _ from 'lodash';\n{BODY}",

@@ -22,6 +22,7 @@ EMPTY = "export default function () {}\n"
         ("nope();\n" + EMPTY, 107, "nope is not defined"),
         ("export function setup() { throw new Error('early'); }\n" + EMPTY, 107, "setup() failed"),
         (ABORT + "export function setup() { exec.test.abort('enough'); }\n" + EMPTY, 108, "enough"),
+        (ABORT + "try { exec.test.abort('enough'); } catch (error) {}\n" + EMPTY, 108, "test aborted: enough"),
         (ABORT + "export const options = { setupTimeout: '100ms' };\n"
          "export function setup() { sleep(5); }\n" + EMPTY, 100, "options.setupTimeout"),
     ],
@@ -39,6 +40,9 @@ def test_a_run_that_never_began_ends_with_the_code_of_k6(cli: Cli, script: str, 
         (ABORT + THRESHOLD.replace("RULE", "'rate>0.5'")
          + "export default function () { check(1, { no: () => false }); exec.test.abort('enough'); }", 108, "enough"),
         (ABORT + THRESHOLD.replace("RULE", "{ threshold: 'rate>0.5', abortOnFail: true }") + FAILS, 99, "rate>0.5"),
+        (ABORT + "export default function () { exec.test.fail('unfit'); }", 110, "test marked as failed: unfit"),
+        (ABORT + THRESHOLD.replace("RULE", "'rate>0.5'").replace("duration: '20s'", "iterations: 1")
+         + "export default function () { check(1, { no: () => false }); exec.test.fail(); }", 110, "marked as failed"),
         ("export function teardown() { throw new Error('late'); }\n" + EMPTY, 107, "teardown() failed"),
         (ABORT + "export function teardown() { exec.test.abort('enough'); }\n" + EMPTY, 108, "enough"),
         (ABORT + "export const options = { teardownTimeout: '100ms' };\n"
@@ -53,3 +57,16 @@ def test_what_was_measured_is_printed_however_the_run_ended(cli: Cli, script: st
     done = cli("run", "-q", "script.js")
     assert done.returncode == code and words in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert "vus_max" in done.stdout
+
+
+def test_secret_sources_are_flags_and_their_mistakes_end_with_104(cli: Cli) -> None:
+    cli.write(
+        script_js="import secrets from 'k6/secrets';\n"
+        "export default async function () { console.log(`it is ${await secrets.get('token')}`); }\n"
+    )
+    done = cli("run", "-q", "--secret-source", "mock=token=hunter2", "script.js")
+    assert done.returncode == 0 and "it is ***SECRET_REDACTED***" in done.stderr
+    written = [path for path in cli.folder.rglob("*") if path.is_file()]
+    assert written and not [path for path in written if b"hunter2" in path.read_bytes()]
+    done = cli("run", "-q", "--secret-source", "vault=token=hunter2", "script.js")
+    assert done.returncode == 104 and "no kind of source 'vault'" in done.stderr

@@ -157,7 +157,7 @@ def test_closed_executors_run_for_their_duration(tmp_path: Path, known_server: S
         ("import { nothing } from './missing.js';\nexport default () => {};", "missing.js"),
         ("import x from 'https://example.org/x.js';\nexport default () => {};", "never downloaded"),
         ("export default () => {};\nopen('./nix.txt');", "nix.txt"),
-        ("import x from 'k6/browser';\nexport default () => {};", "supported are k6"),
+        ("import x from 'k6/browser';\nexport default () => {};", "browsers are not supported yet"),
         ("const a = 1;\nundefinedThing();\nexport default () => {};", "script.js:2"),
         ("export const options = { scenarios: { a: { executor: 'warp' } } };\nexport default () => {};", "'warp'"),
         ("export const options = { scenarios: { a: { executor: 'constant-vus', duration: '1s', exec: 'nix' } } };"

@@ -7,22 +7,10 @@ against them in the same script.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
-from plimsoll.engine import EngineConfig, EngineRun
+from script_checks import failures_of
 
 Server = Callable[..., str]
-SCRIPTS = Path(__file__).parent / "scripts"
-
-
-def failures_of(script: str, url: str = "") -> list[str]:
-    """The names of the checks that failed; every script here makes at least one check."""
-    run = EngineRun(EngineConfig(script=SCRIPTS / script, env={"URL": url})).begin()
-    list(run.snapshots())
-    checks: list[dict[str, Any]] = run.result()["summary"]["root_group"]["checks"]
-    assert checks
-    return [check["name"] for check in checks if check["fails"] or not check["passes"]]
 
 
 def test_stringify_says_what_the_engine_says() -> None:

@@ -1,237 +1,27 @@
-// The k6 modules as far as they are JavaScript. `native` holds the functions of the host; every module's
-// object lands in globalThis.__k6 under its name, where the module sources take it from.
+// The globals of a script. `native` holds the functions of the host; what many scripts never read is made when it is first read.
 export default function (native) {
   const parse = JSON.parse;
   JSON.parse = (text, reviver) => (
     reviver === undefined && typeof text === 'string' ? native.parseJson(text) : parse(text, reviver)
   );
 
-  // The fields of a Response are properties of its prototype, as most fields of most responses are never read. Those
-  // made here are kept on the object once they were read; what the script writes is too.
-  const PHASES = Object.keys(native.timingsPrototype);
-  Object.defineProperty(native.timingsPrototype, 'toJSON', {
-    value() { return Object.fromEntries(PHASES.map((name) => [name, this[name]])); },
-  });
-  const MADE = {
-    headers: (response) => headersOf(native.rawHeaders(response, false)),
-    cookies: (response) => cookiesOf(native.rawHeaders(response, false)),
-    request: (response) => {
-      const [method, body] = native.sent(response);
-      return { method, url: response.url, body, headers: headersOf(native.rawHeaders(response, true)) };
-    },
-  };
-  const responsePrototype = native.responsePrototype;
-  for (const [name, make] of Object.entries(MADE)) {
-    const keep = (response, value) => {
-      Object.defineProperty(response, name, { value, writable: true, enumerable: true, configurable: true });
+  function later(name, make) {
+    const settle = (value) => {
+      Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
       return value;
     };
-    Object.defineProperty(responsePrototype, name, {
-      enumerable: true, configurable: true, get() { return keep(this, make(this)); }, set(value) { keep(this, value); },
-    });
+    Object.defineProperty(globalThis, name, { enumerable: true, configurable: true, get: () => settle(make()), set: settle });
   }
-  const FIELDS = Object.keys(responsePrototype);
-  Object.assign(responsePrototype, {
-    json(selector) {
-      const data = native.bodyAsJson(this);
-      return selector === undefined ? data : select(data, selector);
-    },
-    toJSON() { return Object.fromEntries(FIELDS.map((name) => [name, this[name]])); },
-    html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); },
-    submitForm() { throw new Error("Response.submitForm() is not supported yet; send the form with http.post()"); },
-    clickLink() { throw new Error("Response.clickLink() is not supported yet; send the request with http.get()"); },
-  });
-  for (const name of ['json', 'toJSON', 'html', 'submitForm', 'clickLink']) {
-    Object.defineProperty(responsePrototype, name, { enumerable: false });
-  }
-
-  function headersOf(raw) {
-    const headers = {};
-    for (const [name, value] of headerPairs(raw)) {
-      headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
-    }
-    return headers;
-  }
-
-  function cookiesOf(raw) {
-    const cookies = {};
-    for (const [name, value] of headerPairs(raw)) {
-      const pair = name === 'Set-Cookie' && /^\s*([^=;]+)=([^;]*)/.exec(value);
-      if (pair) cookies[pair[1].trim()] = [{ name: pair[1].trim(), value: pair[2].trim() }];
-    }
-    return cookies;
-  }
-
-  // 'content-type: a\ncookie: b\n' as pairs, names as Go writes them (Content-Type).
-  function headerPairs(raw) {
-    return raw.split('\n').filter(Boolean).map((line) => {
-      const at = line.indexOf(': ');
-      const name = line.slice(0, at).toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
-      return [name, line.slice(at + 2)];
-    });
-  }
-
-  // The dotted part of gjson's paths: names, indexes, '#' for a length or for every element, '\' to escape.
-  function select(value, path) {
-    if (/[|@]|#\(/.test(path)) {
-      throw new Error(`json('${path}'): queries and modifiers are not supported yet; use names, indexes and '#'`);
-    }
-    const parts = path.match(/(\\.|[^.\\])+/g) || [];
-    return walk(value, parts.map((part) => part.replace(/\\(.)/g, '$1')), 0);
-  }
-
-  function walk(value, parts, at) {
-    for (; at < parts.length; at += 1) {
-      if (value === null || typeof value !== 'object') return undefined;
-      const part = parts[at];
-      if (part === '#' && Array.isArray(value)) {
-        if (at === parts.length - 1) return value.length;
-        return value.map((element) => walk(element, parts, at + 1)).filter((element) => element !== undefined);
-      }
-      value = Object.prototype.hasOwnProperty.call(value, part) ? value[part] : undefined;
-    }
-    return value;
-  }
-
-  class CookieJar {
-    cookiesForURL(url) { return native.cookiesFor(String(url)); }
-    set(url, name, value, options) { native.setCookie(String(url), name, String(value), options || {}); }
-    clear(url) { native.clearCookies(String(url), null); }
-    delete(url, name) { native.clearCookies(String(url), name); }
-  }
-  const jar = new CookieJar();
-
-  function batch(requests) {
-    const isArray = Array.isArray(requests);
-    const keys = Object.keys(requests);
-    const rows = keys.map((key) => {
-      const row = requests[key];
-      if (typeof row === 'string') return ['GET', row, null, undefined];
-      if (Array.isArray(row)) return [row[0], row[1], row[2], row[3]];
-      return [row.method || 'GET', row.url, row.body, row.params];
-    });
-    const responses = native.batch(rows);
-    if (isArray) return responses;
-    return Object.fromEntries(keys.map((key, index) => [key, responses[index]]));
-  }
-
-  const http = {
-    get: native.get,
-    head: native.head,
-    post: native.post,
-    put: native.put,
-    patch: native.patch,
-    del: native.del,
-    options: native.options,
-    request: native.request,
-    batch,
-    url: (strings, ...values) => ({
-      url: strings.reduce((text, part, index) => text + values[index - 1] + part),
-      name: strings.join('${}'),
-    }),
-    cookieJar: () => jar,
-    CookieJar,
-    expectedStatuses: (...ranges) => ({
-      expected: ranges.map((range) => (typeof range === 'number' ? [range, range] : [range.min, range.max])),
-    }),
-    setResponseCallback: (callback) => native.setExpected(callback === null ? null : callback.expected),
-  };
-
-  function group(name, body) {
-    if (body.constructor.name === 'AsyncFunction') {
-      throw new Error(`group '${name}' has an asynchronous function; await inside the group's caller instead`);
-    }
-    const outer = native.enterGroup(String(name));
-    const started = native.now();
-    try {
-      return body();
-    } finally {
-      native.leaveGroup(outer, native.now() - started);
-    }
-  }
-
-  // A seeded generator (mulberry32), for randomSeed(); Math.random is its own otherwise.
-  function randomSeed(seed) {
-    let state = seed >>> 0;
-    Math.random = () => {
-      state = (state + 0x6d2b79f5) >>> 0;
-      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-    };
-  }
-
-  const core = {
-    check: native.check,
-    group,
-    randomSeed,
-    fail: (message) => { throw new Error(message === undefined ? 'fail() was called' : String(message)); },
-    sleep: (seconds) => native.sleep(Number(seconds)),
-  };
-
-  function metricClass(kind) {
-    return class {
-      constructor(name, isTime) {
-        this.name = name;
-        this.id = native.metric(kind, String(name), !!isTime);
-      }
-      add(value, tags) { native.addSample(this.id, value, tags); }
-    };
-  }
-
-  class SharedArray {
-    constructor(name, make) {
-      let shared = native.sharedArray(name);
-      if (shared === null) {
-        const made = make();
-        if (!Array.isArray(made)) throw new Error(`SharedArray '${name}': its function must return an array`);
-        shared = native.keepSharedArray(name, made.map((element) => JSON.stringify(element)));
-      }
-      const [length, at] = shared;
-      const isIndex = (key) => typeof key === 'string' && /^\d+$/.test(key) && Number(key) < length;
-      return new Proxy([], {
-        get(target, key, receiver) {
-          if (key === 'length') return length;
-          return isIndex(key) ? at(Number(key)) : Reflect.get(target, key, receiver);
-        },
-        has: (target, key) => isIndex(key) || Reflect.has(target, key),
-        set() { throw new TypeError('a SharedArray is read-only'); },
-      });
-    }
-  }
-
-  const lazily = (names, read) => {
-    const object = {};
-    for (const name of names) Object.defineProperty(object, name, { enumerable: true, get: () => read(name) });
-    return object;
-  };
-  const execution = {
-    instance: lazily(['currentTestRunDuration'], native.fact),
-    scenario: lazily(['name', 'executor', 'iterationInInstance', 'iterationInTest'], native.fact),
-    vu: lazily(['idInInstance', 'idInTest', 'iterationInInstance', 'iterationInScenario'], native.fact),
-    test: {
-      abort: (message) => native.abortTest(message === undefined ? 'the script aborted the test' : String(message)),
-      fail: (message) => native.abortTest(String(message)),
-      get options() { return JSON.parse(native.fact('options')); },
-    },
-  };
 
   const show = (value) => (typeof value === 'string' ? value : JSON.stringify(value) ?? String(value));
-  globalThis.console = Object.fromEntries(['log', 'debug', 'info', 'warn', 'error'].map(
-    (level) => [level, (...values) => native.log(level, values.map(show).join(' '))],
-  ));
+  later('console', () => Object.fromEntries(['log', 'debug', 'info', 'warn', 'error'].map(
+    (level) => [level, (...values) => native.log(level.toUpperCase(), values.map(show).join(' '))],
+  )));
+  later('TextEncoder', () => native.exports('plimsoll:text').TextEncoder);
+  later('TextDecoder', () => native.exports('plimsoll:text').TextDecoder);
+  later('crypto', () => native.exports('plimsoll:web-crypto').crypto);
+  later('__ENV', native.env);
   globalThis.open = native.open;
-  globalThis.__VU = native.fact('idInTest');
+  globalThis.__VU = native.vu;
   globalThis.__ITER = 0;
-  globalThis.__ENV = native.env;
-
-  Object.defineProperty(globalThis, '__k6', {
-    value: {
-      'k6': core,
-      'k6/http': http,
-      'k6/metrics': { Counter: metricClass('counter'), Gauge: metricClass('gauge'), Rate: metricClass('rate'), Trend: metricClass('trend') },
-      'k6/data': { SharedArray },
-      'k6/execution': execution,
-    },
-  });
 }
