@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::options::Options;
 use plimsoll_core::schedule::Spacing;
-use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError};
+use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::state::{Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
 use serde::Deserialize;
@@ -43,6 +43,8 @@ pub struct Config {
     pub seed: u64,
     /// Processors to pin the threads to.
     pub cpus: Vec<usize>,
+    /// What the JavaScript of one VU may allocate.
+    pub vu_memory_bytes: usize,
 }
 
 impl Default for Config {
@@ -57,6 +59,7 @@ impl Default for Config {
             late_arrivals: None,
             seed: 1,
             cpus: Vec::new(),
+            vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
         }
     }
 }
@@ -100,7 +103,9 @@ struct Loaded {
 }
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
-    let bundle = Arc::new(Bundle::new(&config.script, config.env.clone())?);
+    let mut bundle = Bundle::new(&config.script, config.env.clone())?;
+    bundle.vu_memory_bytes = config.vu_memory_bytes;
+    let bundle = Arc::new(bundle);
     let (_, info) = new_vu(&bundle, 0)?;
     let mut options_json: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
     if !config.options.is_empty() {

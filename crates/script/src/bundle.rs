@@ -34,6 +34,8 @@ impl ScriptError {
     }
 }
 
+pub const DEFAULT_VU_MEMORY_BYTES: usize = 512 << 20;
+
 /// What a script's requests do by default, from its options.
 #[derive(Clone, Debug)]
 pub struct RequestDefaults {
@@ -54,6 +56,8 @@ pub struct Bundle {
     pub defaults: RequestDefaults,
     /// The consolidated options as JSON, for `exec.test.options`.
     pub options_json: String,
+    /// What the JavaScript of one VU may allocate.
+    pub vu_memory_bytes: usize,
     caches: Arc<Caches>,
 }
 
@@ -81,12 +85,12 @@ impl Bundle {
             batch_per_host: 6,
             no_cookies_reset: false,
         };
-        Ok(Self { main, env, defaults, options_json: "{}".into(), caches: Arc::default() })
+        Ok(Self { main, env, defaults, options_json: "{}".into(), vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES, caches: Arc::default() })
     }
 
     /// The same files and arrays with the options known.
     pub fn with_options(&self, defaults: RequestDefaults, options_json: String) -> Self {
-        Self { main: self.main.clone(), env: self.env.clone(), defaults, options_json, caches: self.caches.clone() }
+        Self { main: self.main.clone(), env: self.env.clone(), defaults, options_json, vu_memory_bytes: self.vu_memory_bytes, caches: self.caches.clone() }
     }
 
     /// Reads a file once per run.

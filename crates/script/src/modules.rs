@@ -11,7 +11,7 @@ use crate::bundle::Bundle;
 use crate::state::VuState;
 
 /// A module of k6 and what it exports besides `default`.
-const BUILTIN: [(&str, &[&str]); 5] = [
+const BUILTIN: [(&str, &[&str]); 6] = [
     ("k6", &["check", "fail", "group", "randomSeed", "sleep"]),
     (
         "k6/http",
@@ -24,6 +24,7 @@ const BUILTIN: [(&str, &[&str]); 5] = [
             "del",
             "options",
             "request",
+            "asyncRequest",
             "batch",
             "url",
             "cookieJar",
@@ -35,6 +36,7 @@ const BUILTIN: [(&str, &[&str]); 5] = [
     ("k6/metrics", &["Counter", "Gauge", "Rate", "Trend"]),
     ("k6/data", &["SharedArray"]),
     ("k6/execution", &["instance", "scenario", "test", "vu"]),
+    ("k6/timers", &["setTimeout", "clearTimeout", "setInterval", "clearInterval"]),
 ];
 
 const PRELUDE: &str = include_str!("js/prelude.js");

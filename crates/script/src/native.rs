@@ -9,6 +9,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{Array, ArrayBuffer, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Result, Value};
 
 use crate::effect::Effect;
+use crate::events::Events;
 use crate::http;
 use crate::json;
 use crate::modules;
@@ -16,13 +17,15 @@ use crate::raw::each_property;
 use crate::state::VuState;
 
 /// Makes the globals of a k6 script in a fresh context.
-pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
+pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<()> {
     let native = Object::new(ctx.clone())?;
     install_core(ctx, state, &native)?;
     install_metrics(ctx, state, &native)?;
     install_data(ctx, state, &native)?;
     install_execution(ctx, state, &native)?;
-    http::install(ctx, state, &native)?;
+    http::install(ctx, state, events, &native)?;
+    let loop_of_vu = events.clone();
+    native.set("timers", Func::from(move |ctx: Ctx<'js>| loop_of_vu.timer_functions(&ctx)))?;
     json::install(ctx, &native)?;
     let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
     promise.finish::<()>()?;

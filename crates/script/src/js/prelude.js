@@ -124,6 +124,7 @@ export default function (native) {
     del: native.del,
     options: native.options,
     request: native.request,
+    asyncRequest: native.asyncRequest,
     batch,
     url: (strings, ...values) => ({
       url: strings.reduce((text, part, index) => text + values[index - 1] + part),
@@ -225,6 +226,14 @@ export default function (native) {
   globalThis.__ITER = 0;
   globalThis.__ENV = native.env;
 
+  // Timers are made when a script first names one.
+  let madeTimers;
+  const timers = () => (madeTimers ??= native.timers());
+  for (const name of ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval']) {
+    const keep = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+    Object.defineProperty(globalThis, name, { configurable: true, get: () => timers()[name], set: keep });
+  }
+
   Object.defineProperty(globalThis, '__k6', {
     value: {
       'k6': core,
@@ -232,6 +241,7 @@ export default function (native) {
       'k6/metrics': { Counter: metricClass('counter'), Gauge: metricClass('gauge'), Rate: metricClass('rate'), Trend: metricClass('trend') },
       'k6/data': { SharedArray },
       'k6/execution': execution,
+      get 'k6/timers'() { return timers(); },
     },
   });
 }
