@@ -45,6 +45,8 @@ pub struct Config {
     pub cpus: Vec<usize>,
     /// What the JavaScript of one VU may allocate.
     pub vu_memory_bytes: usize,
+    /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
+    pub import_map: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -60,6 +62,7 @@ impl Default for Config {
             seed: 1,
             cpus: Vec::new(),
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
+            import_map: None,
         }
     }
 }
@@ -103,7 +106,7 @@ struct Loaded {
 }
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
-    let mut bundle = Bundle::new(&config.script, config.env.clone())?;
+    let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?;
     bundle.vu_memory_bytes = config.vu_memory_bytes;
     let bundle = Arc::new(bundle);
     let (_, info) = new_vu(&bundle, 0)?;

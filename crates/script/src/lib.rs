@@ -3,16 +3,22 @@
 
 pub mod address;
 pub mod bundle;
+mod commonjs;
 mod cookies;
 pub mod effect;
 mod events;
 mod http;
+mod import_map;
 mod json;
 mod memory;
 mod modules;
 mod native;
+mod packages;
 mod places;
 mod raw;
+mod resolve;
 mod response;
 pub mod state;
+mod typescript;
+mod unit;
 pub mod vu;

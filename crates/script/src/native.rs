@@ -8,6 +8,7 @@ use plimsoll_core::record::Kind;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Array, ArrayBuffer, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Result, Value};
 
+use crate::commonjs;
 use crate::effect::Effect;
 use crate::events::Events;
 use crate::http;
@@ -27,6 +28,7 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>
     let loop_of_vu = events.clone();
     native.set("timers", Func::from(move |ctx: Ctx<'js>| loop_of_vu.timer_functions(&ctx)))?;
     json::install(ctx, &native)?;
+    commonjs::install(ctx, state)?;
     let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
     promise.finish::<()>()?;
     prelude.get::<_, Function>("default")?.call((native,))

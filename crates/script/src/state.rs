@@ -1,6 +1,7 @@
 //! What one VU knows of itself while its script runs, shared by all native functions.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -125,6 +126,8 @@ pub struct VuState {
     /// Set while what is left of an interrupted iteration is thrown away: it may do nothing more.
     pub unwinding: Cell<bool>,
     pub rejections: Rejections,
+    /// For each require() of an ES module that is on its way: the files that wait for it.
+    pub requiring: RefCell<Vec<HashSet<String>>>,
     pub memory: Rc<Allowance>,
     pub resumed: Cell<Instant>,
     pub run_started: Cell<Instant>,
@@ -219,6 +222,7 @@ impl VuState {
             in_init: Cell::new(true),
             unwinding: Cell::new(false),
             rejections: RefCell::default(),
+            requiring: RefCell::default(),
             resumed: Cell::new(Instant::now()),
             run_started: Cell::new(Instant::now()),
             test_aborted: RefCell::new(None),

@@ -10,14 +10,16 @@ use corosensei::{Coroutine, CoroutineResult};
 use rquickjs::{qjs, CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
 
 use crate::bundle::ScriptError;
+use crate::commonjs;
 use crate::effect::{Effect, Reply};
 use crate::events::Events;
 use crate::json;
 use crate::memory::Limited;
 use crate::modules::{self, ScriptModules};
 use crate::native;
-use crate::places::place_in_script;
+use crate::places::{missing_export, place_in_script};
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
+use crate::unit::Kind;
 
 /// Virtual size of a VU's stack; only touched pages cost memory.
 const STACK_BYTES: usize = 1 << 20;
@@ -184,6 +186,10 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
     let main = state.bundle.main.to_string_lossy().into_owned();
     native::install(ctx, state, events).catch(ctx).map_err(|error| describe(state, &error))?;
     let evaluated = (|| {
+        if modules::unit(ctx, &state.bundle, &main)?.kind == Kind::CommonJs {
+            let exports = commonjs::run(ctx, state, &main)?;
+            return Ok(exports.into_object().unwrap_or(Object::new(ctx.clone())?));
+        }
         let (module, promise) = modules::file(ctx, &state.bundle, &main)?.eval()?;
         if events.settle(ctx, promise.into_value())?.is_none() {
             return Err(Exception::throw_message(ctx, "the top level of the script awaits a promise that nothing can resolve"));
@@ -286,8 +292,12 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
         "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => format!("{message}: a function calls itself too deeply"),
         _ => message,
     };
+    let (message, place) = match missing_export(&message, &state.bundle) {
+        Some((message, file, line)) => (message, Some((file, line))),
+        None => (message, place_in_script(&stack, &state.bundle)),
+    };
     let mut described = ScriptError::new(message);
-    if let Some((file, line)) = place_in_script(&stack) {
+    if let Some((file, line)) = place {
         described.snippet = state.bundle.snippet(&file, line);
         described.file = Some(file);
         described.line = Some(line);
