@@ -151,9 +151,9 @@ impl Bundle {
         lock(&self.caches.met).insert(met);
     }
 
-    /// Who imports a module, and by which name.
-    pub fn imports_of(&self, target: &str) -> Vec<(String, String)> {
-        lock(&self.caches.met).iter().filter(|(.., known)| known == target).map(|(base, name, _)| (base.clone(), name.clone())).collect()
+    /// The imports of modules whose names begin so: by which file, as what, and which module.
+    pub fn imports_of(&self, target: &str) -> Vec<(String, String, String)> {
+        lock(&self.caches.met).iter().filter(|(.., known)| known.starts_with(target)).cloned().collect()
     }
 
     /// The file and all whose imports lead to it.

@@ -26,19 +26,28 @@ impl Allowance {
         self.exhausted.get()
     }
 
+    /// As if an allocation had been refused.
+    pub fn exhaust(&self) {
+        self.exhausted.set(true);
+    }
+
     /// Begins anew with what is in use now.
     pub fn renew(&self) {
         self.exhausted.set(false);
     }
 
+    #[inline]
     fn grants(&self, more_bytes: usize) -> bool {
         let wanted = self.used_bytes.get().saturating_add(more_bytes);
-        if wanted <= self.limit_bytes {
-            return true;
-        }
-        self.exhausted.replace(true) && wanted <= self.limit_bytes.saturating_add(RESERVE_BYTES)
+        wanted <= self.limit_bytes || self.grants_reserve(wanted)
     }
 
+    #[cold]
+    fn grants_reserve(&self, wanted_bytes: usize) -> bool {
+        self.exhausted.replace(true) && wanted_bytes <= self.limit_bytes.saturating_add(RESERVE_BYTES)
+    }
+
+    #[inline]
     fn took(&self, place: *mut u8) -> *mut u8 {
         if !place.is_null() {
             // SAFETY: the place comes from RustAllocator and is alive.
@@ -47,8 +56,9 @@ impl Allowance {
         place
     }
 
+    #[inline]
     fn gave(&self, bytes: usize) {
-        self.used_bytes.set(self.used_bytes.get().saturating_sub(bytes));
+        self.used_bytes.set(self.used_bytes.get() - bytes);
     }
 }
 

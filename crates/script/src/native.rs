@@ -27,7 +27,7 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>
     http::install(ctx, state, events, &native)?;
     let loop_of_vu = events.clone();
     native.set("timers", Func::from(move |ctx: Ctx<'js>| loop_of_vu.timer_functions(&ctx)))?;
-    json::install(ctx, &native)?;
+    json::install(ctx, state.memory.clone(), &native)?;
     commonjs::install(ctx, state)?;
     let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
     promise.finish::<()>()?;

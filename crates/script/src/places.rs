@@ -37,12 +37,20 @@ pub fn missing_export(message: &str, bundle: &Bundle) -> Option<(String, String,
     let (export, module) = said.split_once("' in module '")?;
     let module = module.strip_suffix('\'')?;
     let module = module.strip_prefix(commonjs::PREFIX).unwrap_or(module);
-    bundle.imports_of(module).into_iter().find_map(|(file, name)| {
-        let source = bundle.source(Path::new(&file)).ok()?;
-        let line = line_importing(&source, &name, export)?;
-        let what = if export == "default" { "has no default export" } else { "does not export it" };
-        Some((format!("cannot import '{export}': '{name}' {what}"), file, line))
-    })
+    // QuickJS shortens long names, so that several modules may be meant; one that has the word is a worse guess.
+    let mut found: Vec<(bool, String, String, usize)> = bundle
+        .imports_of(module)
+        .into_iter()
+        .filter_map(|(file, name, target)| {
+            let line = line_importing(&bundle.source(Path::new(&file)).ok()?, &name, export)?;
+            let has_word = bundle.source(Path::new(&target)).is_ok_and(|source| word_in(&source, export).is_some());
+            Some((has_word, file, name, line))
+        })
+        .collect();
+    found.sort();
+    let (_, file, name, line) = found.into_iter().next()?;
+    let what = if export == "default" { "has no default export" } else { "does not export it" };
+    Some((format!("cannot import '{export}': '{name}' {what}"), file, line))
 }
 
 /// The line (from 1) of an import or export statement from the module `name` that has `export` in it.

@@ -209,6 +209,7 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
 }
 
 fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> Outcome {
+    let function = job.function.clone();
     let result = call(ctx, state, events, namespace, job).catch(ctx);
     if result.is_err() && events.has_leftovers(ctx) {
         events.clear(ctx);
@@ -218,7 +219,13 @@ fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &O
         Ok(result) => Outcome::Returned(result),
         Err(_) if state.aborted.get() => Outcome::Aborted,
         Err(_) if state.test_aborted.borrow().is_some() => Outcome::Aborted,
-        Err(error) => Outcome::Threw(describe(state, &error)),
+        Err(error) => {
+            let mut described = describe(state, &error);
+            if described.line.is_none() && !described.message.starts_with("the script threw") {
+                place_at_function(&mut described, state, namespace, &function);
+            }
+            Outcome::Threw(described)
+        }
     };
     if state.memory.is_exhausted() {
         // SAFETY: the context lives, and with it its runtime.
@@ -256,6 +263,19 @@ fn call<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &
         Exception::throw_message(ctx, &message)
     })?;
     ctx.json_stringify(result)?.map(|text| text.to_string()).transpose()
+}
+
+/// Names the function that was called as the place: an interruption between two promise jobs has no other.
+fn place_at_function(error: &mut ScriptError, state: &VuState, namespace: &Object<'_>, function: &str) {
+    let place = (|| {
+        let function: Object = namespace.get(function)?;
+        let (file, line, column): (String, usize, usize) = (function.get("fileName")?, function.get("lineNumber")?, function.get("columnNumber")?);
+        Ok::<_, rquickjs::Error>((state.bundle.source_line(&file, line, column), file))
+    })();
+    if let Ok((line, file)) = place {
+        error.snippet = state.bundle.snippet(&file, line);
+        (error.file, error.line) = (Some(file), Some(line));
+    }
 }
 
 /// Turns what JavaScript threw into a message with file, line and the line itself.

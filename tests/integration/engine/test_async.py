@@ -82,7 +82,8 @@ def test_the_iteration_lasts_until_nothing_is_left_to_run(tmp_path: Path, known_
     export const options = { iterations: 3 };
     export default function () {
       setTimeout(() => {
-        http.asyncRequest('GET', __ENV.URL).then((r) => setTimeout(() => check(r, { late: () => r.status === 200 }), 50));
+        const late = (r) => check(r, { late: () => r.status === 200 });
+        http.asyncRequest('GET', __ENV.URL).then((r) => setTimeout(late, 50, r));
       }, 100);
     }"""
     ended = run_script(tmp_path, text, known_server())
@@ -172,7 +173,8 @@ def test_a_rejection_that_is_handled_in_time_fails_nothing(
       await null;
       let caught = 0;
       try { await rejected; } catch (error) { caught += 1; }
-      try { await http.asyncRequest('GET', 'http://127.0.0.1:1/', null, { throw: true }); } catch (error) { caught += 1; }
+      const refused = http.asyncRequest('GET', 'http://127.0.0.1:1/', null, { throw: true });
+      try { await refused; } catch (error) { caught += 1; }
       check(caught, { both: (n) => n === 2 });
     }"""
     assert failed_checks(run_script(tmp_path, text)) == []
@@ -203,7 +205,10 @@ def test_setup_teardown_and_handle_summary_may_be_asynchronous(tmp_path: Path, k
     }
     export const main = async (data) => { await rest(1); check(data, { data: () => data.status === 200 }); };
     export async function teardown(data) { await rest(1); http.get(`${__ENV.URL}/teardown/${data.status}`); }
-    export async function handleSummary(data) { await rest(1); return { stdout: `${data.metrics.http_reqs.values.count}` }; }
+    export async function handleSummary(data) {
+      await rest(1);
+      return { stdout: `${data.metrics.http_reqs.values.count}` };
+    }
     """
     ended = run_script(tmp_path, text, known_server())
     assert failed_checks(ended) == []
@@ -223,7 +228,8 @@ def test_tags_and_lag_of_a_request_are_those_of_its_call(tmp_path: Path, known_s
     export const options = {
       iterations: 1,
       thresholds: {
-        'http_reqs{group:::outer}': ['count==1'], 'http_reqs{name:named}': ['count==1'], 'http_reqs{group:::other}': ['count==1'],
+        'http_reqs{group:::outer}': ['count==1'], 'http_reqs{group:::other}': ['count==1'],
+        'http_reqs{name:named}': ['count==1'],
       },
     };
     export default async function () {
@@ -245,7 +251,10 @@ def test_graceful_stop_cuts_timers_and_requests(tmp_path: Path, known_server: Se
     export async function timers() { for (;;) await new Promise((resolve) => setTimeout(resolve, 10)); }
     export async function requests() { await http.asyncRequest('GET', __ENV.URL); }
     export function interval() { setInterval(() => {}, 0); }
-    export async function jobs() { setTimeout(() => {}, 60000); for (;;) { await http.asyncRequest('GET', 'http://127.0.0.1:1/'); } }
+    export async function jobs() {
+      setTimeout(() => {}, 60000);
+      for (;;) await http.asyncRequest('GET', 'http://127.0.0.1:1/');
+    }
     """
     load = {"executor": "constant-vus", "vus": 1, "duration": "1s", "gracefulStop": "200ms"}
     names = ("timers", "requests", "interval", "jobs")
