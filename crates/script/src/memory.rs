@@ -58,7 +58,7 @@ impl Allowance {
 
     #[inline]
     fn gave(&self, bytes: usize) {
-        self.used_bytes.set(self.used_bytes.get() - bytes);
+        self.used_bytes.set(self.used_bytes.get().saturating_sub(bytes));
     }
 }
 

@@ -1,4 +1,4 @@
-"""What a script may import: TypeScript, CommonJS, packages, remote modules that lie here; mistakes with their places."""
+"""What a script may import: TypeScript, CommonJS, packages, remote modules that lie here; mistakes and their places."""
 
 from __future__ import annotations
 
