@@ -180,6 +180,8 @@ fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>) {
             state.aborted.set(false);
         }
     }
+    // Nothing of JavaScript may outlive its runtime.
+    events.clear(ctx);
 }
 
 fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<(Object<'js>, InitInfo), ScriptError> {
