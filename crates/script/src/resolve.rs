@@ -66,7 +66,7 @@ fn remote(bundle: &Bundle, address: &str) -> Result<PathBuf, String> {
     let path = mapped.as_ref().unwrap_or(&vendored);
     if mapped.is_none() && !path.is_file() {
         return Err(format!(
-            "remote modules are not downloaded during a run. Fetch it once, beside the script:\n    curl --create-dirs -fsSLo '{}' '{url}'\n\
+            "remote modules are never downloaded during a run. Fetch it once, beside the script:\n    curl --create-dirs -fsSLo '{}' '{url}'\n\
              or name a file for it in {}: {{\"imports\": {{\"{address}\": {{\"path\": \"…\", \"sha256\": \"…\"}}}}}}",
             vendored.display(),
             crate::import_map::FILE_NAME,

@@ -110,7 +110,6 @@ def test_what_allocates_without_end_is_stopped(tmp_path: Path, capfd: pytest.Cap
         "parse at the end",
         "parse",
         "text",
-        "JSON",
         "stringify",
         "regular expression",
         "source",
