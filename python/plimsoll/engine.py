@@ -20,6 +20,7 @@ from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
+DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
 _NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None, "marked_failed": False}
 
 
@@ -27,7 +28,9 @@ _NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "fa
 class EngineConfig:
     """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
-    `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`."""
+    `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
+    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for remote
+    modules."""
 
     script: Path
     env: Mapping[str, str] = field(default_factory=dict)
@@ -39,6 +42,8 @@ class EngineConfig:
     seed: int = 1
     cpus: tuple[int, ...] = ()
     secret_sources: tuple[str, ...] = ()
+    vu_memory_bytes: int = DEFAULT_VU_MEMORY_BYTES
+    import_map: Path | None = None
 
     def to_json(self) -> str:
         """The form that the native module reads."""
@@ -54,6 +59,8 @@ class EngineConfig:
                 "seed": self.seed,
                 "cpus": list(self.cpus),
                 "secret_sources": list(self.secret_sources),
+                "vu_memory_bytes": self.vu_memory_bytes,
+                "import_map": None if self.import_map is None else str(self.import_map),
             }
         )
 

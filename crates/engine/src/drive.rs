@@ -16,6 +16,7 @@ use plimsoll_script::state::{Extent, Iteration, ScenarioFacts};
 use plimsoll_script::vu::{Job, Outcome, Step};
 use tokio::sync::Semaphore;
 
+use crate::beside::Beside;
 use crate::client::Client;
 use crate::collector::unix_now_s;
 use crate::signal::Signal;
@@ -225,38 +226,50 @@ impl Context {
     }
 
     async fn drive(&self, slot: &mut Slot, job: Job) -> Outcome {
-        let mut step = slot.vu.start(job);
+        let Slot { vu, client, cut, .. } = slot;
+        let mut beside = None;
+        let mut step = vu.start(job);
         loop {
             let effect = match step {
                 Step::Finished(outcome) => return outcome,
                 Step::Effect(effect) => effect,
             };
-            let carried_out = carry_out(&slot.client, effect, &slot.vu.state.bundle.defaults);
-            let Some(reply) = slot.cut.unless_raised(carried_out).await else {
-                slot.vu.abort();
-                slot.client.close_idle();
+            let defaults = &vu.state.bundle.defaults;
+            let reply = match Beside::concerned(&mut beside, &effect) {
+                None => cut.unless_raised(carry_out(client, effect, defaults)).await,
+                Some(beside) => cut.unless_raised(beside.carry_out(client, effect, defaults)).await,
+            };
+            let Some(reply) = reply else {
+                vu.abort();
+                client.close_idle();
                 return Outcome::Aborted;
             };
-            step = slot.vu.reply(reply);
+            step = vu.reply(reply);
         }
     }
 }
 
 /// Runs one function outside an iteration (setup, teardown), without a cut.
 pub async fn call(slot: &mut Slot, job: Job) -> Outcome {
-    let mut step = slot.vu.start(job);
+    let Slot { vu, client, .. } = slot;
+    let mut beside = None;
+    let mut step = vu.start(job);
     loop {
         match step {
             Step::Finished(outcome) => return outcome,
             Step::Effect(effect) => {
-                let reply = carry_out(&slot.client, effect, &slot.vu.state.bundle.defaults).await;
-                step = slot.vu.reply(reply);
+                let defaults = &vu.state.bundle.defaults;
+                let reply = match Beside::concerned(&mut beside, &effect) {
+                    None => carry_out(client, effect, defaults).await,
+                    Some(beside) => beside.carry_out(client, effect, defaults).await,
+                };
+                step = vu.reply(reply);
             }
         }
     }
 }
 
-async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) -> Reply {
+pub async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) -> Reply {
     match effect {
         Effect::Http(request) => Reply::Http(client.perform(&request).await),
         Effect::Batch(requests) => Reply::Batch(batch(client, &requests, defaults).await),
@@ -264,6 +277,9 @@ async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) 
             tokio::time::sleep(duration).await;
             Reply::Slept
         }
+        // These are for `Beside`.
+        Effect::Start(..) => Reply::Started,
+        Effect::Next(_) => Reply::Next(None),
     }
 }
 

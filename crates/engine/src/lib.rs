@@ -1,8 +1,9 @@
 //! The load engine: threads, sockets, the clock, executors and live control.
 //!
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
-//! `iterations`); `client` is HTTP/1.1 on the wire, `deadline` its time limits; `collector` merges the threads' seconds into snapshots.
+//! `iterations`); `client` is HTTP/1.1 on the wire, `deadline` its time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots.
 
+mod beside;
 mod client;
 mod closed;
 mod collector;

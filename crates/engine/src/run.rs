@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::options::Options;
 use plimsoll_core::schedule::Spacing;
-use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError};
+use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::Secrets;
 use plimsoll_script::state::{Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
@@ -46,6 +46,10 @@ pub struct Config {
     pub cpus: Vec<usize>,
     /// Where secrets come from, as k6's `--secret-source` states it.
     pub secret_sources: Vec<String>,
+    /// What the JavaScript of one VU may allocate.
+    pub vu_memory_bytes: usize,
+    /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
+    pub import_map: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -61,6 +65,8 @@ impl Default for Config {
             seed: 1,
             cpus: Vec::new(),
             secret_sources: Vec::new(),
+            vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
+            import_map: None,
         }
     }
 }
@@ -106,7 +112,9 @@ struct Loaded {
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
     let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
-    let bundle = Arc::new(Bundle::new(&config.script, config.env.clone())?.with_secrets(secrets));
+    let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?.with_secrets(secrets);
+    bundle.vu_memory_bytes = config.vu_memory_bytes;
+    let bundle = Arc::new(bundle);
     let (_, info) = new_vu(&bundle, 0)?;
     let mut options_json: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
     if !config.options.is_empty() {

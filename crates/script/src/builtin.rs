@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rquickjs::{Ctx, Object, Result};
 
 use crate::state::VuState;
-use crate::{crypto, csv, data, encoding, execution, files, http, k6, metrics, random, response, secrets, text};
+use crate::{crypto, csv, data, encoding, events, execution, files, http, k6, metrics, random, response, secrets, text};
 
 type Install = for<'js> fn(&Ctx<'js>, &Rc<VuState>, &Object<'js>) -> Result<()>;
 
@@ -21,7 +21,7 @@ const fn builtin(name: &'static str, source: &'static str, install: Install) -> 
     Builtin { name, source, install }
 }
 
-static FOR_SCRIPTS: [Builtin; 10] = [
+static FOR_SCRIPTS: [Builtin; 11] = [
     builtin("k6", include_str!("js/k6.js"), k6::install),
     builtin("k6/http", include_str!("js/http.js"), http::install),
     builtin("k6/metrics", include_str!("js/metrics.js"), metrics::install),
@@ -29,6 +29,7 @@ static FOR_SCRIPTS: [Builtin; 10] = [
     builtin("k6/execution", include_str!("js/execution.js"), execution::install),
     builtin("k6/encoding", include_str!("js/encoding.js"), encoding::install),
     builtin("k6/crypto", include_str!("js/crypto.js"), crypto::install),
+    builtin("k6/timers", include_str!("js/timers.js"), events::install),
     builtin("k6/secrets", include_str!("js/secrets.js"), secrets::install),
     builtin("k6/experimental/csv", include_str!("js/csv.js"), csv::install),
     builtin("k6/experimental/fs", include_str!("js/fs.js"), files::install),

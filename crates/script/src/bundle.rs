@@ -1,13 +1,17 @@
 //! A script with everything it reads at start: sources, opened files, environment, shared arrays. One per
 //! run, shared by all VUs, so that 5,000 VUs read each file once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use thiserror::Error;
+use url::Url;
+
+use crate::import_map::ImportMap;
+use crate::unit::Unit;
 
 use crate::secrets::Secrets;
 
@@ -39,6 +43,8 @@ impl ScriptError {
     }
 }
 
+pub const DEFAULT_VU_MEMORY_BYTES: usize = 512 << 20;
+
 /// What a script's requests do by default, from its options.
 #[derive(Clone, Debug)]
 pub struct RequestDefaults {
@@ -60,6 +66,10 @@ pub struct Bundle {
     /// The consolidated options as JSON, for `exec.test.options`.
     pub options_json: String,
     pub secrets: Arc<Secrets>,
+    /// What the JavaScript of one VU may allocate.
+    pub vu_memory_bytes: usize,
+    /// Which files stand for remote modules.
+    pub imports: Arc<ImportMap>,
     caches: Arc<Caches>,
     marks: Arc<Marks>,
 }
@@ -84,6 +94,11 @@ struct Marks {
 
 #[derive(Default)]
 struct Caches {
+    units: Mutex<HashMap<String, Arc<Unit>>>,
+    /// Every import so far: by which file, as what, and which file it is.
+    met: Mutex<BTreeSet<(String, String, String)>>,
+    /// The addresses of files that stand for remote modules.
+    urls: Mutex<HashMap<String, String>>,
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
     bytecode: Mutex<HashMap<String, Arc<[u8]>>>,
@@ -94,9 +109,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Bundle {
-    pub fn new(main: &Path, env: Vec<(String, String)>) -> Result<Self, ScriptError> {
+    /// `import_map` is the file asked for; without one it is looked for beside the script.
+    pub fn new(main: &Path, env: Vec<(String, String)>, import_map: Option<&Path>) -> Result<Self, ScriptError> {
         let main =
             main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
+        let imports = ImportMap::load(import_map, main.parent().unwrap_or(Path::new(".")))?.into();
         let defaults = RequestDefaults {
             max_redirects: 10,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).into(),
@@ -106,7 +123,8 @@ impl Bundle {
             batch_per_host: 6,
             no_cookies_reset: false,
         };
-        Ok(Self { main, env, defaults, options_json: "{}".into(), secrets: Arc::default(), caches: Arc::default(), marks: Arc::default() })
+        let (secrets, caches, marks) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Self { main, env, defaults, options_json: "{}".into(), secrets, vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES, imports, caches, marks })
     }
 
     pub fn with_secrets(self, secrets: Secrets) -> Self {
@@ -115,8 +133,17 @@ impl Bundle {
 
     /// The same files, arrays and secrets with the options known.
     pub fn with_options(&self, defaults: RequestDefaults, options_json: String) -> Self {
-        let (secrets, caches, marks) = (self.secrets.clone(), self.caches.clone(), self.marks.clone());
-        Self { main: self.main.clone(), env: self.env.clone(), defaults, options_json, secrets, caches, marks }
+        Self {
+            main: self.main.clone(),
+            env: self.env.clone(),
+            defaults,
+            options_json,
+            secrets: self.secrets.clone(),
+            vu_memory_bytes: self.vu_memory_bytes,
+            imports: self.imports.clone(),
+            caches: self.caches.clone(),
+            marks: self.marks.clone(),
+        }
     }
 
     /// Writes a line of a VU to stderr, without secrets.
@@ -163,6 +190,73 @@ impl Bundle {
 
     pub fn source(&self, path: &Path) -> std::io::Result<String> {
         Ok(String::from_utf8_lossy(&self.read(path)?).into_owned())
+    }
+
+    /// A file as it is compiled, made once per run.
+    pub fn unit(&self, path: &str) -> Result<Arc<Unit>, ScriptError> {
+        if let Some(known) = lock(&self.caches.units).get(path) {
+            return Ok(known.clone());
+        }
+        let unit = Arc::new(Unit::read(self, path)?);
+        lock(&self.caches.units).insert(path.to_owned(), unit.clone());
+        Ok(unit)
+    }
+
+    /// The line of a file that a place in its compiled code comes from.
+    pub fn source_line(&self, file: &str, line: usize, column: usize) -> usize {
+        lock(&self.caches.units).get(file).map_or(line, |unit| unit.line(line, column))
+    }
+
+    pub fn note_url(&self, path: &Path, url: Url) {
+        lock(&self.caches.urls).insert(path.to_string_lossy().into_owned(), url.into());
+    }
+
+    /// The address of a file that stands for a remote module.
+    pub fn url_of(&self, path: &str) -> Option<String> {
+        lock(&self.caches.urls).get(path).cloned()
+    }
+
+    pub fn note_import(&self, base: &str, name: &str, target: &str) {
+        let met = (base.to_owned(), name.to_owned(), target.to_owned());
+        lock(&self.caches.met).insert(met);
+    }
+
+    /// The imports of modules whose names begin so: by which file, as what, and which module.
+    pub fn imports_of(&self, target: &str) -> Vec<(String, String, String)> {
+        lock(&self.caches.met).iter().filter(|(.., known)| known.starts_with(target)).cloned().collect()
+    }
+
+    /// The file and all whose imports lead to it.
+    pub fn importers_of(&self, path: &str) -> HashSet<String> {
+        self.closure(path, |(base, _, target)| (target, base))
+    }
+
+    /// Whether a file is among `wanted`, or its imports lead there.
+    pub fn leads_to(&self, path: &str, wanted: &HashSet<String>) -> bool {
+        !self.closure(path, |(base, _, target)| (base, target)).is_disjoint(wanted)
+    }
+
+    /// A file and all that one reaches from it by steps from here to there.
+    fn closure(&self, path: &str, step: impl Fn(&(String, String, String)) -> (&String, &String)) -> HashSet<String> {
+        let met = lock(&self.caches.met);
+        let mut found = HashSet::from([path.to_owned()]);
+        let mut open = vec![path.to_owned()];
+        while let Some(here) = open.pop() {
+            for (_, there) in met.iter().map(&step).filter(|(from, _)| **from == here) {
+                if found.insert(there.clone()) {
+                    open.push(there.clone());
+                }
+            }
+        }
+        found
+    }
+
+    /// The line of a file that names an import.
+    pub fn line_naming(&self, file: &str, import: &str) -> Option<usize> {
+        let source = self.source(Path::new(file)).ok()?;
+        let says = |line: &str| ["import", "from", "require"].iter().any(|word| line.contains(word));
+        let names = |line: &str| ['\'', '"'].iter().any(|quote| line.contains(&format!("{quote}{import}{quote}")));
+        source.lines().position(|line| names(line) && says(line)).map(|at| at + 1)
     }
 
     /// Line `line` (from 1) of a file that was read before.

@@ -16,6 +16,10 @@ pub enum Effect {
     Http(Rc<HttpRequest>),
     Batch(Vec<Rc<HttpRequest>>),
     Sleep(Duration),
+    /// Begin a request beside the script, which goes on at once.
+    Start(u32, Rc<HttpRequest>),
+    /// Wait for the next answer to a request begun with `Start`, at most until then.
+    Next(Option<Instant>),
 }
 
 #[derive(Debug)]
@@ -23,6 +27,9 @@ pub enum Reply {
     Http(Box<HttpResponse>),
     Batch(Vec<Box<HttpResponse>>),
     Slept,
+    Started,
+    /// The number of a started request with its answer; `None` if the time came first.
+    Next(Option<(u32, Box<HttpResponse>)>),
 }
 
 /// One hop: redirects and cookies are the script's side of the work.

@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use plimsoll_core::duration;
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Object, Result, Value};
+use rquickjs::{Array, ArrayBuffer, Class, Ctx, Error, Exception, Function, Object, Promise, Result, Value};
 
 use crate::address::Address;
 use crate::cookies;
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
+use crate::events::Events;
 use crate::modules;
 use crate::native::{tags_of, text_of};
 use crate::raw::each_property;
 use crate::response::{self, Response};
-use crate::state::VuState;
+use crate::state::{Moment, VuState};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -66,6 +67,13 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
         send(&ctx, &text_of(&method).to_uppercase(), &url, body.0, params.0)
     };
     native.set("request", Func::from(request))?;
+    let (beside, default) = (Beside { vu: state.clone(), events: state.events(ctx)? }, expected.clone());
+    let request = move |ctx: Ctx<'js>, method: Value<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+        let method = text_of(&method).to_uppercase();
+        let call = Call::read(&ctx, &beside.vu, &method, &url, body.0.as_ref(), params.0.as_ref(), &default.borrow());
+        beside.promise(&ctx, call)
+    };
+    native.set("asyncRequest", Func::from(request))?;
     let (vu, default) = (state.clone(), expected.clone());
     let batch = move |ctx: Ctx<'js>, rows: Vec<Array<'js>>| -> Result<Vec<Class<'js, Response>>> {
         let mut calls = Vec::with_capacity(rows.len());
@@ -259,28 +267,38 @@ impl Call {
 
     /// Records the hop, follows redirects, and makes the Response.
     fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
-        loop {
-            self.record(ctx, vu, &response);
-            self.keep_cookies(vu, &response);
-            let Some(next) = self.redirect_target(&response) else { break };
-            self.redirects_left -= 1;
-            let request = self.request_mut();
-            if !matches!(response.status, 307 | 308) {
-                if request.method != "HEAD" {
-                    request.method = "GET".into();
-                }
-                request.body = Bytes::new();
-                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-            }
-            if next.origin != request.address.origin {
-                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
-            }
-            request.address = next;
-            self.add_cookies(vu, &[]);
-            self.called = Instant::now();
-            self.lag_ms = 0.0;
+        while self.follow(ctx, vu, &response) {
             response = self.send(ctx, vu)?;
         }
+        self.conclude(ctx, response)
+    }
+
+    /// Records the hop; whether there is a next one, which this call then describes.
+    fn follow(&mut self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse) -> bool {
+        self.record(ctx, vu, response);
+        self.keep_cookies(vu, response);
+        let Some(next) = self.redirect_target(response) else { return false };
+        self.redirects_left -= 1;
+        let request = self.request_mut();
+        if !matches!(response.status, 307 | 308) {
+            if request.method != "HEAD" {
+                request.method = "GET".into();
+            }
+            request.body = Bytes::new();
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        }
+        if next.origin != request.address.origin {
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+        }
+        request.address = next;
+        self.add_cookies(vu, &[]);
+        self.called = Instant::now();
+        self.lag_ms = 0.0;
+        true
+    }
+
+    /// The Response to the last hop.
+    fn conclude<'js>(self, ctx: &Ctx<'js>, response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
         if let (true, Some(failure)) = (self.throw, &response.failure) {
             return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.as_str(), failure.message)));
         }
@@ -344,4 +362,62 @@ impl Call {
             recorder.add(builtin.http_req_failed, tags, f64::from(u8::from(!passed)));
         }
     }
+}
+
+/// Requests that run beside the script: `http.asyncRequest()`.
+#[derive(Clone)]
+struct Beside<'js> {
+    vu: Rc<VuState>,
+    events: Rc<Events<'js>>,
+}
+
+impl<'js> Beside<'js> {
+    /// Begins the request; its promise gets the Response, or what a blocking call would throw.
+    fn promise(&self, ctx: &Ctx<'js>, call: Result<Call>) -> Result<Promise<'js>> {
+        let (promise, resolve, reject) = ctx.promise()?;
+        let moment = self.vu.moment();
+        match call {
+            Ok(call) => self.start(ctx, Pending { call, moment, resolve, reject })?,
+            Err(error) => reject.call::<_, ()>((thrown(ctx, error)?,))?,
+        }
+        Ok(promise)
+    }
+
+    fn start(&self, ctx: &Ctx<'js>, pending: Pending<'js>) -> Result<()> {
+        let request = pending.call.request.clone();
+        let beside = self.clone();
+        let number = self.events.expect(Box::new(move |ctx, response| beside.take(ctx, pending, response)));
+        self.vu.start(ctx, number, request)
+    }
+
+    fn take(&self, ctx: &Ctx<'js>, mut pending: Pending<'js>, response: Box<HttpResponse>) -> Result<()> {
+        let Pending { call, moment, .. } = &mut pending;
+        if self.vu.at(moment, || call.follow(ctx, &self.vu, &response)) {
+            return self.start(ctx, pending);
+        }
+        match pending.call.conclude(ctx, response) {
+            Ok(response) => pending.resolve.call((response,)),
+            Err(error) => pending.reject.call((thrown(ctx, error)?,)),
+        }
+    }
+}
+
+/// A request on its way, with the promise of its response.
+struct Pending<'js> {
+    call: Call,
+    moment: Moment,
+    resolve: Function<'js>,
+    reject: Function<'js>,
+}
+
+/// The value that was thrown; errors that no script may catch stay errors.
+fn thrown<'js>(ctx: &Ctx<'js>, error: Error) -> Result<Value<'js>> {
+    let value = match error {
+        Error::Exception => ctx.catch(),
+        other => Exception::from_message(ctx.clone(), &other.to_string())?.into_value(),
+    };
+    if value.is_uncatchable_error() {
+        return Err(ctx.throw(value));
+    }
+    Ok(value)
 }

@@ -4,24 +4,26 @@
 
 use std::fmt;
 use std::io::Write;
+use std::rc::Rc;
 
 use rquickjs::function::{Func, Opt};
 use rquickjs::{qjs, Ctx, Error, Exception, Object, Result, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use crate::memory::Allowance;
 use crate::raw::{Held, Names, Text};
 
 /// Deeper values are left to QuickJS, which watches its stack.
 const DEEPEST: usize = 64;
 
 /// Puts the two functions in the place of QuickJS' own.
-pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(ctx: &Ctx<'js>, memory: Rc<Allowance>, native: &Object<'js>) -> Result<()> {
     let classes = PlainClasses::of(ctx)?;
     let stringify = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, replacer: Opt<Value<'js>>, space: Opt<Value<'js>>| {
         let undefined = || Value::new_undefined(ctx.clone());
         let value = value.0.unwrap_or_else(undefined);
         match (replacer.0.filter(is_given), space.0.filter(is_given)) {
-            (None, None) => stringify(&ctx, &value, classes),
+            (None, None) => stringify(&ctx, &value, classes, &memory),
             (replacer, space) => {
                 let stringified = ctx.json_stringify_replacer_space(value, replacer.unwrap_or_else(undefined), space.unwrap_or_else(undefined))?;
                 Ok(stringified.map_or_else(undefined, rquickjs::String::into_value))
@@ -212,12 +214,12 @@ impl PlainClasses {
     }
 }
 
-fn stringify<'js>(ctx: &Ctx<'js>, value: &Value<'js>, classes: PlainClasses) -> Result<Value<'js>> {
+fn stringify<'js>(ctx: &Ctx<'js>, value: &Value<'js>, classes: PlainClasses, memory: &Allowance) -> Result<Value<'js>> {
     let raw = ctx.as_raw().as_ptr();
     // SAFETY: the value belongs to this context, which `ctx` keeps alive; the string is a new reference for us.
     unsafe {
         let to_json = qjs::JS_NewAtomLen(raw, c"toJSON".as_ptr(), 6);
-        let mut writer = Writer { ctx, raw, classes, to_json, text: Vec::with_capacity(256), open: Vec::new() };
+        let mut writer = Writer { ctx, raw, classes, memory, to_json, text: Vec::with_capacity(256), open: Vec::new() };
         let written = writer.value(value.as_raw(), Key::None);
         qjs::JS_FreeAtom(raw, to_json);
         if !written? {
@@ -241,6 +243,7 @@ struct Writer<'a, 'js> {
     ctx: &'a Ctx<'js>,
     raw: *mut qjs::JSContext,
     classes: PlainClasses,
+    memory: &'a Allowance,
     to_json: qjs::JSAtom,
     text: Vec<u8>,
     /// The objects that are being written, outermost first.
@@ -279,7 +282,7 @@ impl Writer<'_, '_> {
     fn primitive(&mut self, value: qjs::JSValue) -> Result<bool> {
         unsafe {
             match qjs::JS_VALUE_GET_NORM_TAG(value) {
-                qjs::JS_TAG_STRING | qjs::JS_TAG_STRING_ROPE => self.quoted(&Text::of_value(self.raw, value)?),
+                qjs::JS_TAG_STRING | qjs::JS_TAG_STRING_ROPE => self.quoted(&Text::of_value(self.raw, value)?)?,
                 // Writing to a Vec cannot fail.
                 qjs::JS_TAG_INT => drop(write!(self.text, "{}", qjs::JS_VALUE_GET_INT(value))),
                 qjs::JS_TAG_FLOAT64 if !qjs::JS_VALUE_GET_FLOAT64(value).is_finite() => self.text.extend(b"null"),
@@ -344,7 +347,7 @@ impl Writer<'_, '_> {
                 if before > first {
                     self.text.push(b',');
                 }
-                self.quoted(&Text::of_atom(self.raw, name)?);
+                self.quoted(&Text::of_atom(self.raw, name)?)?;
                 self.text.push(b':');
                 if !self.value(member.value, Key::Name(name))? {
                     self.text.truncate(before);
@@ -356,7 +359,7 @@ impl Writer<'_, '_> {
     }
 
     /// QuoteJSONString: escapes quotes, backslashes, control characters and lone surrogates.
-    fn quoted(&mut self, text: &Text) {
+    fn quoted(&mut self, text: &Text) -> Result<()> {
         let bytes = text.bytes();
         self.text.push(b'"');
         let mut plain_from = 0;
@@ -392,6 +395,11 @@ impl Writer<'_, '_> {
         }
         self.text.extend_from_slice(&bytes[plain_from..]);
         self.text.push(b'"');
+        if self.text.len() > self.memory.limit_bytes {
+            self.memory.exhaust();
+            return Err(Exception::throw_message(self.ctx, "out of memory"));
+        }
+        Ok(())
     }
 
     fn by_quickjs(&mut self, value: qjs::JSValue) -> Result<bool> {

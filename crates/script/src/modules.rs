@@ -1,22 +1,29 @@
 //! Which modules exist, and where a script's imports come from.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use rquickjs::function::Func;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Ctx, Exception, Function, Module, Object, Result};
+use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Result};
+use url::Url;
 
 use crate::builtin;
 use crate::bundle::Bundle;
+use crate::commonjs;
+use crate::packages::Asked;
+use crate::resolve;
 use crate::state::VuState;
+use crate::unit::{Kind, Unit};
 
 const PRELUDE: &str = include_str!("js/prelude.js");
 
 pub struct ScriptModules(pub Rc<VuState>);
 
 /// A module by name, compiled once per run: the other VUs load its bytecode.
-fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl FnOnce() -> Result<String>) -> Result<Module<'js, Declared>> {
+pub fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl FnOnce() -> Result<String>) -> Result<Module<'js, Declared>> {
     if let Some(bytecode) = bundle.bytecode(name) {
         // SAFETY: the bytes were written by this very process, from this version of the engine.
         return unsafe { Module::load(ctx.clone(), &bytecode) };
@@ -42,14 +49,29 @@ pub fn prelude<'js>(ctx: &Ctx<'js>, bundle: &Bundle) -> Result<Module<'js, Decla
     compiled(ctx, bundle, "plimsoll:prelude", || Ok(PRELUDE.to_owned()))
 }
 
+/// A file as it is compiled, or its mistake thrown with its place.
+pub fn unit(ctx: &Ctx<'_>, bundle: &Bundle, path: &str) -> Result<Arc<Unit>> {
+    bundle.unit(path).map_err(|mistake| throw_at(ctx, &mistake.message, mistake.file.as_deref().unwrap_or(path), mistake.line))
+}
+
 /// The module of a file; JSON becomes its default export.
-pub fn file<'js>(ctx: &Ctx<'js>, bundle: &Bundle, path: &str) -> Result<Module<'js, Declared>> {
-    compiled(ctx, bundle, path, || {
-        let source = bundle
-            .source(Path::new(path))
-            .map_err(|error| Exception::throw_message(ctx, &format!("cannot read {path}: {error}; check that it is a readable file")))?;
-        Ok(if path.ends_with(".json") { format!("export default {};", source.trim()) } else { source })
-    })
+pub fn file<'js>(ctx: &Ctx<'js>, bundle: &Arc<Bundle>, path: &str) -> Result<Module<'js, Declared>> {
+    let unit = unit(ctx, bundle, path)?;
+    let module = compiled(ctx, bundle, path, || {
+        Ok(if unit.kind == Kind::Json { format!("export default {};", unit.code.trim()) } else { unit.code.clone() })
+    })?;
+    if unit.names_meta {
+        let meta = module.meta()?;
+        let url = |path: &str| Url::from_file_path(path).map_or_else(|()| path.to_owned(), String::from);
+        meta.set("url", bundle.url_of(path).unwrap_or_else(|| url(path)))?;
+        let (bundle, base) = (bundle.clone(), path.to_owned());
+        let resolve = move |name: String| match Url::parse(&bundle.url_of(&base).unwrap_or_else(|| url(&base))).map(|url| url.join(&name)) {
+            Ok(Ok(joined)) if name.starts_with(['.', '/']) => joined.into(),
+            _ => name,
+        };
+        meta.set("resolve", Func::from(resolve))?;
+    }
+    Ok(module)
 }
 
 /// A module of ours with its functions of the host.
@@ -64,39 +86,52 @@ pub fn builtin<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str) -> Result<M
     Ok(module)
 }
 
-fn resolve_file(bundle: &Bundle, base: &str, name: &str) -> PathBuf {
-    let name = name.strip_prefix("file://").unwrap_or(name);
-    let folder = Path::new(base).parent().filter(|_| Path::new(base).is_absolute()).or_else(|| bundle.main.parent());
-    folder.unwrap_or_else(|| Path::new(".")).join(name)
+/// The name under which QuickJS keeps what `name` means for the file `base`; throws what is wrong with it.
+pub fn resolve(ctx: &Ctx<'_>, state: &VuState, base: &str, name: &str, asked: Asked) -> Result<String> {
+    let bundle = &state.bundle;
+    let base = base.strip_prefix(commonjs::PREFIX).unwrap_or(base);
+    // A file is told by its path; what only our own modules may import is no name for it.
+    let known = if base.starts_with('/') { builtin::for_scripts(name) } else { builtin::any(name) };
+    if known.is_some() {
+        bundle.note_import(base, name, name);
+        return Ok(name.to_owned());
+    }
+    let refuse = |what: String| throw_at(ctx, &format!("cannot import '{name}': {what}"), base, bundle.line_naming(base, name));
+    if name.starts_with("k6/") {
+        return Err(refuse(builtin::why_not(name)));
+    }
+    let path = resolve::file(bundle, base, name, asked).map_err(refuse)?.to_string_lossy().into_owned();
+    let is_common = unit(ctx, bundle, &path)?.kind == Kind::CommonJs;
+    bundle.note_import(base, name, &path);
+    if !(is_common && asked == Asked::Require) {
+        commonjs::refuse_cycle(&state.requiring.borrow(), bundle, base, &path).map_err(refuse)?;
+    }
+    Ok(if is_common { format!("{}{path}", commonjs::PREFIX) } else { path })
+}
+
+/// Throws a message as if from a line of a file.
+fn throw_at(ctx: &Ctx<'_>, message: &str, file: &str, line: Option<usize>) -> Error {
+    let thrown = Exception::from_message(ctx.clone(), message).and_then(|exception| {
+        exception.as_object().set("stack", format!("    at {file}:{}:1\n", line.unwrap_or(1)))?;
+        Ok(exception)
+    });
+    match thrown {
+        Ok(exception) => exception.throw(),
+        Err(error) => error,
+    }
 }
 
 impl Resolver for ScriptModules {
     fn resolve<'js>(&mut self, ctx: &Ctx<'js>, base: &str, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<String> {
-        // A file is told by its path; what only our own modules may import is no name for it.
-        let known = if base.starts_with('/') { builtin::for_scripts(name) } else { builtin::any(name) };
-        if known.is_some() {
-            return Ok(name.to_owned());
-        }
-        let bundle = &self.0.bundle;
-        let is_path = name.starts_with('.') || name.starts_with('/') || name.starts_with("file://");
-        if !is_path {
-            let what = if name.starts_with("http:") || name.starts_with("https:") {
-                "remote imports are never downloaded; save the file beside the script and import it by a relative path".to_owned()
-            } else {
-                builtin::why_not(name)
-            };
-            return Err(Exception::throw_message(ctx, &format!("cannot import '{name}' from {base}: {what}")));
-        }
-        let path = resolve_file(bundle, base, name);
-        let path = path.canonicalize().map_err(|error| {
-            Exception::throw_message(ctx, &format!("cannot import '{name}' from {base}: {} ({error}); check the path", path.display()))
-        })?;
-        Ok(path.to_string_lossy().into_owned())
+        resolve(ctx, &self.0, base, name, Asked::Import)
     }
 }
 
 impl Loader for ScriptModules {
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<Module<'js, Declared>> {
+        if let Some(path) = name.strip_prefix(commonjs::PREFIX) {
+            return commonjs::facade(ctx, &self.0, name, path);
+        }
         match builtin::any(name) {
             Some(_) => builtin(ctx, &self.0, name),
             None => file(ctx, &self.0.bundle, name),
@@ -107,26 +142,33 @@ impl Loader for ScriptModules {
 /// Native functions that may follow each other on a stack; after more frames without a name it has ended.
 const NATIVE_FRAMES: u32 = 4;
 
-/// The file whose top level is running: the outermost frame of the script's own.
-fn evaluated_file(ctx: &Ctx<'_>) -> Option<String> {
-    let (mut found, mut unnamed) = (None, 0);
-    for level in 0.. {
-        match ctx.script_or_module_name(level).and_then(|name| name.to_string().ok()) {
-            Some(name) => {
-                unnamed = 0;
-                found = if name.starts_with('/') { Some(name) } else { found };
-            }
-            None if unnamed == NATIVE_FRAMES => break,
-            None => unnamed += 1,
+/// The script's own files that are running, innermost first.
+fn running_files<'a, 'js>(ctx: &'a Ctx<'js>) -> impl Iterator<Item = String> + use<'a, 'js> {
+    let mut unnamed = 0;
+    let names = (0..).map_while(move |level| match ctx.script_or_module_name(level).and_then(|name| name.to_string().ok()) {
+        Some(name) => {
+            unnamed = 0;
+            Some(name)
         }
-    }
-    found
+        None if unnamed == NATIVE_FRAMES => None,
+        None => {
+            unnamed += 1;
+            Some(String::new())
+        }
+    });
+    names.filter(|name| name.starts_with('/'))
+}
+
+/// The file whose code calls a native function now.
+pub fn calling_file(ctx: &Ctx<'_>) -> String {
+    running_files(ctx).next().unwrap_or_default()
 }
 
 /// The path that a script means by a name. As in k6, it is relative to the file whose top level is running, wherever the
 /// function that opens it is written.
 pub fn path_for_open(state: &VuState, ctx: &Ctx<'_>, name: &str) -> PathBuf {
-    resolve_file(&state.bundle, &evaluated_file(ctx).unwrap_or_default(), name)
+    let base = running_files(ctx).last().unwrap_or_default();
+    resolve::folder_of(&state.bundle, &base).join(name.strip_prefix("file://").unwrap_or(name))
 }
 
 /// Reads a file for `open()`.
@@ -140,7 +182,7 @@ pub fn open<'js>(state: &VuState, ctx: &Ctx<'js>, name: &str) -> Result<bytes::B
     let path = path_for_open(state, ctx, name);
     let mistake = |error| {
         let what = "a path is relative to the file whose top level runs, here";
-        let base = evaluated_file(ctx).unwrap_or_default();
+        let base = running_files(ctx).last().unwrap_or_default();
         Exception::throw_message(ctx, &format!("open('{name}'): {}: {error}; {what} {base}", path.display()))
     };
     state.bundle.read(&path).map_err(mistake)

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, Function, IntoJs, Object, Result, TypedArray, Value};
 
+use crate::commonjs;
 use crate::json;
 use crate::modules;
 use crate::raw::{each_property, Text};
@@ -28,7 +29,8 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
     };
     native.set("open", Func::from(open))?;
     native.set("exports", modules::exports(ctx, state)?)?;
-    json::install(ctx, &native)?;
+    json::install(ctx, state.memory.clone(), &native)?;
+    commonjs::install(ctx, state)?;
     let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
     promise.finish::<()>()?;
     prelude.get::<_, Function>("default")?.call((native,))

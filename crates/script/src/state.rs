@@ -1,6 +1,7 @@
 //! What one VU knows of itself while its script runs, shared by all native functions.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,12 +9,14 @@ use std::time::{Duration, Instant};
 
 use cookie_store::CookieStore;
 use corosensei::Yielder;
-use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
+use hashbrown::{DefaultHashBuilder, HashTable};
 use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
-use rquickjs::{qjs, Ctx, Error};
+use rquickjs::{qjs, Ctx, Error, Persistent, Value};
 
 use crate::bundle::{Bundle, Tally};
-use crate::effect::{Effect, Reply};
+use crate::effect::{Effect, HttpRequest, Reply};
+use crate::events::{Events, Rejections};
+use crate::memory::Allowance;
 use crate::places::place_of_call;
 use crate::vu::{Input, Output};
 
@@ -131,6 +134,12 @@ pub struct Iteration {
     pub arrival_lag_ms: f64,
 }
 
+/// Tags and group of a moment of the iteration.
+pub struct Moment {
+    tags: Rc<[(String, String)]>,
+    group: String,
+}
+
 pub struct VuState {
     pub bundle: Arc<Bundle>,
     pub recorder: SharedRecorder,
@@ -150,6 +159,14 @@ pub struct VuState {
     pub aborted: Cell<bool>,
     /// Set while modules are evaluated: no request, no sleep.
     pub in_init: Cell<bool>,
+    /// Set while what is left of an interrupted iteration is thrown away: it may do nothing more.
+    pub unwinding: Cell<bool>,
+    pub rejections: Rejections,
+    /// The event loop, for as long as the VU's context lives.
+    events: Cell<*const Events<'static>>,
+    /// For each require() of an ES module that is on its way: the files that wait for it.
+    pub requiring: RefCell<Vec<HashSet<String>>>,
+    pub memory: Rc<Allowance>,
     pub resumed: Cell<Instant>,
     pub run_started: Cell<Instant>,
     pub test_aborted: RefCell<Option<String>>,
@@ -179,7 +196,7 @@ struct KnownTags {
     hasher: DefaultHashBuilder,
     sets: HashTable<KnownSet>,
     /// The lists of tags that scripts have made, so that equal ones have one address.
-    lists: HashSet<TagList>,
+    lists: hashbrown::HashSet<TagList>,
 }
 
 struct KnownSet {
@@ -244,6 +261,7 @@ pub const MAX_COMPUTE: Duration = Duration::from_secs(10);
 impl VuState {
     pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64) -> Self {
         Self {
+            memory: Allowance::new(bundle.vu_memory_bytes),
             bundle,
             recorder: recording.recorder,
             builtin: recording.builtin,
@@ -258,6 +276,10 @@ impl VuState {
             yielder: Cell::new(None),
             aborted: Cell::new(false),
             in_init: Cell::new(true),
+            unwinding: Cell::new(false),
+            rejections: RefCell::default(),
+            events: Cell::new(std::ptr::null()),
+            requiring: RefCell::default(),
             resumed: Cell::new(Instant::now()),
             run_started: Cell::new(Instant::now()),
             test_aborted: RefCell::new(None),
@@ -270,10 +292,39 @@ impl VuState {
             let message = "requests and sleep() do not work in the init context; move them into the default function or setup()";
             return Err(rquickjs::Exception::throw_message(ctx, message));
         }
+        if self.unwinding.get() {
+            return Err(self.throw_uncatchable(ctx));
+        }
         match self.suspend(Output::Effect(effect)) {
             Input::Reply(reply) => Ok(reply),
             _ => Err(self.throw_uncatchable(ctx)),
         }
+    }
+
+    /// Has the host begin a request beside the script. It does not count as rest: a loop of these may be a runaway one.
+    pub fn start(&self, ctx: &Ctx<'_>, number: u32, request: Rc<HttpRequest>) -> Result<(), Error> {
+        let resumed = self.resumed.get();
+        self.perform(ctx, Effect::Start(number, request))?;
+        self.resumed.set(resumed);
+        Ok(())
+    }
+
+    /// What tags depend on now, to be used `at` a later moment.
+    pub fn moment(&self) -> Moment {
+        Moment { tags: self.iteration.borrow().tags.clone(), group: self.group.borrow().clone() }
+    }
+
+    /// Does something as if it were done at that moment.
+    pub fn at<T>(&self, moment: &mut Moment, act: impl FnOnce() -> T) -> T {
+        self.swap(moment);
+        let done = act();
+        self.swap(moment);
+        done
+    }
+
+    fn swap(&self, moment: &mut Moment) {
+        std::mem::swap(&mut self.iteration.borrow_mut().tags, &mut moment.tags);
+        std::mem::swap(&mut *self.group.borrow_mut(), &mut moment.group);
     }
 
     pub(crate) fn suspend(&self, output: Output) -> Input {
@@ -286,6 +337,38 @@ impl VuState {
             self.aborted.set(true);
         }
         input
+    }
+
+    /// Makes the event loop known to native functions while `act` runs, which is as long as the VU's context lives.
+    pub(crate) fn with_events<'js, T>(&self, events: &Rc<Events<'js>>, act: impl FnOnce() -> T) -> T {
+        self.events.set(Rc::as_ptr(events).cast());
+        let done = act();
+        self.events.set(std::ptr::null());
+        done
+    }
+
+    /// The event loop of the context that belongs to this VU.
+    pub fn events<'js>(&self, ctx: &Ctx<'js>) -> Result<Rc<Events<'js>>, Error> {
+        let events = self.events.get().cast::<Events<'js>>();
+        if events.is_null() {
+            return Err(rquickjs::Exception::throw_message(ctx, "the VU has ended"));
+        }
+        // SAFETY: `with_events` borrows the counted reference for as long as the pointer stands here. A VU has one
+        // context, so that the lifetime is that of `ctx`.
+        unsafe {
+            Rc::increment_strong_count(events);
+            Ok(Rc::from_raw(events))
+        }
+    }
+
+    /// Keeps a promise that was rejected while nobody listened, until somebody does.
+    pub fn note_rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
+        let promise = Persistent::save(ctx, promise);
+        let mut rejections = self.rejections.borrow_mut();
+        match is_handled {
+            true => rejections.retain(|(known, _)| *known != promise),
+            false => rejections.push((promise, Persistent::save(ctx, reason))),
+        }
     }
 
     /// Throws an error that `try`/`catch` does not stop, so that an aborted VU unwinds.

@@ -7,15 +7,19 @@ use std::time::Instant;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runtime, Value};
+use rquickjs::{qjs, CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
 
 use crate::bundle::ScriptError;
+use crate::commonjs;
 use crate::effect::{Effect, Reply};
+use crate::events::Events;
 use crate::json;
+use crate::memory::Limited;
 use crate::modules::{self, ScriptModules};
 use crate::native;
-use crate::places::place_in_script;
+use crate::places::{missing_export, place_in_script};
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
+use crate::unit::Kind;
 
 /// Virtual size of a VU's stack; only touched pages cost memory.
 const STACK_BYTES: usize = 1 << 20;
@@ -129,7 +133,7 @@ impl Drop for Vu {
 
 fn body(state: &Rc<VuState>) {
     let failed = |error: rquickjs::Error| Output::Loaded(Err(ScriptError::new(format!("cannot start JavaScript: {error}; use fewer VUs"))));
-    let runtime = match Runtime::new() {
+    let runtime = match Runtime::new_with_alloc(Limited(state.memory.clone())) {
         Ok(runtime) => runtime,
         Err(error) => {
             state.suspend(failed(error));
@@ -138,7 +142,13 @@ fn body(state: &Rc<VuState>) {
     };
     runtime.set_max_stack_size(STACK_BYTES - STACK_RESERVE_BYTES);
     let watched = state.clone();
-    runtime.set_interrupt_handler(Some(Box::new(move || watched.resumed.get().elapsed() > MAX_COMPUTE)));
+    runtime.set_interrupt_handler(Some(Box::new(move || {
+        watched.unwinding.get() || watched.memory.is_exhausted() || watched.resumed.get().elapsed() > MAX_COMPUTE
+    })));
+    let watched = state.clone();
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
+        watched.note_rejection(&ctx, promise, reason, is_handled);
+    })));
     runtime.set_loader(ScriptModules(state.clone()), ScriptModules(state.clone()));
     match Context::full(&runtime) {
         Ok(context) => context.with(|ctx| serve(&ctx, state)),
@@ -151,9 +161,15 @@ fn body(state: &Rc<VuState>) {
 /// Loads the script, then serves one job after the other until the host ends the VU.
 fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>) {
     state.resumed.set(Instant::now());
-    let (namespace, info) = match load(ctx, state) {
+    let events = Events::new(state);
+    state.with_events(&events, || serve_with(ctx, state, &events));
+}
+
+fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) {
+    let (namespace, info) = match load(ctx, state, events) {
         Ok(loaded) => loaded,
         Err(error) => {
+            events.clear(ctx);
             state.suspend(Output::Loaded(Err(error)));
             return;
         }
@@ -161,21 +177,29 @@ fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>) {
     state.in_init.set(false);
     let mut input = state.suspend(Output::Loaded(Ok(info)));
     while let Input::Run(job) = input {
-        let outcome = run(ctx, state, &namespace, *job);
+        let outcome = run(ctx, state, events, &namespace, *job);
         input = state.suspend(Output::Finished(outcome));
         // An abort that came while the VU was suspended inside the job has been served by its outcome.
         if !matches!(input, Input::Abort) {
             state.aborted.set(false);
         }
     }
+    // Nothing of JavaScript may outlive its runtime.
+    events.clear(ctx);
 }
 
-fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<(Object<'js>, InitInfo), ScriptError> {
+fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<(Object<'js>, InitInfo), ScriptError> {
     let main = state.bundle.main.to_string_lossy().into_owned();
     native::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
     let evaluated = (|| {
+        if modules::unit(ctx, &state.bundle, &main)?.kind == Kind::CommonJs {
+            let exports = commonjs::run(ctx, state, &main)?;
+            return Ok(exports.into_object().unwrap_or(Object::new(ctx.clone())?));
+        }
         let (module, promise) = modules::file(ctx, &state.bundle, &main)?.eval()?;
-        promise.finish::<()>()?;
+        if events.settle(ctx, promise.into_value())?.is_none() {
+            return Err(Exception::throw_message(ctx, "the top level of the script awaits a promise that nothing can resolve"));
+        }
         module.namespace()
     })();
     let evaluated = evaluated.catch(ctx);
@@ -194,18 +218,34 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<(Object<'js>, InitIn
     Ok((namespace, InitInfo { options_json, exports }))
 }
 
-fn run<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job) -> Outcome {
-    let result = call(ctx, state, namespace, job).catch(ctx);
+fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> Outcome {
+    let function = job.function.clone();
+    let result = call(ctx, state, events, namespace, job).catch(ctx);
+    if result.is_err() && events.has_leftovers(ctx) {
+        events.clear(ctx);
+    }
     state.group.borrow_mut().clear();
-    match result {
+    let outcome = match result {
         Ok(result) => Outcome::Returned(result),
         Err(_) if state.aborted.get() => Outcome::Aborted,
         Err(_) if state.test_aborted.borrow().is_some() => Outcome::Aborted,
-        Err(error) => Outcome::Threw(describe(state, &error)),
+        Err(error) => {
+            let mut described = describe(state, &error);
+            if described.line.is_none() && !described.message.starts_with("the script threw") {
+                place_at_function(&mut described, state, namespace, &function);
+            }
+            Outcome::Threw(described)
+        }
+    };
+    if state.memory.is_exhausted() {
+        // SAFETY: the context lives, and with it its runtime.
+        unsafe { qjs::JS_RunGC(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
+        state.memory.renew();
     }
+    outcome
 }
 
-fn call<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job) -> rquickjs::Result<Option<String>> {
+fn call<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> rquickjs::Result<Option<String>> {
     let globals = ctx.globals();
     globals.set("__ITER", job.iteration.number_on_vu)?;
     if !job.iteration.env.is_empty() {
@@ -224,14 +264,28 @@ fn call<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>, job: Job)
         None => Value::new_undefined(ctx.clone()),
     };
     let function: Function = namespace.get(&*job.function)?;
-    let mut result: Value = function.call((argument,))?;
-    if let Some(promise) = result.as_promise() {
-        result = promise.finish::<Value>()?;
-    }
+    let settled = events.settle(ctx, function.call((argument,))?)?;
     if !job.wants_result {
         return Ok(None);
     }
+    let result = settled.ok_or_else(|| {
+        let message = format!("{}() awaits a promise that nothing can resolve: no timer and no request is left", job.function);
+        Exception::throw_message(ctx, &message)
+    })?;
     ctx.json_stringify(result)?.map(|text| text.to_string()).transpose()
+}
+
+/// Names the function that was called as the place: an interruption between two promise jobs has no other.
+fn place_at_function(error: &mut ScriptError, state: &VuState, namespace: &Object<'_>, function: &str) {
+    let place = (|| {
+        let function: Object = namespace.get(function)?;
+        let (file, line, column): (String, usize, usize) = (function.get("fileName")?, function.get("lineNumber")?, function.get("columnNumber")?);
+        Ok::<_, rquickjs::Error>((state.bundle.source_line(&file, line, column), file))
+    })();
+    if let Ok((line, file)) = place {
+        error.snippet = state.bundle.snippet(&file, line);
+        (error.file, error.line) = (Some(file), Some(line));
+    }
 }
 
 /// Turns what JavaScript threw into a message with file, line and the line itself.
@@ -253,6 +307,12 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
         CaughtError::Error(error) => (error.to_string(), String::new()),
     };
     let message = match message.as_str() {
+        _ if state.memory.is_exhausted() => {
+            format!(
+                "the script used over {} MiB of memory and was stopped; look for a text or list that grows without end, or raise --vu-memory",
+                state.memory.limit_bytes >> 20
+            )
+        }
         "InternalError: interrupted" => {
             format!(
                 "the script computed for over {} s without a request or sleep and was stopped; look for a loop that never ends",
@@ -262,8 +322,12 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
         "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => format!("{message}: a function calls itself too deeply"),
         _ => message,
     };
+    let (message, place) = match missing_export(&message, &state.bundle) {
+        Some((message, file, line)) => (message, Some((file, line))),
+        None => (message, place_in_script(&stack, &state.bundle)),
+    };
     let mut described = ScriptError::new(state.bundle.secrets.redact(&message));
-    if let Some((file, line)) = place_in_script(&stack) {
+    if let Some((file, line)) = place {
         described.snippet = state.bundle.snippet(&file, line);
         described.file = Some(file);
         described.line = Some(line);

@@ -63,6 +63,16 @@ def run(
     late_arrivals: Annotated[str | None, typer.Option(help="wait or drop: arrivals that find no VU")] = None,
     arrival_process: Annotated[str, typer.Option(help="even (k6's) or poisson")] = "even",
     seed: Annotated[int, typer.Option(help="for random arrivals")] = 1,
+    vu_memory: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PLIMSOLL_VU_MEMORY", help="what a VU's JavaScript may allocate, as in 256MB; 512MiB if not given"
+        ),
+    ] = None,
+    import_map: Annotated[
+        Path | None,
+        typer.Option(help="local files for remote modules; plimsoll.importmap.json beside the script if not given"),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="an undecided threshold fails the run")] = False,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     summary_export: Annotated[Path | None, typer.Option(help="write the summary as JSON here, in k6's form")] = None,
@@ -80,8 +90,9 @@ def run(
     """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 104 options, 105 interrupted, 107 error
     in the script, 108 test.abort(), 110 test.fail()."""
     from plimsoll.cli.k6_flags import OPTION_OF_FLAG, named_by_flags, script_options
+    from plimsoll.cli.memory_size import memory_size
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.engine import EngineConfig, EngineRun
+    from plimsoll.engine import DEFAULT_VU_MEMORY_BYTES, EngineConfig, EngineRun
     from plimsoll.errors import InputError, RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
@@ -98,6 +109,8 @@ def run(
         arrival_process=arrival_process,
         seed=seed,
         secret_sources=tuple(secret_source or ()),
+        vu_memory_bytes=DEFAULT_VU_MEMORY_BYTES if vu_memory is None else memory_size(vu_memory, "--vu-memory"),
+        import_map=import_map,
     )
     facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
     tally = Tally()

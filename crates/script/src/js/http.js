@@ -67,6 +67,7 @@ export const patch = native.patch;
 export const del = native.del;
 export const options = native.options;
 export const request = native.request;
+export const asyncRequest = native.asyncRequest;
 export const url = (strings, ...values) => ({
   url: strings.reduce((text, part, index) => text + values[index - 1] + part),
   name: strings.join('${}'),
@@ -78,6 +79,6 @@ export const expectedStatuses = (...ranges) => ({
 export const setResponseCallback = (callback) => native.setExpected(callback === null ? null : callback.expected);
 
 export default {
-  get, head, post, put, patch, del, options, request, batch, url, cookieJar, CookieJar, expectedStatuses,
+  get, head, post, put, patch, del, options, request, asyncRequest, batch, url, cookieJar, CookieJar, expectedStatuses,
   setResponseCallback,
 };

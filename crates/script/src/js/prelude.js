@@ -20,6 +20,9 @@ export default function (native) {
   later('TextEncoder', () => native.exports('plimsoll:text').TextEncoder);
   later('TextDecoder', () => native.exports('plimsoll:text').TextDecoder);
   later('crypto', () => native.exports('plimsoll:web-crypto').crypto);
+  for (const name of ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval']) {
+    later(name, () => native.exports('k6/timers')[name]);
+  }
   later('__ENV', native.env);
   globalThis.open = native.open;
   globalThis.__VU = native.vu;

@@ -1,0 +1,22 @@
+"""Sizes of memory on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.cli.memory_size import memory_size
+from plimsoll.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1", 1), ("256MB", 256_000_000), ("1.5 GiB", 1_610_612_736), ("64kib", 65_536), (" 2GB ", 2_000_000_000)],
+)
+def test_a_size_is_a_number_and_its_unit(text: str, size: int) -> None:
+    assert memory_size(text, "--vu-memory") == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "0", "-1MB", "1TB", "MB", "1,5GB"])
+def test_what_is_no_size_names_the_flag_and_what_to_write(text: str) -> None:
+    with pytest.raises(InputError, match=r"--vu-memory .*not a size of memory"):
+        memory_size(text, "--vu-memory")
