@@ -62,6 +62,7 @@ known-capacity: build
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json
 	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
+	$(BIN)/python docs/k6-surface/compatibility_page.py > docs/k6-compatibility.md
 
 wheel-smoke: setup
 	rm -rf target/wheels
