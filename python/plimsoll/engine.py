@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,16 +20,18 @@ from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
-_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None}
+_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None, "samples": None}
 
 
 @dataclass(frozen=True)
 class EngineConfig:
     """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
-    `cpus` are the processors to pin the threads to, none by default."""
+    `cpus` are the processors to pin the threads to, none by default. `options_below` are options that the script
+    replaces; `outputs` the kind and path of each file of raw samples; `url` what to request instead of a script (then None), as
+    {url, method, headers, body, rate}."""
 
-    script: Path
+    script: Path | None
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
@@ -38,12 +40,15 @@ class EngineConfig:
     late_arrivals: str | None = None
     seed: int = 1
     cpus: tuple[int, ...] = ()
+    options_below: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Sequence[tuple[str, str]] = ()
+    url: Mapping[str, Any] | None = None
 
     def to_json(self) -> str:
         """The form that the native module reads."""
         return json.dumps(
             {
-                "script": str(self.script),
+                "script": str(self.script or ""),
                 "env": list(self.env.items()),
                 "options": dict(self.options),
                 "threads": self.threads,
@@ -52,6 +57,9 @@ class EngineConfig:
                 "late_arrivals": self.late_arrivals,
                 "seed": self.seed,
                 "cpus": list(self.cpus),
+                "options_below": dict(self.options_below),
+                "outputs": [{"kind": kind, "path": path} for kind, path in self.outputs],
+                "url": dict(self.url) if self.url is not None else None,
             }
         )
 
@@ -63,7 +71,7 @@ def inspect(config: EngineConfig) -> dict[str, Any]:
 
 
 @contextmanager
-def _native_errors(script: Path) -> Iterator[None]:
+def _native_errors(script: Path | None) -> Iterator[None]:
     """The native module's errors as ours: ValueError(message, end) is a script's, RuntimeError the engine's own."""
     try:
         yield
@@ -137,7 +145,8 @@ class EngineRun:
 
     def result(self) -> dict[str, Any]:
         """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
-        "failure": how teardown failed, see `failure`}; the last three are None where there is nothing to say.
+        "failure": how teardown failed, see `failure`, "samples": raw samples lost and what stopped their writing}; the
+        last four are None where there is nothing to say.
 
         Raises ScriptError if setup failed, EngineError if the engine did or the run has not begun.
         """

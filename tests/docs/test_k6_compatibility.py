@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+REAL = "tests/docs/test_k6_compatibility.py::test_the_surface_is_whole"
 SOURCE = ROOT / "docs" / "k6-surface" / "compatibility_page.py"
 SPEC = importlib.util.spec_from_file_location("compatibility_page", SOURCE)
 assert SPEC is not None and SPEC.loader is not None
@@ -36,14 +37,14 @@ def test_the_surface_is_whole() -> None:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"name": "nix", "state": "supported", "test": "tests/docs/test_k6_compatibility.py::test_the_surface_is_whole"},
+        ({"name": "nix", "state": "supported", "test": REAL},
          "no name of it"),
-        ({"name": "check", "state": "fine", "test": "tests/docs/test_k6_compatibility.py::test_the_surface_is_whole"},
+        ({"name": "check", "state": "fine", "test": REAL},
          "no state"),
-        ({"name": "check", "state": "differs", "test": "tests/docs/test_k6_compatibility.py::test_the_surface_is_whole"},
+        ({"name": "check", "state": "differs", "test": REAL},
          "'how' is empty"),
         ({"name": "check", "state": "supported"}, "no test shows it"),
-        ({"name": "check", "state": "supported", "test": "tests/docs/test_k6_compatibility.py::test_nix"},
+        ({"name": "check", "state": "supported", "test": REAL.replace("whole", "nix")},
          "there is no test"),
     ],
 )  # fmt: skip

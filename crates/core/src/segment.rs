@@ -193,10 +193,8 @@ mod tests {
         let mut rng = SmallRng::seed_from_u64(8);
         for _ in 0..100 {
             let sequence = random_sequence(&mut rng);
-            let mut seen: Vec<u64> = segments(&sequence)
-                .iter()
-                .flat_map(|segment| (0..segment.share(500)).map(|own| segment.global(own)).collect::<Vec<_>>())
-                .collect();
+            let mut seen: Vec<u64> =
+                segments(&sequence).iter().flat_map(|segment| (0..segment.share(500)).map(|own| segment.global(own)).collect::<Vec<_>>()).collect();
             seen.sort_unstable();
             assert_eq!(seen, (0..500).collect::<Vec<_>>(), "{sequence}");
         }

@@ -65,8 +65,12 @@ impl SystemTags {
 
     /// The names of the set that samples carry as tags, sorted; `vu` and `iter` are metadata of raw samples instead.
     pub fn indexed_names(self) -> Vec<&'static str> {
-        let mut names: Vec<&str> =
-            NAMES.into_iter().enumerate().filter(|(at, name)| self.0 & (1 << at) != 0 && !["vu", "iter"].contains(name)).map(|(_, name)| name).collect();
+        let mut names: Vec<&str> = NAMES
+            .into_iter()
+            .enumerate()
+            .filter(|(at, name)| self.0 & (1 << at) != 0 && !["vu", "iter"].contains(name))
+            .map(|(_, name)| name)
+            .collect();
         names.sort_unstable();
         names
     }

@@ -86,14 +86,15 @@ impl EngineRun {
         Ok(self.run()?.elapsed_s())
     }
 
-    /// Waits for the end: JSON of {summary, handled, aborted, failure}; None at a second call.
+    /// Waits for the end: JSON of {summary, handled, aborted, failure, samples}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;
         let ended = py.detach(|| run.join()).map_err(error)?;
         Ok(ended.map(|ended| {
             let aborted = ended.aborted.map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));
             let failure = ended.failure.map(|error| json!({"kind": error.kind(), "message": error.to_string()}));
-            json!({"summary": ended.summary, "handled": ended.handled, "aborted": aborted, "failure": failure}).to_string()
+            let (summary, handled, samples) = (ended.summary, ended.handled, ended.samples);
+            json!({"summary": summary, "handled": handled, "aborted": aborted, "failure": failure, "samples": samples}).to_string()
         }))
     }
 

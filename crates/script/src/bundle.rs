@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use plimsoll_core::system_tags::SystemTags;
 use thiserror::Error;
 
 /// A mistake in a script, with its place and the line itself.
@@ -45,6 +46,7 @@ pub struct RequestDefaults {
     /// 0: no limit.
     pub batch_per_host: usize,
     pub no_cookies_reset: bool,
+    pub system_tags: SystemTags,
 }
 
 pub struct Bundle {
@@ -72,6 +74,15 @@ impl Bundle {
     pub fn new(main: &Path, env: Vec<(String, String)>) -> Result<Self, ScriptError> {
         let main =
             main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
+        Ok(Self::of(main, env))
+    }
+
+    /// Nothing to run, for requests that need no script.
+    pub fn without_script(env: Vec<(String, String)>) -> Self {
+        Self::of(PathBuf::new(), env)
+    }
+
+    fn of(main: PathBuf, env: Vec<(String, String)>) -> Self {
         let defaults = RequestDefaults {
             max_redirects: 10,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).into(),
@@ -80,8 +91,9 @@ impl Bundle {
             batch: 20,
             batch_per_host: 6,
             no_cookies_reset: false,
+            system_tags: SystemTags::default(),
         };
-        Ok(Self { main, env, defaults, options_json: "{}".into(), caches: Arc::default() })
+        Self { main, env, defaults, options_json: "{}".into(), caches: Arc::default() }
     }
 
     /// The same files and arrays with the options known.

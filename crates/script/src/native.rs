@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_core::record::Kind;
+use plimsoll_core::system_tags::SystemTag;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Array, ArrayBuffer, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Result, Value};
 
@@ -139,7 +140,9 @@ fn check<'js>(ctx: &Ctx<'js>, vu: &VuState, value: Value<'js>, checks: Option<&V
         }
         let passed = outcome.as_ref().is_ok_and(|outcome| Coerced::<bool>::from_js(ctx, outcome.clone()).is_ok_and(|truth| truth.0));
         let mut extra = borrowed(&given);
-        extra.push(("check", name));
+        if vu.bundle.defaults.system_tags.has(SystemTag::Check) {
+            extra.push(("check", name));
+        }
         let tags = vu.tag_set(ctx, &extra);
         vu.recorder.borrow_mut().add(vu.builtin.checks, tags, f64::from(u8::from(passed)));
         all &= passed;

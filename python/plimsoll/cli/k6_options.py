@@ -153,7 +153,7 @@ def _run(key: str, flag: str, help: str, **more: Any) -> K6Option:
     return K6Option(key, flag, help=help, area=Area.RUN, **more)
 
 
-_COMMON = {"metavar": "LIST", "read": listed, "shape": Shape.REPEATED, "join": _flat}
+_LISTED: dict[str, Any] = {"metavar": "LIST", "shape": Shape.REPEATED, "join": _flat}
 
 OPTIONS: tuple[K6Option, ...] = (
     K6Option("vus", "vus", short="u", read=whole, metavar="N", help="number of VUs"),
@@ -170,9 +170,9 @@ OPTIONS: tuple[K6Option, ...] = (
         metavar="STAGE",
         join=_flat,
     ),
-    K6Option("executionSegment", "execution-segment", metavar="SEGMENT", help="this part of the load: 10%%, 1/3, 0.2:2/3"),
+    K6Option("executionSegment", "execution-segment", metavar="PART", help="this part of the load: 10%%, 1/3, 0.2:2/3"),
     K6Option(
-        "executionSegmentSequence", "execution-segment-sequence", metavar="LIST", help="how the load is cut, as in 0,1/3,1"
+        "executionSegmentSequence", "execution-segment-sequence", metavar="CUTS", help="how it is cut, as in 0,1/3,1"
     ),
     _switch("paused", "paused", "start paused: refused, as there is nothing to resume it with", short="p"),
     _switch("noSetup", "no-setup", "do not run setup()"),
@@ -186,7 +186,7 @@ OPTIONS: tuple[K6Option, ...] = (
     K6Option("rps", "rps", read=whole, metavar="N", help="requests per second of the whole run, at most"),
     K6Option("userAgent", "user-agent", help="the header User-Agent"),
     K6Option(
-        "httpDebug", "http-debug", metavar="[full]", bare="headers", help="log requests and responses; with =full the bodies"
+        "httpDebug", "http-debug", metavar="[full]", bare="headers", help="log requests and responses; =full: bodies too"
     ),
     _switch("insecureSkipTLSVerify", "insecure-skip-tls-verify", "accept any certificate of the target"),
     _switch("noConnectionReuse", "no-connection-reuse", "a connection of its own for every request"),
@@ -200,18 +200,18 @@ OPTIONS: tuple[K6Option, ...] = (
         help="an iteration keeps its VU for at least this long, as in 1s",
     ),
     _switch("throw", "throw", "a failed request throws in the script", short="w"),
-    K6Option("blacklistIPs", "blacklist-ip", "K6_BLACKLIST_IPS", "refuse connections to this range; may be repeated", **_COMMON),
-    K6Option("blockHostnames", "block-hostnames", help="refuse these host names, as in *.example.com", **_COMMON),
+    K6Option("blacklistIPs", "blacklist-ip", "K6_BLACKLIST_IPS", "refuse this range; may be repeated", listed, **_LISTED),
+    K6Option("blockHostnames", "block-hostnames", help="refuse these names, as in *.example.com", read=listed, **_LISTED),
     K6Option("localIPs", "local-ips", metavar="RANGES", help="addresses that VUs call from"),
     K6Option("dns", "dns", read=dns, metavar="RULES", help="ttl=5m,select=random,policy=preferIPv4"),
     K6Option("tlsCipherSuites", env="K6_TLS_CIPHER_SUITES", read=listed),
     _switch("discardResponseBodies", "discard-response-bodies", "read bodies, but do not keep them for the script"),
     K6Option("metricSamplesBufferSize", env="K6_METRIC_SAMPLES_BUFFER_SIZE", read=whole),
     K6Option(
-        "systemTags", "system-tags", read=listed, metavar="LIST", help="carry only these tags of the system, as in status,url"
+        "systemTags", "system-tags", read=listed, metavar="LIST", help="the only tags of the system, as in status,url"
     ),
     K6Option(
-        "tags", "tag", "K6_TAGS", "name=value on every sample; may be repeated", tag, Shape.REPEATED, metavar="TAG", join=_merged
+        "tags", "tag", "K6_TAGS", "name=value on every sample", tag, Shape.REPEATED, metavar="TAG", join=_merged
     ),
     K6Option(
         "summaryTrendStats",
@@ -257,7 +257,7 @@ OPTIONS: tuple[K6Option, ...] = (
         "env", "env", "NAME=value for __ENV; may be repeated", read=variable, shape=Shape.REPEATED, short="e",
         metavar="NAME=VALUE", env="-", join=list,
     ),
-    _switch("includeSystemEnvVars", "include-system-env-vars", "the system's variables in __ENV (default true)", area=Area.RUN),
+    _switch("includeSystemEnvVars", "include-system-env-vars", "the system's in __ENV (default true)", area=Area.RUN),
     _switch("noThresholds", "no-thresholds", "judge no thresholds", area=Area.RUN),
     _run("config", "config", "options from this file, k6's JSON", short="c", metavar="FILE"),
     _run("consoleOutput", "console-output", "write what the script logs to this file", metavar="FILE"),
@@ -279,7 +279,7 @@ OPTIONS: tuple[K6Option, ...] = (
     _switch("profilingEnabled", "profiling-enabled", "accepted without effect: there is no REST API", area=Area.RUN),
     _run("tracesOutput", "traces-output", "none only; other places are refused", metavar="PLACE"),
     _run(
-        "secretSource", "secret-source", "where k6/secrets reads, as in file=PATH; may be repeated", shape=Shape.REPEATED,
+        "secretSource", "secret-source", "where k6/secrets reads, as in file=PATH", shape=Shape.REPEATED,
         metavar="SOURCE", join=list,
     ),
 )  # fmt: skip

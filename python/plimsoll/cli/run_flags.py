@@ -31,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     """The flags that were given are attributes of the result, by their option's key; the others are absent."""
     top = _Parser(
         prog="plimsoll run",
+        usage="plimsoll run [flags] SCRIPT\n       plimsoll run [flags] --url URL",
         description=DESCRIPTION,
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
@@ -63,7 +64,7 @@ def _how(option: K6Option) -> dict[str, Any]:
     how: dict[str, Any] = {"dest": option.key, "type": _reader(option.read), "help": option.help}
     if option.shape is Shape.REPEATED:
         how |= {"action": "append"}
-    return how | {"metavar": "BOOL" if option.shape is Shape.SWITCH else option.metavar}
+    return how | {"metavar": "" if option.shape is Shape.SWITCH else option.metavar}
 
 
 def _reader(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -106,7 +107,9 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
     late = ("wait", "drop")
     group.add_argument("--late-arrivals", choices=late, default=None, help="what happens to arrivals that find no VU")
     spacing = ("even", "poisson")
-    group.add_argument("--arrival-process", choices=spacing, default="even", help="how arrivals are spaced; even is k6's")
+    group.add_argument(
+        "--arrival-process", choices=spacing, default="even", help="how arrivals are spaced; even is k6's"
+    )
     group.add_argument("--seed", type=at_least(0), default=1, metavar="N", help="for random arrivals")
     group.add_argument("--strict", action="store_true", default=False, help="an undecided threshold fails the run")
     group.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help="folder of run directories")
@@ -128,12 +131,12 @@ def _add_url(group: argparse._ArgumentGroup) -> None:
             raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
         return number
 
-    group.add_argument("--url", default=None, metavar="URL", help="request this address, without JavaScript; with -u, -d, -i or --rate")
+    group.add_argument(
+        "--url", default=None, metavar="URL", help="request this address, without JavaScript; with -u, -d, -i or --rate"
+    )
     group.add_argument("--method", default=None, metavar="VERB", help="GET, or POST where there is a body")
     group.add_argument(
         "--header", type=header, action="append", default=[], metavar="'NAME: VALUE'", help="a header; may be repeated"
     )
     group.add_argument("--body", default=None, metavar="TEXT", help="the body; @FILE reads a file")
     group.add_argument("--rate", type=rate, default=None, metavar="N", help="requests per second, sent by plan")
-
-

@@ -88,7 +88,7 @@ def _variables(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    step = "Give a JSON file of options, as in {\"vus\": 10, \"duration\": \"30s\"}."
+    step = 'Give a JSON file of options, as in {"vus": 10, "duration": "30s"}.'
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
