@@ -27,9 +27,10 @@ _NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "fa
 class EngineConfig:
     """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
-    `cpus` are the processors to pin the threads to, none by default. `options_below` are options that the script
-    replaces; `outputs` the kind and path of each file of raw samples; `url` what to request instead of a script (then None), as
-    {url, method, headers, body, rate}."""
+    `cpus` are the processors to pin the threads to, none by default.
+
+    `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
+    what to request instead of a script, which is None then: {url, method, headers, body, rate}."""
 
     script: Path | None
     env: Mapping[str, str] = field(default_factory=dict)

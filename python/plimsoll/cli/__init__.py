@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from plimsoll.cli.capacity import capacity
 from plimsoll.cli.demo import demo
+from plimsoll.cli.doctor import doctor
 from plimsoll.cli.lab import lab
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.run import run
@@ -45,6 +46,7 @@ _OWN_FLAGS: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options"
 app.command()(demo)
 app.command(context_settings=_OWN_FLAGS)(run)
 app.command()(capacity)
+app.command()(doctor)
 app.command()(report)
 app.command()(schema)
 app.command(context_settings=_OWN_FLAGS)(lab)

@@ -186,7 +186,7 @@ OPTIONS: tuple[K6Option, ...] = (
     K6Option("rps", "rps", read=whole, metavar="N", help="requests per second of the whole run, at most"),
     K6Option("userAgent", "user-agent", help="the header User-Agent"),
     K6Option(
-        "httpDebug", "http-debug", metavar="[full]", bare="headers", help="log requests and responses; =full: bodies too"
+        "httpDebug", "http-debug", metavar="[full]", bare="headers", help="log requests; =full: with their bodies"
     ),
     _switch("insecureSkipTLSVerify", "insecure-skip-tls-verify", "accept any certificate of the target"),
     _switch("noConnectionReuse", "no-connection-reuse", "a connection of its own for every request"),
@@ -200,8 +200,8 @@ OPTIONS: tuple[K6Option, ...] = (
         help="an iteration keeps its VU for at least this long, as in 1s",
     ),
     _switch("throw", "throw", "a failed request throws in the script", short="w"),
-    K6Option("blacklistIPs", "blacklist-ip", "K6_BLACKLIST_IPS", "refuse this range; may be repeated", listed, **_LISTED),
-    K6Option("blockHostnames", "block-hostnames", help="refuse these names, as in *.example.com", read=listed, **_LISTED),
+    K6Option("blacklistIPs", "blacklist-ip", "K6_BLACKLIST_IPS", "refuse these addresses", listed, **_LISTED),
+    K6Option("blockHostnames", "block-hostnames", help="refuse these, as in *.example.com", read=listed, **_LISTED),
     K6Option("localIPs", "local-ips", metavar="RANGES", help="addresses that VUs call from"),
     K6Option("dns", "dns", read=dns, metavar="RULES", help="ttl=5m,select=random,policy=preferIPv4"),
     K6Option("tlsCipherSuites", env="K6_TLS_CIPHER_SUITES", read=listed),
