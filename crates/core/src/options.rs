@@ -450,6 +450,12 @@ mod tests {
     }
 
     #[test]
+    fn options_without_an_effect_are_taken_and_named() {
+        let given = json!({"cloud": {"projectID": 1}, "ext": {}, "features": [], "metricSamplesBufferSize": 5, "batch": 3});
+        assert_eq!(Options::from_json(&given).unwrap().ignored, ["cloud", "ext", "features", "metricSamplesBufferSize"]);
+    }
+
+    #[test]
     fn loads_that_contradict_themselves_are_refused() {
         for (value, wanted) in [
             (json!({"vus": 5, "iterations": 1}), "options.iterations: 1 is fewer than the 5 VUs"),

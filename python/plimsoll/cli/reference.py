@@ -104,7 +104,7 @@ def _row(action: argparse.Action) -> tuple[str, str, str, str]:
     bare = action.nargs == 0
     default = "" if bare or action.default in (None, argparse.SUPPRESS, []) else str(action.default)
     choices = " or ".join(map(str, action.choices or ()))
-    value = "" if bare else choices or str(action.metavar or action.dest.upper())
+    value = "" if bare or action.metavar == "" else choices or str(action.metavar or action.dest.upper())
     text = (action.help or "").replace(" (default %(default)s)", "").replace("%%", "%")
     return ", ".join(action.option_strings), value, default, text
 
