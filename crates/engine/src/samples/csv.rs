@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use plimsoll_core::options::Options;
 
-use super::{k6_tags, Format, Metadata, PerSeries, Sample, Sink};
+use super::{k6_tags, Decimal, Format, Metadata, PerSeries, Sample, Sink};
 
 pub struct Csv {
     sink: Box<dyn Sink>,
@@ -12,6 +12,8 @@ pub struct Csv {
     metadata: Metadata,
     /// The columns of a series between its value and the metadata.
     columns: PerSeries<String>,
+    /// The last second and its column.
+    second: (i64, String),
 }
 
 impl Csv {
@@ -21,7 +23,7 @@ impl Csv {
         head.extend(&carried);
         head.extend(["extra_tags", "metadata"]);
         writeln!(sink, "{}", head.join(","))?;
-        Ok(Self { sink, carried, metadata: Metadata::of(options), columns: PerSeries::new() })
+        Ok(Self { sink, carried, metadata: Metadata::of(options), columns: PerSeries::new(), second: (i64::MIN, String::new()) })
     }
 }
 
@@ -39,7 +41,17 @@ impl Format for Csv {
             let extra: Vec<String> = extra.iter().map(|(key, value)| format!("{key}={value}")).collect();
             format!("{columns},{},", field(&extra.join("&")))
         });
-        write!(self.sink, "{},{},{:.6}{columns}", field(&sample.metric.name), sample.time_ns.div_euclid(1_000_000_000), sample.value)?;
+        let second = sample.time_ns.div_euclid(1_000_000_000);
+        if self.second.0 != second {
+            self.second = (second, format!(",{second},"));
+        }
+        self.sink.write_all(field(&sample.metric.name).as_bytes())?;
+        self.sink.write_all(self.second.1.as_bytes())?;
+        match Decimal::of(sample.value) {
+            Some(decimal) => self.sink.write_all(decimal.whole())?,
+            None => write!(self.sink, "{:.6}", sample.value)?,
+        }
+        self.sink.write_all(columns.as_bytes())?;
         for (at, (name, number)) in self.metadata.pairs(sample.origin).enumerate() {
             write!(self.sink, "{}{name}={number}", if at > 0 { "&" } else { "" })?;
         }
@@ -57,4 +69,16 @@ fn field(text: &str) -> std::borrow::Cow<'_, str> {
         return format!("\"{}\"", text.replace('"', "\"\"")).into();
     }
     text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        for (text, wanted) in [("a", "a"), ("a,b", "\"a,b\""), ("a \"b\"", "\"a \"\"b\"\"\""), ("a\nb", "\"a\nb\""), ("", "")] {
+            assert_eq!(field(text), wanted);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use plimsoll_core::record::Metric;
 use plimsoll_core::threshold::Threshold;
 use serde_json::{json, Value};
 
-use super::{k6_tags, Format, Metadata, PerSeries, Sample, Sink};
+use super::{k6_tags, Decimal, Format, Metadata, PerSeries, Sample, Sink};
 use crate::summary::contains;
 
 pub struct Json {
@@ -53,7 +53,13 @@ impl Format for Json {
         });
         self.sink.write_all(before.as_bytes())?;
         self.second.write(&mut self.sink, sample.time_ns)?;
-        write!(self.sink, "\",\"value\":{}{after}", Number(sample.value))?;
+        self.sink.write_all(b"\",\"value\":")?;
+        // Times are known to the nanosecond, and most other samples are whole numbers.
+        match Decimal::of(sample.value).filter(|_| sample.metric.is_time || sample.value.fract() == 0.0) {
+            Some(decimal) => self.sink.write_all(decimal.trimmed())?,
+            None => write!(self.sink, "{}", Number(sample.value))?,
+        }
+        self.sink.write_all(after.as_bytes())?;
         let mut separator = ",\"metadata\":{";
         let mut has_metadata = false;
         for (name, number) in self.metadata.pairs(sample.origin) {
@@ -162,4 +168,47 @@ fn local(epoch_s: i64) -> (String, String) {
     let sign = if minutes < 0 { '-' } else { '+' };
     let zone = if minutes == 0 { "Z".to_owned() } else { format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60) };
     (text, zone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_json() {
+        for (value, text) in [(1.0, "1"), (0.1, "0.1"), (-0.5, "-0.5"), (1e-9, "1e-9"), (1e300, "1e300"), (f64::NAN, "null"), (0.0, "0")] {
+            assert_eq!(Number(value).to_string(), text);
+            assert!(serde_json::from_str::<Value>(text).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_time_has_its_digits_without_trailing_zeros() {
+        for (time_ns, ending) in [(1_795_300_548_465_255_648, ".465255648"), (1_795_300_548_500_000_000, ".5"), (1_795_300_548_000_000_000, "")] {
+            let (shared, mut second) = (Shared::default(), Second::default());
+            let mut sink: Box<dyn Sink> = Box::new(shared.clone());
+            second.write(&mut sink, time_ns).unwrap();
+            let (text, zone) = local(1_795_300_548);
+            assert_eq!(String::from_utf8(shared.0.lock().unwrap().clone()).unwrap(), format!("{text}{ending}{zone}"));
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Sink for Shared {
+        fn finish(self: Box<Self>) -> io::Result<()> {
+            Ok(())
+        }
+    }
 }

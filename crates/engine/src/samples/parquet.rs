@@ -9,9 +9,9 @@ use std::sync::Arc;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
 use plimsoll_core::options::Options;
 use serde_json::{json, Value};
 
@@ -37,7 +37,8 @@ impl Parquet {
     pub fn new(file: File, options: &Options) -> io::Result<Self> {
         let carried = options.system_tags.indexed_names();
         let schema = schema(&carried).map_err(failed)?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_statistics_enabled(EnabledStatistics::None);
+        let properties = properties.set_column_statistics_enabled(ColumnPath::from("time"), EnabledStatistics::Chunk).build();
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
         let known = PerSeries::new();
         Ok(Self { writer, carried, times: Vec::new(), values: Vec::new(), origins: Vec::new(), series: Vec::new(), known, texts: Vec::new() })
