@@ -52,16 +52,18 @@ fn common_divisor(a: u64, b: u64) -> u64 {
     }
 }
 
-/// This process's part: the numbers from 0 to `cycle` that are its own, sorted.
+/// This process's part: of the segments of `lengths`, whose sum is the cycle, the one at `at`. `own` are the numbers from 0
+/// to the cycle that belong to it, sorted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    cycle: u64,
+    lengths: Vec<u64>,
+    at: usize,
     own: Vec<u64>,
 }
 
 impl Default for Segment {
     fn default() -> Self {
-        Self { cycle: 1, own: vec![0] }
+        Self { lengths: vec![1], at: 0, own: vec![0] }
     }
 }
 
@@ -102,36 +104,61 @@ impl Segment {
         }
         let place = |cut: Fraction| cut.over * (cycle / cut.under);
         let lengths: Vec<u64> = cuts.windows(2).map(|pair| place(pair[1]) - place(pair[0])).collect();
-        let mut taken = vec![0_u64; lengths.len()];
-        let mut own = Vec::with_capacity(lengths[at] as usize);
-        for number in 0..cycle {
-            // How far a segment is behind its share of number + 1, times the cycle.
-            let behind = |segment: usize| (lengths[segment] * (number + 1)) as i64 - (taken[segment] * cycle) as i64;
-            let next = (0..lengths.len()).max_by_key(|segment| (behind(*segment), std::cmp::Reverse(*segment))).unwrap_or(0);
-            taken[next] += 1;
-            if next == at {
-                own.push(number);
-            }
+        Ok(Self::with(lengths, at))
+    }
+
+    fn with(lengths: Vec<u64>, at: usize) -> Self {
+        let own = owners(&lengths).zip(0..).filter(|(owner, _)| *owner == at).map(|(_, number)| number).collect();
+        Self { lengths, at, own }
+    }
+
+    fn cycle(&self) -> u64 {
+        self.lengths.iter().sum()
+    }
+
+    /// The segment for the work of a number of VUs: as in k6, iterations and arrivals are cut as the VUs are, so that each
+    /// VU has as much to do in a segment as in the whole. A segment without a VU has nothing to do.
+    pub fn of_work(&self, vus: u64) -> Self {
+        if self.lengths.len() == 1 || vus == 0 {
+            return self.clone();
         }
-        Ok(Self { cycle, own })
+        let mut lengths: Vec<u64> = self.lengths.iter().map(|length| length * (vus / self.cycle())).collect();
+        owners(&self.lengths).take((vus % self.cycle()) as usize).for_each(|owner| lengths[owner] += 1);
+        let divisor = lengths.iter().fold(0, |divisor, length| common_divisor(*length, divisor));
+        lengths.iter_mut().for_each(|length| *length /= divisor);
+        Self::with(lengths, self.at)
     }
 
     /// This segment's part of a whole number of VUs or iterations.
     pub fn share(&self, whole: u64) -> u64 {
-        let rest = whole % self.cycle;
-        whole / self.cycle * self.own.len() as u64 + self.own.partition_point(|number| *number < rest) as u64
+        let rest = whole % self.cycle();
+        whole / self.cycle() * self.own.len() as u64 + self.own.partition_point(|number| *number < rest) as u64
     }
 
-    /// The number, among all segments', of this segment's own VU, iteration or arrival `own`; both from 0.
+    /// The number, among all segments', of this segment's own VU, iteration or arrival `own`; both from 0. For a segment
+    /// that has any.
     pub fn global(&self, own: u64) -> u64 {
         let each = self.own.len() as u64;
-        own / each * self.cycle + self.own[(own % each) as usize]
+        own / each * self.cycle() + self.own[(own % each) as usize]
     }
 
     /// The part of the whole, above 0 and at most 1.
     pub fn fraction(&self) -> f64 {
-        self.own.len() as f64 / self.cycle as f64
+        self.own.len() as f64 / self.cycle() as f64
     }
+}
+
+/// Whose each number of a cycle is.
+fn owners(lengths: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    let cycle: u64 = lengths.iter().sum();
+    let mut taken = vec![0_u64; lengths.len()];
+    (0..cycle).map(move |number| {
+        // How far a segment is behind its share of number + 1, times the cycle.
+        let behind = |segment: usize| (lengths[segment] * (number + 1)) as i64 - (taken[segment] * cycle) as i64;
+        let next = (0..lengths.len()).max_by_key(|segment| (behind(*segment), std::cmp::Reverse(*segment))).unwrap_or(0);
+        taken[next] += 1;
+        next
+    })
 }
 
 fn read_sequence(text: &str) -> Result<Vec<Fraction>, String> {
@@ -197,6 +224,24 @@ mod tests {
                 segments(&sequence).iter().flat_map(|segment| (0..segment.share(500)).map(|own| segment.global(own)).collect::<Vec<_>>()).collect();
             seen.sort_unstable();
             assert_eq!(seen, (0..500).collect::<Vec<_>>(), "{sequence}");
+        }
+    }
+
+    #[test]
+    fn work_is_cut_as_the_vus_are_and_still_adds_up() {
+        let all = segments("0,1/5,1/2,1");
+        let vus: Vec<u64> = all.iter().map(|segment| segment.share(7)).collect();
+        let iterations: Vec<u64> = all.iter().map(|segment| segment.of_work(7).share(101)).collect();
+        assert_eq!(vus.iter().sum::<u64>(), 7);
+        assert_eq!(iterations.iter().sum::<u64>(), 101);
+        for (iterations, vus) in iterations.iter().zip(&vus) {
+            assert!((*iterations as f64 - 101.0 * *vus as f64 / 7.0).abs() <= 1.0, "{iterations} of {vus} VUs");
+        }
+        let mut rng = SmallRng::seed_from_u64(9);
+        for _ in 0..100 {
+            let (sequence, vus, whole) = (random_sequence(&mut rng), rng.random_range(1..500), rng.random_range(1..5000));
+            let parts: Vec<u64> = segments(&sequence).iter().map(|segment| segment.of_work(vus).share(whole)).collect();
+            assert_eq!(parts.iter().sum::<u64>(), whole, "{sequence} {vus}");
         }
     }
 

@@ -8,8 +8,9 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::options::{overlaid, Options};
+use plimsoll_core::options::{overlaid, Executor, Options, Scenario};
 use plimsoll_core::schedule::Spacing;
+use plimsoll_core::segment::Segment;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError};
 use plimsoll_script::state::{Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
@@ -200,6 +201,13 @@ pub fn inspect(config: &Config) -> Result<Value, EngineError> {
         "declares_load": loaded.options.declares_load, "ignored": loaded.options.ignored,
         "drops_late_arrivals": loaded.options.watches_dropped_iterations(),
     }))
+}
+
+fn shared_iterations(scenario: &Scenario, segment: &Segment) -> u64 {
+    match &scenario.executor {
+        Executor::SharedIterations { vus, iterations, .. } => segment.of_work(*vus).share(*iterations),
+        _ => 0,
+    }
 }
 
 /// A run ended before its plan, by exec.test.abort() or by a threshold.
@@ -427,6 +435,7 @@ impl Plan {
             vu_numbers: AtomicU64::new(0),
             iteration_numbers: numbers(),
             iterations_taken: numbers(),
+            iterations_shared: options.scenarios.iter().map(|scenario| shared_iterations(scenario, &options.segment)).collect(),
             start: Barrier::new(threads + 1),
             cpus: self.config.cpus.clone(),
             tls: tls.clone(),

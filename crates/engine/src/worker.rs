@@ -65,6 +65,8 @@ pub struct Shared {
     pub iteration_numbers: Vec<AtomicU64>,
     /// Per scenario: iterations taken from a shared number.
     pub iterations_taken: Vec<AtomicU64>,
+    /// Per scenario: iterations that VUs share in this process.
+    pub iterations_shared: Vec<u64>,
     pub start: Barrier,
     pub cpus: Vec<usize>,
     pub tls: Arc<Tls>,
