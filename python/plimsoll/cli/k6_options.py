@@ -279,7 +279,7 @@ OPTIONS: tuple[K6Option, ...] = (
     _switch("profilingEnabled", "profiling-enabled", "accepted without effect: there is no REST API", area=Area.RUN),
     _run("tracesOutput", "traces-output", "none only; other places are refused", metavar="PLACE"),
     _run(
-        "secretSource", "secret-source", "where k6/secrets reads, as in file=PATH", shape=Shape.REPEATED,
+        "secretSource", "secret-source", "refused: k6/secrets is not there yet", shape=Shape.REPEATED,
         metavar="SOURCE", join=list,
     ),
 )  # fmt: skip

@@ -36,6 +36,7 @@ def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None
     _refuse(
         told, "consoleOutput", bool(run.get("consoleOutput")), "the console goes to stderr; redirect it with 2> FILE"
     )
+    _refuse(told, "secretSource", bool(run.get("secretSource")), "k6/secrets is not there yet; use -e NAME=value")
     if run.get("summaryMode") == "full":
         print("the summary is the compact one: --summary-mode full is not there yet", file=sys.stderr)
     if run.get("noThresholds"):
