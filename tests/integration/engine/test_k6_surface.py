@@ -145,3 +145,12 @@ def test_every_metric_of_http_and_iterations_is_there(tmp_path: Path, known_serv
     duration = metrics["http_req_duration"]["values"]["avg"]
     parts = sum(metrics[f"http_req_{name}"]["values"]["avg"] for name in ("sending", "waiting", "receiving"))
     assert parts == pytest.approx(duration, rel=0.01)
+
+
+def test_the_console_writes_every_level_to_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    levels = ("log", "debug", "info", "warn", "error")
+    calls = "".join(f"console.{level}('said', {{ at: '{level}' }}, 7);" for level in levels)
+    run_script(tmp_path, f"export default function () {{ {calls} }}")
+    lines = [line for line in capfd.readouterr().err.splitlines() if "said" in line]
+    assert [line.split()[0] for line in lines] == [level.upper() for level in levels]
+    assert all(f'said {{"at":"{level}"}} 7' in line for level, line in zip(levels, lines, strict=True)), lines
