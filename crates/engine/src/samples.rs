@@ -417,7 +417,7 @@ mod tests {
             let wanted = format!("{:.6}", (value * 1e6).round() / 1e6).replace("-0.000000", "0.000000");
             assert_eq!(std::str::from_utf8(decimal.whole()).unwrap(), wanted);
             let trimmed: f64 = std::str::from_utf8(decimal.trimmed()).unwrap().parse().unwrap();
-            assert_eq!(trimmed, wanted.parse().unwrap());
+            assert_eq!(trimmed, wanted.parse::<f64>().unwrap());
         }
         assert_eq!(Decimal::of(100.0).unwrap().trimmed(), b"100");
         assert!(Decimal::of(f64::NAN).is_none() && Decimal::of(f64::INFINITY).is_none() && Decimal::of(1e12).is_none());
