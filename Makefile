@@ -40,15 +40,15 @@ postgresql:
 lint: build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests docs
+	$(BIN)/ruff format --check python tests docs
 	$(BIN)/lint-imports
 	$(BIN)/mypy python/plimsoll
 
 fmt: setup
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests
-	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix python tests docs
+	$(BIN)/ruff format python tests docs
 
 accuracy: build
 	$(BIN)/python -m pytest tests/accuracy -m 'timing or not timing'
@@ -62,6 +62,7 @@ known-capacity: build
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json
 	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
+	$(BIN)/python docs/k6-surface/compatibility_page.py > docs/k6-compatibility.md
 
 wheel-smoke: setup
 	rm -rf target/wheels

@@ -113,6 +113,9 @@ def contenders(folder: Path, url: str) -> dict[str, Callable[[], float]]:
     if shutil.which("wrk"):
         wrk = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", url]
         found["wrk"] = lambda: measured(wrk, number_after(r"(\d+) requests in"))
+    plain = [str(ROOT / ".venv/bin/plimsoll"), "run", "-q", "--runs", str(folder / "runs"), "--url", url]
+    plain += ["-u", str(CONNECTIONS), "-d", f"{SECONDS}s"]
+    found["plimsoll --url"] = lambda: measured(plain, counted)
     for name, script in scripts.items():
         ours = [str(ROOT / ".venv/bin/plimsoll"), "run", "-q", "--runs", str(folder / "runs"), *load, str(script)]
         found[f"plimsoll {name}"] = lambda command=ours: measured(command, counted)
@@ -138,6 +141,9 @@ def main() -> None:
         if f"k6 {kind}" in times:
             pairs = zip(times[f"k6 {kind}"], times[f"plimsoll {kind}"], strict=True)
             print(f"  k6 / plimsoll, {kind}: {statistics.median(theirs / ours for theirs, ours in pairs):.1f}")
+    if "wrk" in times:
+        pairs = zip(times["plimsoll --url"], times["wrk"], strict=True)
+        print(f"  plimsoll --url / wrk: {statistics.median(ours / theirs for ours, theirs in pairs):.2f}")
     if not shutil.which("k6"):
         print("  k6 is not installed: go install go.k6.io/k6@latest")
 

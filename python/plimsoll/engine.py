@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,14 @@ from plimsoll.script_mistakes import script_mistake
 POLL_S = 0.05
 BACKGROUND_NICE = 10
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
-_NOTHING: dict[str, Any] = {"summary": {}, "handled": None, "aborted": None, "failure": None, "marked_failed": False}
+_NOTHING: dict[str, Any] = {
+    "summary": {},
+    "handled": None,
+    "aborted": None,
+    "failure": None,
+    "marked_failed": False,
+    "samples": None,
+}
 
 
 @dataclass(frozen=True)
@@ -30,9 +37,12 @@ class EngineConfig:
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
     `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for remote
-    modules."""
+    modules.
 
-    script: Path
+    `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
+    what to request instead of a script, which is None then: {url, method, headers, body, rate}."""
+
+    script: Path | None
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
@@ -44,12 +54,15 @@ class EngineConfig:
     secret_sources: tuple[str, ...] = ()
     vu_memory_bytes: int = DEFAULT_VU_MEMORY_BYTES
     import_map: Path | None = None
+    options_below: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Sequence[tuple[str, str]] = ()
+    url: Mapping[str, Any] | None = None
 
     def to_json(self) -> str:
         """The form that the native module reads."""
         return json.dumps(
             {
-                "script": str(self.script),
+                "script": str(self.script or ""),
                 "env": list(self.env.items()),
                 "options": dict(self.options),
                 "threads": self.threads,
@@ -61,6 +74,9 @@ class EngineConfig:
                 "secret_sources": list(self.secret_sources),
                 "vu_memory_bytes": self.vu_memory_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
+                "options_below": dict(self.options_below),
+                "outputs": [{"kind": kind, "path": path} for kind, path in self.outputs],
+                "url": dict(self.url) if self.url is not None else None,
             }
         )
 
@@ -72,7 +88,7 @@ def inspect(config: EngineConfig) -> dict[str, Any]:
 
 
 @contextmanager
-def _native_errors(script: Path) -> Iterator[None]:
+def _native_errors(script: Path | None) -> Iterator[None]:
     """The native module's errors as ours: ValueError(message, end) is a script's, RuntimeError the engine's own."""
     try:
         yield
@@ -146,8 +162,9 @@ class EngineRun:
 
     def result(self) -> dict[str, Any]:
         """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
-        "failure": how teardown failed, see `failure`, "marked_failed": whether exec.test.fail() was called}; handled,
-        aborted and failure are None where there is nothing to say.
+        "failure": how teardown failed, see `failure`, "marked_failed": whether exec.test.fail() was called, "samples": raw
+        samples lost and what stopped their writing}; handled, aborted, failure and samples are None where there is nothing
+        to say.
 
         Raises ScriptError if setup failed, EngineError if the engine did or the run has not begun.
         """

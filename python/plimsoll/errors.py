@@ -108,7 +108,7 @@ class InputErrors(InputError):
         return "\n".join([*lines, f"{self.what}. {self.next_step}"])
 
 
-ScriptEnd = Literal["exception", "options", "abort", "setup_timeout", "teardown_timeout"]
+ScriptEnd = Literal["exception", "options", "abort", "output", "setup_timeout", "teardown_timeout"]
 
 
 class ScriptError(InputError):

@@ -16,9 +16,9 @@ _UNKNOWN_OPTION = re.compile(r"^(?P<key>options[^:]*): unknown; known are (?P<kn
 _STATEMENT = re.compile(r"^[ \t]*(?:import|export)\b[^;'\"]*?['\"](?P<module>[^'\"\n]+)['\"]", re.MULTILINE)
 
 
-def script_mistake(message: str, end: ScriptEnd = "exception", *, script: Path) -> ScriptError:
+def script_mistake(message: str, end: ScriptEnd = "exception", *, script: Path | None) -> ScriptError:
     """The native module's message as an error that names file and line wherever they can be known."""
-    error = _placed(message, script)
+    error = _placed(message, script) if script is not None else ScriptError(message, "Correct it and run again.")
     error.end = end
     return error
 

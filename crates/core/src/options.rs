@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::duration;
 use crate::schedule::Profile;
+use crate::segment::Segment;
+use crate::system_tags::SystemTags;
 use crate::think::ThinkTime;
 use crate::threshold::{Aggregate, Threshold};
 
@@ -65,6 +67,10 @@ pub struct Options {
     pub tags: Vec<(String, String)>,
     pub setup_timeout: Duration,
     pub teardown_timeout: Duration,
+    pub handle_summary_timeout: Duration,
+    /// The part of the load that is this process's.
+    pub segment: Segment,
+    pub system_tags: SystemTags,
     pub max_redirects: u32,
     pub user_agent: String,
     pub insecure_skip_tls_verify: bool,
@@ -92,11 +98,7 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 24] = [
-    "paused",
-    "executionSegment",
-    "executionSegmentSequence",
-    "handleSummaryTimeout",
+const WITHOUT_EFFECT: [&str; 19] = [
     "rps",
     "dns",
     "httpDebug",
@@ -108,7 +110,6 @@ const WITHOUT_EFFECT: [&str; 24] = [
     "hosts",
     "cloud",
     "ext",
-    "systemTags",
     "metricSamplesBufferSize",
     "features",
     "consoleOutput",
@@ -258,6 +259,9 @@ impl Options {
             tags: reader.pairs("tags"),
             setup_timeout: reader.duration("setupTimeout").unwrap_or(Duration::from_secs(60)),
             teardown_timeout: reader.duration("teardownTimeout").unwrap_or(Duration::from_secs(60)),
+            handle_summary_timeout: reader.duration("handleSummaryTimeout").unwrap_or(Duration::from_secs(120)),
+            segment: read_segment(&mut reader),
+            system_tags: read_system_tags(&mut reader),
             max_redirects: reader.whole("maxRedirects").unwrap_or(10) as u32,
             user_agent: reader.text("userAgent").unwrap_or_else(|| concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned()),
             insecure_skip_tls_verify: reader.flag("insecureSkipTLSVerify").unwrap_or(false),
@@ -278,6 +282,9 @@ impl Options {
             declares_load: false,
             ignored: Vec::new(),
         };
+        if reader.flag("paused") == Some(true) {
+            reader.mistake("paused", "a paused run could not be resumed: there is no REST API; leave it out");
+        }
         options.scenarios = load::read_load(&mut reader, &mut options.declares_load);
         let thresholds = reader.get("thresholds");
         for key in fields.keys().filter(|key| WITHOUT_EFFECT.contains(&key.as_str())) {
@@ -319,6 +326,36 @@ impl Options {
     pub fn watches_dropped_iterations(&self) -> bool {
         self.thresholds.iter().any(|threshold| threshold.metric == "dropped_iterations")
     }
+}
+
+/// Options of `upper` over those of `lower`. As in k6, a load in `upper` replaces all of the load below it but the VUs.
+pub fn overlaid(mut lower: Map<String, Value>, upper: &Map<String, Value>) -> Map<String, Value> {
+    let given = |fields: &Map<String, Value>, key: &str| fields.get(key).is_some_and(|value| !value.is_null());
+    if LOAD.iter().any(|key| given(upper, key)) {
+        lower.retain(|key, _| !LOAD.contains(&key.as_str()));
+    }
+    for (key, value) in upper.iter().filter(|(_, value)| !value.is_null()) {
+        lower.insert(key.clone(), value.clone());
+    }
+    lower
+}
+
+const LOAD: [&str; 4] = ["duration", "iterations", "stages", "scenarios"];
+
+fn read_segment(reader: &mut Reader) -> Segment {
+    let (segment, sequence) = (reader.get("executionSegment"), reader.get("executionSegmentSequence"));
+    Segment::read(segment, sequence).unwrap_or_else(|what| {
+        reader.mistakes.push(format!("{}.{what}", reader.place));
+        Segment::default()
+    })
+}
+
+fn read_system_tags(reader: &mut Reader) -> SystemTags {
+    let read = reader.get("systemTags").map_or_else(|| Ok(SystemTags::default()), SystemTags::from_json);
+    read.unwrap_or_else(|what| {
+        reader.mistake("systemTags", &what);
+        SystemTags::default()
+    })
 }
 
 const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
@@ -434,6 +471,38 @@ mod tests {
         ] {
             assert_eq!(Options::from_json(&value).unwrap().scenarios[0].executor_name, executor);
         }
+    }
+
+    #[test]
+    fn a_load_from_above_replaces_the_load_below_but_not_its_vus() {
+        let lower = json!({"vus": 3, "scenarios": {"a": {}}, "userAgent": "x", "tags": {"a": "1"}});
+        let upper = json!({"duration": "5s", "tags": {"b": "2"}, "batch": null});
+        let merged = overlaid(lower.as_object().unwrap().clone(), upper.as_object().unwrap());
+        assert_eq!(Value::Object(merged), json!({"vus": 3, "userAgent": "x", "tags": {"b": "2"}, "duration": "5s"}));
+    }
+
+    #[test]
+    fn options_without_an_effect_are_taken_and_named() {
+        let given = json!({"cloud": {"projectID": 1}, "ext": {}, "features": [], "metricSamplesBufferSize": 5, "batch": 3});
+        assert_eq!(Options::from_json(&given).unwrap().ignored, ["cloud", "ext", "features", "metricSamplesBufferSize"]);
+    }
+
+    #[test]
+    fn loads_that_contradict_themselves_are_refused() {
+        for (value, wanted) in [
+            (json!({"vus": 5, "iterations": 1}), "options.iterations: 1 is fewer than the 5 VUs"),
+            (json!({"vus": 0, "duration": "1s"}), "options.vus: must be at least 1"),
+            (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
+            (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
+            (json!({"paused": true}), "options.paused"),
+            (json!({"executionSegment": "2"}), "options.executionSegment: '2'"),
+            (json!({"systemTags": "url"}), "options.systemTags"),
+        ] {
+            let mistakes = Options::from_json(&value).unwrap_err();
+            assert!(mistakes.len() == 1 && mistakes[0].contains(wanted), "{mistakes:?}");
+        }
+        let ramp = json!({"vus": 0, "stages": [{"duration": "1s", "target": 1}]});
+        assert!(Options::from_json(&ramp).is_ok());
     }
 
     fn think_time_of(value: &Value) -> Result<ThinkTime, String> {

@@ -160,6 +160,16 @@ pub enum Overflow {
     At(Option<String>),
 }
 
+/// Who is told of every sample as it is recorded, such as a raw output.
+pub trait Tap {
+    fn metric(&mut self, id: MetricId, metric: &Metric);
+    fn tag_set(&mut self, id: TagSetId, tags: &Tags);
+    /// Samples of one moment with one set of tags.
+    fn samples(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]);
+    /// A second has ended: what was held back should go on.
+    fn flush(&mut self);
+}
+
 /// A thread's series since the last `take`.
 #[derive(Default)]
 pub struct Recorder {
@@ -169,6 +179,7 @@ pub struct Recorder {
     /// Indexed by metric, then by tag set.
     values: Vec<Vec<Option<Values>>>,
     overflow: Option<Overflow>,
+    tap: Option<Box<dyn Tap>>,
 }
 
 impl Recorder {
@@ -190,9 +201,13 @@ impl Recorder {
             }
             return Ok(at as MetricId);
         }
-        self.metrics.push(Metric { name: name.to_owned(), kind, is_time });
+        let (id, metric) = (self.metrics.len() as MetricId, Metric { name: name.to_owned(), kind, is_time });
+        if let Some(tap) = &mut self.tap {
+            tap.metric(id, &metric);
+        }
+        self.metrics.push(metric);
         self.values.push(Vec::new());
-        Ok((self.metrics.len() - 1) as MetricId)
+        Ok(id)
     }
 
     /// Interns a tag set given sorted by key. Past the limit `name` becomes "other".
@@ -220,6 +235,9 @@ impl Recorder {
     fn add_tag_set(&mut self, sorted: &[(&str, &str)]) -> TagSetId {
         let tags = Tags(sorted.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect());
         let id = self.tag_sets.len() as TagSetId;
+        if let Some(tap) = &mut self.tap {
+            tap.tag_set(id, &tags);
+        }
         self.tag_sets.push(tags.clone());
         self.tag_index.insert(tags, id);
         id
@@ -235,17 +253,37 @@ impl Recorder {
         self.overflow = Some(Overflow::At(place));
     }
 
+    /// Tells `tap` of every sample from now on, and of what is known already.
+    pub fn attach(&mut self, mut tap: Box<dyn Tap>) {
+        self.metrics.iter().enumerate().for_each(|(id, metric)| tap.metric(id as MetricId, metric));
+        self.tag_sets.iter().enumerate().for_each(|(id, tags)| tap.tag_set(id as TagSetId, tags));
+        self.tap = Some(tap);
+    }
+
     pub fn add(&mut self, metric: MetricId, tags: TagSetId, value: f64) {
-        let kind = self.metrics[metric as usize].kind;
-        let series = &mut self.values[metric as usize];
-        if series.len() <= tags as usize {
-            series.resize(tags as usize + 1, None);
+        self.add_all(tags, &[(metric, value)]);
+    }
+
+    /// Adds samples of one moment with one set of tags.
+    pub fn add_all(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
+        for (metric, value) in samples {
+            let kind = self.metrics[*metric as usize].kind;
+            let series = &mut self.values[*metric as usize];
+            if series.len() <= tags as usize {
+                series.resize(tags as usize + 1, None);
+            }
+            series[tags as usize].get_or_insert_with(|| Values::empty(kind)).add(*value);
         }
-        series[tags as usize].get_or_insert_with(|| Values::empty(kind)).add(value);
+        if let Some(tap) = &mut self.tap {
+            tap.samples(tags, samples);
+        }
     }
 
     /// Takes everything recorded since the last call.
     pub fn take(&mut self) -> Vec<Delta> {
+        if let Some(tap) = &mut self.tap {
+            tap.flush();
+        }
         let mut deltas = Vec::new();
         for (metric, series) in self.metrics.iter().zip(&mut self.values) {
             for (tags, values) in series.iter_mut().enumerate() {
@@ -294,6 +332,39 @@ mod tests {
             .sum();
         assert_eq!((deltas.len(), total), (MAX_TAG_SETS + 1, 5000.0));
         assert_eq!(recorder.overflow(), Some(&Overflow::Unplaced));
+    }
+
+    #[derive(Default)]
+    struct Told(std::rc::Rc<std::cell::RefCell<Vec<String>>>);
+
+    impl Tap for Told {
+        fn metric(&mut self, id: MetricId, metric: &Metric) {
+            self.0.borrow_mut().push(format!("metric {id} {}", metric.name));
+        }
+        fn tag_set(&mut self, id: TagSetId, tags: &Tags) {
+            self.0.borrow_mut().push(format!("tags {id} {:?}", tags.get("name")));
+        }
+        fn samples(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
+            self.0.borrow_mut().push(format!("samples {tags} {samples:?}"));
+        }
+        fn flush(&mut self) {
+            self.0.borrow_mut().push("flush".into());
+        }
+    }
+
+    #[test]
+    fn a_tap_is_told_what_is_known_and_every_sample_after_it() {
+        let mut recorder = Recorder::new();
+        let first = recorder.metric("a", Kind::Trend, true).unwrap();
+        let told = Told::default();
+        let seen = told.0.clone();
+        recorder.attach(Box::new(told));
+        let second = recorder.metric("b", Kind::Counter, false).unwrap();
+        let tags = recorder.tag_set(&[("name", "x")]);
+        recorder.add_all(tags, &[(first, 1.5), (second, 1.0)]);
+        recorder.take();
+        let wanted = ["metric 0 a", "metric 1 b", "tags 0 Some(\"x\")", "samples 0 [(0, 1.5), (1, 1.0)]", "flush"];
+        assert_eq!(*seen.borrow(), wanted);
     }
 
     #[test]

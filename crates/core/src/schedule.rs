@@ -7,6 +7,7 @@
 
 use rand::{rngs::SmallRng, SeedableRng};
 
+use crate::segment::Segment;
 use crate::think::exponential;
 
 /// A piecewise-linear curve over elapsed seconds, starting at `start`.
@@ -113,6 +114,9 @@ pub struct Arrivals {
     /// The count at which the next arrival is due, and the distance between even arrivals.
     next_count: f64,
     stride: f64,
+    /// The number of the next even arrival among those of this thread's segment, and what the segment is of all.
+    next_own: u64,
+    segment: Segment,
 }
 
 impl Arrivals {
@@ -124,7 +128,20 @@ impl Arrivals {
             Spacing::Even => (part as f64, parts as f64),
             Spacing::Poisson => (exponential(&mut rng) * parts as f64, parts as f64),
         };
-        Self { profile, spacing, rng, factor: 1.0, anchor_s: 0.0, anchor_count: 0.0, next_count, stride }
+        let (next_own, segment) = (part as u64, Segment::default());
+        Self { profile, spacing, rng, factor: 1.0, anchor_s: 0.0, anchor_count: 0.0, next_count, stride, next_own, segment }
+    }
+
+    /// Plans only the arrivals of a segment; before the first arrival is taken.
+    pub fn limit_to(&mut self, segment: Segment) {
+        match self.spacing {
+            Spacing::Even => self.next_count = segment.global(self.next_own) as f64,
+            Spacing::Poisson => {
+                self.next_count /= segment.fraction();
+                self.stride /= segment.fraction();
+            }
+        }
+        self.segment = segment;
     }
 
     /// Changes the level from `elapsed_s` on. Arrivals planned before it must have been taken already.
@@ -151,10 +168,13 @@ impl Arrivals {
 
     /// Takes the arrival that `peek_s` showed.
     pub fn take(&mut self) {
-        self.next_count += match self.spacing {
-            Spacing::Even => self.stride,
-            Spacing::Poisson => self.stride * exponential(&mut self.rng),
-        };
+        match self.spacing {
+            Spacing::Even => {
+                self.next_own += self.stride as u64;
+                self.next_count = self.segment.global(self.next_own) as f64;
+            }
+            Spacing::Poisson => self.next_count += self.stride * exponential(&mut self.rng),
+        }
     }
 }
 
@@ -188,6 +208,21 @@ mod tests {
         all.sort_by(f64::total_cmp);
         assert_eq!(all.len(), 20);
         assert!(all.iter().enumerate().all(|(index, at)| (at - index as f64 / 10.0).abs() < 1e-9), "{all:?}");
+    }
+
+    #[test]
+    fn the_arrivals_of_all_segments_and_threads_are_those_of_the_whole() {
+        let profile = Profile::stages(0.0, vec![(10.0, 50.0), (5.0, 20.0)]);
+        let whole = planned(&mut Arrivals::new(profile.clone(), Spacing::Even, 0, 0, 1), 15.0);
+        let sequence = serde_json::json!("0,1/7,2/5,1");
+        let mut parts = Vec::new();
+        for (segment, thread) in ["0:1/7", "1/7:2/5", "2/5:1"].iter().flat_map(|segment| [(segment, 0), (segment, 1)]) {
+            let mut arrivals = Arrivals::new(profile.clone(), Spacing::Even, 0, thread, 2);
+            arrivals.limit_to(Segment::read(Some(&serde_json::json!(segment)), Some(&sequence)).unwrap());
+            parts.extend(planned(&mut arrivals, 15.0));
+        }
+        parts.sort_by(f64::total_cmp);
+        assert_eq!(parts, whole);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         if elapsed_s >= vus.duration_s() {
             break;
         }
-        let total = worker.shared.options.vus_at(at, elapsed_s, *level.borrow());
+        let total = worker.shared.options.segment.share(worker.shared.options.vus_at(at, elapsed_s, *level.borrow()));
         let mine = worker.share_of(total.min(worker.shared.vu_cap));
         while (running.len() as u64) < mine {
             let slot = match slots.next().map_or_else(|| worker.new_slot(), Ok) {

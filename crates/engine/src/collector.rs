@@ -1,16 +1,19 @@
 //! Merges the threads' seconds into snapshots, keeps the totals, and judges thresholds while the run goes on.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::record::{Delta, Overflow, Values, MAX_TAG_SETS};
+use plimsoll_core::record::{Delta, Kind, Overflow, Recorder, TagSetId, Values, MAX_TAG_SETS};
 use plimsoll_core::snapshot::{Counts, SeriesMap};
 use plimsoll_core::threshold::{Threshold, Verdict};
 use serde_json::{json, Value};
 
 use crate::limits;
+use crate::samples::Samples;
 
 /// What one thread measured in one second.
 pub struct ThreadSecond {
@@ -32,6 +35,8 @@ pub enum Part {
 #[derive(Default)]
 pub struct Totals {
     pub series: SeriesMap,
+    /// Groups and checks in the order in which they were first seen: the group's path, and the check's name.
+    pub places: Vec<(String, Option<String>)>,
     pub seconds: f64,
     pub vus_min_max: Option<(u64, u64)>,
     pub vus_max: u64,
@@ -48,6 +53,34 @@ pub struct Collector<'a> {
     /// Asks the run to stop, because a threshold with `abortOnFail` failed.
     pub abort: &'a dyn Fn(String),
     pub t0_unix_s: f64,
+    /// Where raw samples are wanted: the numbers of VUs, which no thread knows alone.
+    pub vus: Option<VusSamples>,
+}
+
+/// Raw samples of `vus` and `vus_max`, one each second as in k6.
+pub struct VusSamples {
+    recorder: RefCell<Recorder>,
+    tags: TagSetId,
+}
+
+impl VusSamples {
+    pub fn new(samples: &Samples) -> Self {
+        let mut recorder = Recorder::new();
+        recorder.attach(samples.tap(Rc::default()));
+        let tags = recorder.tag_set(&[]);
+        Self { recorder: RefCell::new(recorder), tags }
+    }
+
+    fn add(&self, vus: u64, vus_max: u64) {
+        let mut recorder = self.recorder.borrow_mut();
+        for (name, value) in [("vus", vus), ("vus_max", vus_max)] {
+            // Nobody else names metrics here, so that their kinds cannot clash.
+            if let Ok(metric) = recorder.metric(name, Kind::Gauge, false) {
+                recorder.add(metric, self.tags, value as f64);
+            }
+        }
+        recorder.take();
+    }
 }
 
 #[derive(Default)]
@@ -80,8 +113,8 @@ impl Collector<'_> {
                     second.lag.merge(&part.lag);
                     for delta in &part.deltas {
                         second.series.merge(delta);
-                        totals.series.merge(delta);
                     }
+                    add_deltas(totals, &part.deltas);
                 }
             }
             while open.first_entry().is_some_and(|entry| entry.get().parts >= self.threads) {
@@ -100,6 +133,9 @@ impl Collector<'_> {
         let vus = second.counts.vus;
         totals.vus_min_max = Some(totals.vus_min_max.map_or((vus, vus), |(low, high)| (low.min(vus), high.max(vus))));
         totals.vus_max = totals.vus_max.max(second.counts.vus_max);
+        if let Some(samples) = &self.vus {
+            samples.add(vus, second.counts.vus_max);
+        }
         let now_cpu_s = limits::process_cpu_s();
         let snapshot = self.snapshot(number, second, now_cpu_s - *cpu_s);
         *cpu_s = now_cpu_s;
@@ -158,10 +194,17 @@ pub fn unix_now_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// Adds what setup and teardown measured to the totals.
+/// Adds what a thread, setup or teardown measured to the totals.
 pub fn add_deltas(totals: &mut Totals, deltas: &[Delta]) {
     for delta in deltas {
         totals.series.merge(delta);
+        if matches!(delta.metric.name.as_str(), "checks" | "group_duration") {
+            let group = delta.tags.get("group").unwrap_or_default();
+            let check = delta.tags.get("check").filter(|_| delta.metric.name == "checks");
+            if !totals.places.iter().any(|(path, name)| path == group && name.as_deref() == check) {
+                totals.places.push((group.to_owned(), check.map(str::to_owned)));
+            }
+        }
     }
 }
 

@@ -9,16 +9,18 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{self, StreamExt};
 use plimsoll_core::options::{Executor, Scenario};
 use plimsoll_core::record::{MetricId, TagSetId};
+use plimsoll_core::system_tags::SystemTag;
 use plimsoll_script::address::Origin;
 use plimsoll_script::bundle::RequestDefaults;
 use plimsoll_script::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use plimsoll_script::state::{Extent, Iteration, ScenarioFacts};
-use plimsoll_script::vu::{Job, Outcome, Step};
+use plimsoll_script::vu::{Job, Outcome, Step, Vu};
 use tokio::sync::Semaphore;
 
 use crate::beside::Beside;
 use crate::client::Client;
 use crate::collector::unix_now_s;
+use crate::plain::Plain;
 use crate::signal::Signal;
 use crate::worker::{Phase, Slot, Worker};
 
@@ -26,7 +28,7 @@ use crate::worker::{Phase, Slot, Worker};
 pub struct Context {
     pub worker: Rc<Worker>,
     pub at: usize,
-    tags: Rc<[(String, String)]>,
+    pub tags: Rc<[(String, String)]>,
     env: Rc<[(String, String)]>,
     facts: Rc<ScenarioFacts>,
     function: Rc<str>,
@@ -35,6 +37,8 @@ pub struct Context {
     /// What interrupts each VU of the scenario.
     cuts: RefCell<Vec<Rc<Signal>>>,
     is_cut: Cell<bool>,
+    /// What an iteration is where there is no script.
+    plain: Option<Plain>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +53,8 @@ impl Context {
         let mut tags = worker.shared.options.tags.clone();
         tags.retain(|(key, _)| !scenario.tags.iter().any(|(other, _)| other == key));
         tags.extend(scenario.tags.iter().cloned());
-        if !tags.iter().any(|(key, _)| key == "scenario") {
+        let carries_scenario = worker.shared.options.system_tags.has(SystemTag::Scenario);
+        if carries_scenario && !tags.iter().any(|(key, _)| key == "scenario") {
             tags.push(("scenario".into(), scenario.name.clone()));
         }
         tags.sort();
@@ -66,8 +71,11 @@ impl Context {
             },
         });
         let function = scenario.exec.as_str().into();
+        // That the address is one was checked before the run began.
+        let plain = worker.shared.plain.as_ref().and_then(|url| url.request(&worker.shared.options).ok()).map(Plain::new);
         let context = Rc::new(Self {
             worker,
+            plain,
             at,
             tags: tags.into(),
             env,
@@ -150,7 +158,7 @@ impl Context {
         if worker.shared.options.no_vu_connection_reuse {
             slot.client.close_idle();
         }
-        if let Some(message) = slot.vu.state.test_aborted.borrow_mut().take() {
+        if let Some(message) = slot.vu.as_ref().and_then(|vu| vu.state.test_aborted.borrow_mut().take()) {
             (worker.shared.abort_test)(message);
         }
         match outcome {
@@ -198,13 +206,13 @@ impl Context {
         let now_s = worker.elapsed_s();
         worker.counts.borrow_mut().done += 1;
         worker.recording.tally.completed.fetch_add(1, Ordering::Relaxed);
-        let tags = slot.vu.state.own_tag_set().unwrap_or_else(|| self.own_tags());
+        let own = slot.vu.as_ref().and_then(|vu| vu.state.own_tag_set());
+        let tags = own.unwrap_or_else(|| self.own_tags());
         let mut recorder = worker.recorder.borrow_mut();
-        recorder.add(worker.builtin.iterations, tags, 1.0);
-        recorder.add(worker.builtin.iteration_duration, tags, (now_s - started_s) * 1000.0);
+        recorder.add_all(tags, &[(worker.builtin.iterations, 1.0), (worker.builtin.iteration_duration, (now_s - started_s) * 1000.0)]);
         if let Some(planned_s) = planned_s {
-            recorder.add(worker.builtin.arrival_lag, tags, lag_ms);
-            recorder.add(worker.builtin.iteration_response_time, tags, (now_s - planned_s) * 1000.0);
+            let response_time_ms = (now_s - planned_s) * 1000.0;
+            recorder.add_all(tags, &[(worker.builtin.arrival_lag, lag_ms), (worker.builtin.iteration_response_time, response_time_ms)]);
         }
     }
 
@@ -212,6 +220,7 @@ impl Context {
     pub fn count(&self, metric: MetricId, times: u64) {
         let tags = self.own_tags();
         if times > 0 {
+            self.worker.origin.set(None);
             self.worker.recorder.borrow_mut().add(metric, tags, times as f64);
         }
     }
@@ -226,7 +235,13 @@ impl Context {
     }
 
     async fn drive(&self, slot: &mut Slot, job: Job) -> Outcome {
-        let Slot { vu, client, cut, .. } = slot;
+        let lag_ms = job.iteration.arrival_lag_ms;
+        if let Some(plain) = &self.plain {
+            return plain.iterate(self, slot, lag_ms).await;
+        }
+        let origin = Some((slot.number as u32, job.iteration.number_on_vu as u32));
+        let Slot { vu: Some(vu), client, cut, .. } = slot else { return Outcome::Aborted };
+        self.worker.origin.set(origin);
         let mut beside = None;
         let mut step = vu.start(job);
         loop {
@@ -244,14 +259,14 @@ impl Context {
                 client.close_idle();
                 return Outcome::Aborted;
             };
+            self.worker.origin.set(origin);
             step = vu.reply(reply);
         }
     }
 }
 
 /// Runs one function outside an iteration (setup, teardown), without a cut.
-pub async fn call(slot: &mut Slot, job: Job) -> Outcome {
-    let Slot { vu, client, .. } = slot;
+pub async fn call(vu: &mut Vu, client: &Client, job: Job) -> Outcome {
     let mut beside = None;
     let mut step = vu.start(job);
     loop {

@@ -45,7 +45,9 @@ fn may_start(context: &Context, slot: &Slot) -> bool {
         return false;
     }
     match &context.scenario().executor {
-        Executor::SharedIterations { iterations, .. } => shared.iterations_taken[context.at].fetch_add(1, Ordering::Relaxed) < *iterations,
+        Executor::SharedIterations { .. } => {
+            shared.iterations_taken[context.at].fetch_add(1, Ordering::Relaxed) < shared.iterations_shared[context.at]
+        }
         Executor::PerVuIterations { iterations, .. } => slot.iterations < *iterations,
         _ => false,
     }

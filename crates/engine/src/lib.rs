@@ -1,7 +1,8 @@
 //! The load engine: threads, sockets, the clock, executors and live control.
 //!
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
-//! `iterations`); `client` is HTTP/1.1 on the wire, `deadline` its time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots.
+//! `iterations`); `client` is HTTP/1.1 on the wire, `deadline` its time limits, `beside` what runs beside a script; `collector` merges the
+//! threads' seconds into snapshots; `samples` writes raw ones; `plain` requests one URL without a script.
 
 mod beside;
 mod client;
@@ -13,7 +14,9 @@ mod drive;
 mod iterations;
 pub mod limits;
 mod open;
+mod plain;
 pub mod run;
+mod samples;
 mod signal;
 mod summary;
 mod timer;

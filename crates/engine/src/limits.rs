@@ -111,6 +111,15 @@ impl Drop for SmallPages {
     }
 }
 
+/// Lets the calling thread step back behind those that make the load, where they share a processor.
+pub fn step_back() {
+    // SAFETY: a plain system call; on Linux it concerns the calling thread alone. Lower priority needs no privilege.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
+    }
+}
+
 /// Pins the calling thread to a processor; where that is not permitted it runs where it may.
 pub fn pin_thread(cpu: usize) {
     // SAFETY: an all-zero set is valid; the call reads it only.

@@ -104,7 +104,13 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let Executor::Open { rate_per_s, pre_allocated_vus, max_vus } = &context.scenario().executor else { return };
     let shared = &worker.shared;
     let mut arrivals = Arrivals::new(rate_per_s.clone(), shared.spacing, shared.seed.wrapping_add(at as u64 * 7919), worker.index, shared.threads);
-    let cap = max_vus.unwrap_or(shared.vu_cap).max(*pre_allocated_vus);
+    let segment = shared.options.segment.of_work(max_vus.unwrap_or(*pre_allocated_vus));
+    if segment.fraction() == 0.0 {
+        return;
+    }
+    arrivals.limit_to(segment);
+    let cap = max_vus.map_or(shared.vu_cap, |max_vus| shared.options.segment.share(max_vus).max(1));
+    let cap = cap.max(shared.options.segment.share(*pre_allocated_vus));
     let line = Rc::new(Line::default());
     worker.waiting.borrow_mut().push(line.clone());
     slots.iter().for_each(|slot| context.adopt(slot));

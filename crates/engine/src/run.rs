@@ -8,8 +8,9 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::options::Options;
+use plimsoll_core::options::{overlaid, Executor, Options, Scenario};
 use plimsoll_core::schedule::Spacing;
+use plimsoll_core::segment::Segment;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::Secrets;
 use plimsoll_script::state::{Iteration, Recording, VuState};
@@ -20,12 +21,12 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::client::{Client, Network};
-use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals};
+use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals, VusSamples};
+use crate::plain::PlainUrl;
+use crate::samples::{OutputFile, Samples};
 use crate::tls::Tls;
-use crate::worker::{LateArrivals, Phase, Shared, Slot};
+use crate::worker::{LateArrivals, Phase, Shared};
 use crate::{drive, limits, summary, worker};
-
-const HANDLE_SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What a caller asks for; `options` replaces the script's option of the same name.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,6 +51,12 @@ pub struct Config {
     pub vu_memory_bytes: usize,
     /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
     pub import_map: Option<PathBuf>,
+    /// Options that the script's replace, as of a configuration file.
+    pub options_below: serde_json::Map<String, Value>,
+    /// Files of raw samples.
+    pub outputs: Vec<OutputFile>,
+    /// An address to request instead of a script.
+    pub url: Option<PlainUrl>,
 }
 
 impl Default for Config {
@@ -67,6 +74,9 @@ impl Default for Config {
             secret_sources: Vec::new(),
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
             import_map: None,
+            options_below: serde_json::Map::new(),
+            outputs: Vec::new(),
+            url: None,
         }
     }
 }
@@ -83,6 +93,8 @@ pub enum EngineError {
     TimedOut { function: &'static str, limit: Duration },
     #[error("{function}() aborted the test: {message}")]
     Aborted { function: &'static str, message: String },
+    #[error("{0}")]
+    Output(String),
     #[error("{0}; check the machine's limits of threads and open files")]
     System(String),
 }
@@ -97,6 +109,7 @@ impl EngineError {
             Self::TimedOut { function: "setup", .. } => "setup_timeout",
             Self::TimedOut { .. } => "teardown_timeout",
             Self::Aborted { .. } => "abort",
+            Self::Output(_) => "output",
             Self::System(_) => "system",
         }
     }
@@ -108,29 +121,36 @@ struct Loaded {
     info: InitInfo,
     options: Options,
     options_json: Value,
+    plain: Option<PlainUrl>,
 }
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
-    let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
-    let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?.with_secrets(secrets);
-    bundle.vu_memory_bytes = config.vu_memory_bytes;
-    let bundle = Arc::new(bundle);
-    let (_, info) = new_vu(&bundle, 0)?;
-    let mut options_json: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
-    if !config.options.is_empty() {
-        if !options_json.is_object() {
-            options_json = json!({});
+    let (bundle, info) = match &config.url {
+        Some(_) => (Arc::new(Bundle::without_script(config.env.clone())), InitInfo { options_json: "null".into(), exports: vec!["default".into()] }),
+        None => {
+            let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
+            let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?.with_secrets(secrets);
+            bundle.vu_memory_bytes = config.vu_memory_bytes;
+            let bundle = Arc::new(bundle);
+            let (_, info) = new_vu(&bundle, 0)?;
+            (bundle, info)
         }
-        if let Some(fields) = options_json.as_object_mut() {
-            // A load given from outside replaces the script's, as k6's flags do.
-            let load = ["vus", "duration", "iterations", "stages", "scenarios"];
-            if config.options.keys().any(|key| load.contains(&key.as_str()) && key != "vus") {
-                fields.retain(|key, _| !load.contains(&key.as_str()));
-            }
-            fields.extend(config.options.clone());
-        }
-    }
+    };
+    let of_script: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
+    let options_json = match &of_script {
+        Value::Object(fields) => Value::Object(overlaid(overlaid(config.options_below.clone(), fields), &config.options)),
+        Value::Null => Value::Object(overlaid(config.options_below.clone(), &config.options)),
+        // Not an object: said by what reads it.
+        _ => of_script,
+    };
+    let options_json = match config.url.as_ref().and_then(|url| url.rate) {
+        Some(rate) => arrivals_at(rate, &options_json),
+        None => options_json,
+    };
     let options = Options::from_json(&options_json).map_err(EngineError::Options)?;
+    if let Some(url) = &config.url {
+        url.request(&options).map_err(|mistake| EngineError::Options(vec![mistake]))?;
+    }
     check_exports(&options, &info)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
@@ -140,9 +160,24 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         batch: options.batch,
         batch_per_host: options.batch_per_host,
         no_cookies_reset: options.no_cookies_reset,
+        system_tags: options.system_tags,
     };
     let bundle = Arc::new(bundle.with_options(defaults, seen_by_script(&options_json, &options).to_string()));
-    Ok(Loaded { bundle, info, options, options_json })
+    Ok(Loaded { bundle, info, options, options_json, plain: config.url.clone() })
+}
+
+/// The options of a run of one URL with its shortcut for a load in place of arrivals at `rate` per second.
+fn arrivals_at(rate: f64, options: &Value) -> Value {
+    let mut options = options.clone();
+    if let Some(fields) = options.as_object_mut() {
+        let (vus, duration) = (fields.remove("vus"), fields.remove("duration"));
+        let mut scenario = json!({"executor": "constant-arrival-rate", "rate": rate, "duration": duration.unwrap_or_else(|| json!("10s"))});
+        if let Some(vus) = vus {
+            scenario["preAllocatedVUs"] = vus;
+        }
+        fields.insert("scenarios".into(), json!({"default": scenario}));
+    }
+    options
 }
 
 /// The options as `exec.test.options` shows them: the load as scenarios, also where the script states it by k6's shortcuts.
@@ -204,6 +239,13 @@ pub fn inspect(config: &Config) -> Result<Value, EngineError> {
     }))
 }
 
+fn shared_iterations(scenario: &Scenario, segment: &Segment) -> u64 {
+    match &scenario.executor {
+        Executor::SharedIterations { vus, iterations, .. } => segment.of_work(*vus).share(*iterations),
+        _ => 0,
+    }
+}
+
 /// A run ended before its plan, by exec.test.abort() or by a threshold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abort {
@@ -224,6 +266,8 @@ pub struct Ended {
     pub failure: Option<EngineError>,
     /// Whether the script marked the run as failed with exec.test.fail().
     pub marked_failed: bool,
+    /// Of raw samples, where any were wanted: `{lost, failure}`.
+    pub samples: Option<Value>,
 }
 
 /// A load that is ready or runs; dropped, it aborts.
@@ -259,6 +303,7 @@ impl Run {
             None => (LateArrivals::Wait, "wait"),
             Some(other) => return Err(EngineError::Options(vec![format!("late arrivals '{other}': use wait or drop")])),
         };
+        let samples = Samples::start(&config.outputs, &loaded.options).map_err(EngineError::Output)?;
         let vu_cap = limits::vu_cap();
         let (level, level_seen) = watch::channel(config.level);
         let (phase, _) = watch::channel(Phase::Running);
@@ -275,6 +320,7 @@ impl Run {
             phase: phase.clone(),
             output,
             began: began.clone(),
+            samples: samples.map(Arc::new),
         };
         let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
         Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, vu_cap, late_arrivals: late_name })
@@ -342,10 +388,18 @@ struct Plan {
     phase: Arc<watch::Sender<Phase>>,
     output: Sender<String>,
     began: Arc<Mutex<Option<Instant>>>,
+    samples: Option<Arc<Samples>>,
 }
 
 impl Plan {
-    fn carry_out(self) -> Result<Ended, EngineError> {
+    fn carry_out(mut self) -> Result<Ended, EngineError> {
+        let ended = self.load_and_summarise();
+        // Every thread and its tap has gone: what is left is written, whatever came before.
+        let samples = self.samples.take().and_then(Arc::into_inner).map(Samples::finish);
+        ended.map(|ended| Ended { samples, ..ended })
+    }
+
+    fn load_and_summarise(&self) -> Result<Ended, EngineError> {
         let _small_pages = limits::SmallPages::only();
         let tls = Tls::new(self.loaded.options.insecure_skip_tls_verify);
         let mut totals = Totals::default();
@@ -370,12 +424,13 @@ impl Plan {
         }
         let aborted = locked(&aborted).take();
         let marked_failed = self.loaded.bundle.is_marked_failed();
-        Ok(Ended { summary, handled, aborted, failure, marked_failed })
+        Ok(Ended { summary, handled, aborted, failure, marked_failed, samples: None })
     }
 
     /// What handleSummary makes of the summary; without a usable answer, which is said, the usual summary will do.
     fn handle_summary(&self, summary: &Value, tls: &Arc<Tls>) -> Option<Value> {
-        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), HANDLE_SUMMARY_TIMEOUT, tls, &mut Totals::default());
+        let limit = self.loaded.options.handle_summary_timeout;
+        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), limit, tls, &mut Totals::default());
         match answer.map(|json| json.and_then(|json| serde_json::from_str(&json).ok())) {
             Ok(Some(Value::Object(files))) => return Some(Value::Object(files)),
             Ok(_) => eprintln!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
@@ -419,9 +474,12 @@ impl Plan {
             vu_numbers: AtomicU64::new(0),
             iteration_numbers: numbers(),
             iterations_taken: numbers(),
+            iterations_shared: options.scenarios.iter().map(|scenario| shared_iterations(scenario, &options.segment)).collect(),
             start: Barrier::new(threads + 1),
             cpus: self.config.cpus.clone(),
             tls: tls.clone(),
+            samples: self.samples.clone(),
+            plain: self.loaded.plain.clone(),
         });
         let (parts, incoming) = channel();
         let mut handles = Vec::new();
@@ -445,6 +503,7 @@ impl Plan {
             output: self.output.clone(),
             abort: &abort_by_threshold,
             t0_unix_s: unix_now_s(),
+            vus: self.samples.as_deref().map(VusSamples::new),
         };
         collector.gather(&incoming, totals);
         for handle in handles {
@@ -463,11 +522,14 @@ impl Plan {
         totals: &mut Totals,
     ) -> Result<Option<String>, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
-        let (vu, _) = new_vu(&self.loaded.bundle, 0)?;
+        let (mut vu, _) = new_vu(&self.loaded.bundle, 0)?;
         let recorder = vu.state.recorder.clone();
+        if let Some(samples) = &self.samples {
+            recorder.borrow_mut().attach(samples.tap(Rc::default()));
+        }
         vu.state.group.borrow_mut().push_str(&format!("::{function}"));
         let network = Network::new(tls.clone(), true);
-        let mut slot = Slot { vu, cut: Rc::default(), client: Client::new(network.clone()), iterations: 0 };
+        let client = Client::new(network.clone());
         let mut tags = self.loaded.options.tags.clone();
         tags.sort();
         let job =
@@ -479,7 +541,7 @@ impl Plan {
                 let _ = phase.wait_for(|phase| *phase == Phase::Aborting).await;
             };
             tokio::select! {
-                outcome = drive::call(&mut slot, job) => Ok(outcome),
+                outcome = drive::call(&mut vu, &client, job) => Ok(outcome),
                 () = network.deadlines.watch() => Ok(Outcome::Aborted),
                 () = tokio::time::sleep(limit) => Err(EngineError::TimedOut { function, limit }),
                 () = interrupted, if function == "setup" => Ok(Outcome::Aborted),
@@ -489,7 +551,7 @@ impl Plan {
         match outcome? {
             Outcome::Returned(result) => Ok(result),
             Outcome::Threw(error) => Err(EngineError::Threw { function, error }),
-            Outcome::Aborted => match slot.vu.state.test_aborted.borrow_mut().take() {
+            Outcome::Aborted => match vu.state.test_aborted.borrow_mut().take() {
                 Some(message) => Err(EngineError::Aborted { function, message }),
                 None => Ok(None),
             },

@@ -1,8 +1,9 @@
 //! The end-of-test data in k6's shape: what `handleSummary(data)` gets and the text summary is made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 
+use md5::{Digest, Md5};
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::Options;
 use plimsoll_core::record::{Kind, Values};
@@ -23,7 +24,7 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
     }
     for (name, (kind, is_time)) in &names {
         if let Some(values) = totals.series.select(name, &[]) {
-            metrics.insert(name.clone(), metric_json(*kind, *is_time, &values, totals.seconds, stats));
+            metrics.insert(name.clone(), metric_json(name, *kind, *is_time, &values, totals.seconds, stats));
         }
     }
     let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
@@ -34,7 +35,10 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
     );
     let expected = [("expected_response".to_owned(), "true".to_owned())];
     if let Some(values) = totals.series.select("http_req_duration", &expected) {
-        metrics.insert("http_req_duration{expected_response:true}".into(), metric_json(Kind::Trend, true, &values, totals.seconds, stats));
+        metrics.insert(
+            "http_req_duration{expected_response:true}".into(),
+            metric_json("http_req_duration", Kind::Trend, true, &values, totals.seconds, stats),
+        );
     }
     add_thresholds(&mut metrics, &names, totals, &options.thresholds, stats);
     let names: Vec<&str> = stats.iter().map(|(name, _)| name.as_str()).collect();
@@ -60,7 +64,7 @@ fn add_thresholds(
         let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
         let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
             let values = totals.series.select(&threshold.metric, &threshold.tags).unwrap_or_else(|| Values::empty(kind));
-            metric_json(kind, is_time, &values, totals.seconds, stats)
+            metric_json(&threshold.metric, kind, is_time, &values, totals.seconds, stats)
         });
         let verdict_name = match verdict {
             Verdict::Passed => "passed",
@@ -74,7 +78,7 @@ fn add_thresholds(
     }
 }
 
-fn metric_json(kind: Kind, is_time: bool, values: &Values, elapsed_s: f64, stats: &TrendStats) -> Value {
+fn metric_json(name: &str, kind: Kind, is_time: bool, values: &Values, elapsed_s: f64, stats: &TrendStats) -> Value {
     let get = |aggregate| observe(values, aggregate, elapsed_s).unwrap_or(0.0);
     let numbers = match (kind, values) {
         (Kind::Counter, _) => json!({"count": get(Aggregate::Count), "rate": get(Aggregate::Rate)}),
@@ -86,7 +90,16 @@ fn metric_json(kind: Kind, is_time: bool, values: &Values, elapsed_s: f64, stats
         (_, Values::Trend(histogram)) => stats.iter().map(|(name, aggregate)| (name.clone(), trend_json(histogram, values, *aggregate))).collect(),
         _ => json!({}),
     };
-    json!({"type": kind.name(), "contains": if is_time { "time" } else { "default" }, "values": numbers})
+    json!({"type": kind.name(), "contains": contains(name, is_time), "values": numbers})
+}
+
+/// What k6 says that the values of a metric are.
+pub fn contains(name: &str, is_time: bool) -> &'static str {
+    match name {
+        _ if is_time => "time",
+        "data_sent" | "data_received" => "data",
+        _ => "default",
+    }
 }
 
 /// A statistic of a trend; 0 without samples, as in k6.
@@ -97,33 +110,39 @@ fn trend_json(histogram: &Histogram, values: &Values, aggregate: Aggregate) -> V
     }
 }
 
-/// The tree of groups with their checks.
+/// The tree of groups with their checks, in the order in which the script came to them.
 fn root_group(totals: &Totals) -> Value {
-    let mut checks: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
-    for (metric, tags, values) in totals.series.iter().filter(|(metric, _, _)| metric.name == "checks") {
-        debug_assert_eq!(metric.kind, Kind::Rate);
+    let mut checks: HashMap<(&str, &str), (u64, u64)> = HashMap::new();
+    for (_, tags, values) in totals.series.iter().filter(|(metric, _, _)| metric.name == "checks") {
         let (Some(name), Some((passes, fails))) = (tags.get("check"), passes_and_fails(values)) else { continue };
-        let sum = checks.entry((tags.get("group").unwrap_or("").to_owned(), name.to_owned())).or_default();
+        let sum = checks.entry((tags.get("group").unwrap_or_default(), name)).or_default();
         sum.0 += passes;
         sum.1 += fails;
     }
     let mut root = group_json("", "");
-    for ((path, name), (passes, fails)) in checks {
+    for (path, name) in &totals.places {
         let mut group = &mut root;
         let mut walked = String::new();
         for part in path.split("::").filter(|part| !part.is_empty()) {
             walked = format!("{walked}::{part}");
             group = child(group, part, &walked);
         }
-        if let Some(rows) = group["checks"].as_array_mut() {
-            rows.push(json!({"name": name, "path": format!("{path}::{name}"), "passes": passes, "fails": fails}));
+        let found = name.as_deref().and_then(|name| checks.get(&(path.as_str(), name)).map(|counts| (name, *counts)));
+        if let (Some((name, (passes, fails))), Some(rows)) = (found, group["checks"].as_array_mut()) {
+            let path = format!("{path}::{name}");
+            rows.push(json!({"name": name, "path": path, "id": identity(&path), "passes": passes, "fails": fails}));
         }
     }
     root
 }
 
 fn group_json(name: &str, path: &str) -> Value {
-    json!({"name": name, "path": path, "groups": [], "checks": []})
+    json!({"name": name, "path": path, "id": identity(path), "groups": [], "checks": []})
+}
+
+/// The id that k6 gives a group or check: the MD5 of its path.
+fn identity(path: &str) -> String {
+    Md5::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn child<'a>(group: &'a mut Value, name: &str, path: &str) -> &'a mut Value {

@@ -18,6 +18,8 @@ use tokio::sync::watch;
 
 use crate::client::{Client, Network};
 use crate::collector::{Part, ThreadSecond};
+use crate::plain::PlainUrl;
+use crate::samples::{Origin, Samples};
 use crate::signal::Signal;
 use crate::timer::Timer;
 use crate::tls::Tls;
@@ -63,14 +65,22 @@ pub struct Shared {
     pub iteration_numbers: Vec<AtomicU64>,
     /// Per scenario: iterations taken from a shared number.
     pub iterations_taken: Vec<AtomicU64>,
+    /// Per scenario: iterations that VUs share in this process.
+    pub iterations_shared: Vec<u64>,
     pub start: Barrier,
     pub cpus: Vec<usize>,
     pub tls: Arc<Tls>,
+    pub samples: Option<Arc<Samples>>,
+    /// What to request where there is no script.
+    pub plain: Option<PlainUrl>,
 }
 
 /// A VU with its connections.
 pub struct Slot {
-    pub vu: Vu,
+    /// Its number in the run, from 1.
+    pub number: u64,
+    /// Its script; `None` where there is none.
+    pub vu: Option<Vu>,
     /// Interrupts its iteration.
     pub cut: Rc<Signal>,
     pub client: Client,
@@ -92,12 +102,18 @@ pub struct Worker {
     pub waiting: RefCell<Vec<Rc<open::Line>>>,
     lag: RefCell<Histogram>,
     errors_shown: Cell<u64>,
+    /// Whose samples are being recorded, for raw outputs.
+    pub origin: Origin,
 }
 
 impl Worker {
     fn new(shared: Arc<Shared>, index: usize) -> Result<Self, ScriptError> {
         let recording = Recording::new(&shared.bundle).map_err(ScriptError::new)?;
         let network = Network::new(shared.tls.clone(), !shared.options.no_connection_reuse);
+        let origin = Origin::default();
+        if let Some(samples) = &shared.samples {
+            recording.recorder.borrow_mut().attach(samples.tap(origin.clone()));
+        }
         Ok(Self {
             shared,
             index,
@@ -113,6 +129,7 @@ impl Worker {
             waiting: RefCell::default(),
             lag: RefCell::default(),
             errors_shown: Cell::new(0),
+            origin,
         })
     }
 
@@ -122,12 +139,16 @@ impl Worker {
 
     pub fn new_slot(&self) -> Result<Slot, ScriptError> {
         let number = self.shared.vu_numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number);
-        state.run_started.set(self.began.get());
-        let (vu, _) = Vu::load(state)?;
+        let vu = if self.shared.plain.is_none() {
+            let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number);
+            state.run_started.set(self.began.get());
+            Some(Vu::load(state)?.0)
+        } else {
+            None
+        };
         self.vus.set(self.vus.get() + 1);
         self.recording.tally.initialized.store(self.vus.get(), Ordering::Relaxed);
-        Ok(Slot { vu, cut: Rc::default(), client: Client::new(self.network.clone()), iterations: 0 })
+        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone()), iterations: 0 })
     }
 
     /// A VU begins (1) or ends (-1) to be active.
@@ -234,7 +255,9 @@ fn prepare(worker: &Worker) -> Result<Vec<Vec<Slot>>, ScriptError> {
         Executor::Closed { vus, .. } => (vus.peak() * *worker.shared.level.borrow()).round() as u64,
         Executor::Open { pre_allocated_vus, .. } => *pre_allocated_vus,
     };
-    worker.shared.options.scenarios.iter().map(|scenario| (0..worker.share_of(needed(scenario))).map(|_| worker.new_slot()).collect()).collect()
+    let segment = &worker.shared.options.segment;
+    let mine = |scenario| worker.share_of(segment.share(needed(scenario)));
+    worker.shared.options.scenarios.iter().map(|scenario| (0..mine(scenario)).map(|_| worker.new_slot()).collect()).collect()
 }
 
 async fn run_scenario(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {

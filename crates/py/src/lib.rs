@@ -86,16 +86,23 @@ impl EngineRun {
         Ok(self.run()?.elapsed_s())
     }
 
-    /// Waits for the end: JSON of {summary, handled, aborted, failure, marked_failed}; None at a second call.
+    /// Waits for the end: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;
         let ended = py.detach(|| run.join()).map_err(error)?;
         Ok(ended.map(|ended| {
             let aborted = ended.aborted.map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));
             let failure = ended.failure.map(|error| json!({"kind": error.kind(), "message": error.to_string()}));
-            let marked_failed = ended.marked_failed;
-            json!({"summary": ended.summary, "handled": ended.handled, "aborted": aborted, "failure": failure, "marked_failed": marked_failed})
-                .to_string()
+            let (summary, handled, samples, marked_failed) = (ended.summary, ended.handled, ended.samples, ended.marked_failed);
+            json!({
+                "summary": summary,
+                "handled": handled,
+                "aborted": aborted,
+                "failure": failure,
+                "marked_failed": marked_failed,
+                "samples": samples,
+            })
+            .to_string()
         }))
     }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use plimsoll_core::system_tags::SystemTags;
 use thiserror::Error;
 use url::Url;
 
@@ -56,6 +57,7 @@ pub struct RequestDefaults {
     /// 0: no limit.
     pub batch_per_host: usize,
     pub no_cookies_reset: bool,
+    pub system_tags: SystemTags,
 }
 
 pub struct Bundle {
@@ -113,7 +115,16 @@ impl Bundle {
     pub fn new(main: &Path, env: Vec<(String, String)>, import_map: Option<&Path>) -> Result<Self, ScriptError> {
         let main =
             main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
-        let imports = ImportMap::load(import_map, main.parent().unwrap_or(Path::new(".")))?.into();
+        let imports = ImportMap::load(import_map, main.parent().unwrap_or(Path::new(".")))?;
+        Ok(Self::of(main, env, imports))
+    }
+
+    /// Nothing to run, for requests that need no script.
+    pub fn without_script(env: Vec<(String, String)>) -> Self {
+        Self::of(PathBuf::new(), env, ImportMap::default())
+    }
+
+    fn of(main: PathBuf, env: Vec<(String, String)>, imports: ImportMap) -> Self {
         let defaults = RequestDefaults {
             max_redirects: 10,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).into(),
@@ -122,9 +133,19 @@ impl Bundle {
             batch: 20,
             batch_per_host: 6,
             no_cookies_reset: false,
+            system_tags: SystemTags::default(),
         };
-        let (secrets, caches, marks) = (Arc::default(), Arc::default(), Arc::default());
-        Ok(Self { main, env, defaults, options_json: "{}".into(), secrets, vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES, imports, caches, marks })
+        Self {
+            main,
+            env,
+            defaults,
+            options_json: "{}".into(),
+            secrets: Arc::default(),
+            vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
+            imports: imports.into(),
+            caches: Arc::default(),
+            marks: Arc::default(),
+        }
     }
 
     pub fn with_secrets(self, secrets: Secrets) -> Self {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use plimsoll_core::duration;
+use plimsoll_core::system_tags::SystemTag;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Array, ArrayBuffer, Class, Ctx, Error, Exception, Function, Object, Promise, Result, Value};
 
@@ -326,24 +327,30 @@ impl Call {
         let name = self.name.as_deref().unwrap_or(self.request.address.as_str());
         let passed = self.expected.holds(response.status);
         let code = response.error_code().map(|code| code.to_string());
-        let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 7);
+        let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 9);
         extra.extend(self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-        extra.extend([("name", name), ("method", self.request.method.as_str()), ("status", status.as_str()), ("proto", response.proto)]);
-        if let Some(passed) = passed {
-            extra.push(("expected_response", if passed { "true" } else { "false" }));
+        let carried = vu.bundle.defaults.system_tags;
+        let ip = response.remote.filter(|_| carried.has(SystemTag::Ip)).map(|remote| remote.ip().to_string());
+        let own = [
+            (SystemTag::Method, "method", Some(self.request.method.as_str())),
+            (SystemTag::Status, "status", Some(status.as_str())),
+            (SystemTag::Proto, "proto", Some(response.proto).filter(|proto| !proto.is_empty())),
+            (SystemTag::ExpectedResponse, "expected_response", passed.map(|passed| if passed { "true" } else { "false" })),
+            (SystemTag::Error, "error", response.failure.as_ref().map(|failure| failure.message.as_str())),
+            (SystemTag::ErrorCode, "error_code", code.as_deref()),
+            (SystemTag::TlsVersion, "tls_version", Some(response.tls_version).filter(|version| !version.is_empty())),
+            (SystemTag::Ip, "ip", ip.as_deref()),
+        ];
+        if carried.has(SystemTag::Name) || carried.has(SystemTag::Url) {
+            extra.push(("name", name));
         }
-        if let Some(code) = &code {
-            extra.push(("error_code", code));
-        }
-        if !response.tls_version.is_empty() {
-            extra.push(("tls_version", response.tls_version));
-        }
+        extra.extend(own.into_iter().filter(|(tag, ..)| carried.has(*tag)).filter_map(|(_, key, value)| value.map(|value| (key, value))));
         let tags = vu.tag_set(ctx, &extra);
         let timings = &response.timings;
         let response_time_ms = response.finished.saturating_duration_since(self.called).as_secs_f64() * 1000.0 + self.lag_ms;
         let mut recorder = vu.recorder.borrow_mut();
         let builtin = &vu.builtin;
-        for (metric, value) in [
+        let samples = [
             (builtin.http_reqs, 1.0),
             (builtin.http_req_duration, timings.duration()),
             (builtin.http_req_response_time, response_time_ms),
@@ -355,9 +362,8 @@ impl Call {
             (builtin.http_req_receiving, timings.receiving),
             (builtin.data_sent, response.bytes_sent as f64),
             (builtin.data_received, response.bytes_received as f64),
-        ] {
-            recorder.add(metric, tags, value);
-        }
+        ];
+        recorder.add_all(tags, &samples);
         if let Some(passed) = passed {
             recorder.add(builtin.http_req_failed, tags, f64::from(u8::from(!passed)));
         }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use plimsoll_core::system_tags::SystemTag;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
@@ -80,7 +81,9 @@ fn check<'js>(ctx: &Ctx<'js>, vu: &VuState, value: Option<Value<'js>>, checks: O
         }
         let passed = outcome.as_ref().is_ok_and(|outcome| Coerced::<bool>::from_js(ctx, outcome.clone()).is_ok_and(|truth| truth.0));
         let mut extra = borrowed(&given);
-        extra.push(("check", name));
+        if vu.bundle.defaults.system_tags.has(SystemTag::Check) {
+            extra.push(("check", name));
+        }
         let tags = vu.tag_set(ctx, &extra);
         vu.recorder.borrow_mut().add(vu.builtin.checks, tags, f64::from(u8::from(passed)));
         all &= passed;

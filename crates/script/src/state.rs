@@ -11,6 +11,7 @@ use cookie_store::CookieStore;
 use corosensei::Yielder;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
+use plimsoll_core::system_tags::SystemTag;
 use rquickjs::{qjs, Ctx, Error, Persistent, Value};
 
 use crate::bundle::{Bundle, Tally};
@@ -421,7 +422,8 @@ impl VuState {
     fn intern(&self, ctx: &Ctx<'_>, iteration: &Iteration, group: &str, extra: &[(&str, &str)]) -> TagSetId {
         let mut tags: Vec<(&str, &str)> = Vec::with_capacity(iteration.tags.len() + extra.len() + 2);
         tags.extend(iteration.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-        if !group.is_empty() && !tags.iter().any(|(key, _)| *key == "group") {
+        let shows_group = !group.is_empty() && self.bundle.defaults.system_tags.has(SystemTag::Group);
+        if shows_group && !tags.iter().any(|(key, _)| *key == "group") {
             tags.push(("group", group));
         }
         for (key, value) in extra {

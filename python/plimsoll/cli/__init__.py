@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from plimsoll.cli.capacity import capacity
 from plimsoll.cli.demo import demo
+from plimsoll.cli.doctor import doctor
 from plimsoll.cli.lab import lab
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.run import run
@@ -40,12 +41,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+# Verbs that read their flags themselves.
+_OWN_FLAGS: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command()(demo)
-app.command()(run)
+app.command(context_settings=_OWN_FLAGS)(run)
 app.command()(capacity)
+app.command()(doctor)
 app.command()(report)
 app.command()(schema)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})(lab)
+app.command(context_settings=_OWN_FLAGS)(lab)
 
 
 def main() -> None:

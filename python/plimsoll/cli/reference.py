@@ -29,7 +29,8 @@ def reference() -> str:
     for command in app.registered_commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__
-        parts.append("\n".join(_lab(name) if name == "lab" else _command(name, command.callback)))
+        own = {"lab": _lab, "run": _run}.get(name)
+        parts.append("\n".join(own(name) if own is not None else _command(name, command.callback)))
     return "\n".join(parts)
 
 
@@ -73,16 +74,39 @@ def _lab(name: str) -> Iterator[str]:
         yield from _heading(["plimsoll", name, target], len(its._actions))
         yield f"Serve {helps[target]}."
         yield ""
-        shown = [action for action in its._actions if not isinstance(action, argparse._HelpAction)]
-        yield from _table(
-            (
-                ", ".join(action.option_strings),
-                "" if action.nargs == 0 else str(action.metavar or action.dest.upper()),
-                "" if action.nargs == 0 or action.default is None else str(action.default),
-                (action.help or "").replace(" (default %(default)s)", ""),
-            )
-            for action in shown
-        )
+        yield from _table(_row(action) for action in its._actions if action.option_strings)
+
+
+def _run(name: str) -> Iterator[str]:
+    """The flags of a run, which are those of k6 and come from a table of their own."""
+    from plimsoll.cli.k6_options import OPTIONS
+    from plimsoll.cli.run_flags import DESCRIPTION, parser
+
+    top = parser()
+    yield from _heading(["plimsoll", name, "[script]"], len(top._actions))
+    yield DESCRIPTION
+    yield ""
+    for group in top._action_groups:
+        shown = [action for action in group._group_actions if action.option_strings]
+        if any(not isinstance(action, argparse._HelpAction) for action in shown):
+            yield f"{(group.title or '').capitalize()}:"
+            yield ""
+            yield from _table(_row(action) for action in shown)
+    yield "Options that have a variable:"
+    yield ""
+    yield "| option of scripts and `--config` | variable |"
+    yield "|---|---|"
+    yield from (f"| `{option.key}` | `{option.variable}` |" for option in OPTIONS if option.env != "-")
+    yield ""
+
+
+def _row(action: argparse.Action) -> tuple[str, str, str, str]:
+    bare = action.nargs == 0
+    default = "" if bare or action.default in (None, argparse.SUPPRESS, []) else str(action.default)
+    choices = " or ".join(map(str, action.choices or ()))
+    value = "" if bare or action.metavar == "" else choices or str(action.metavar or action.dest.upper())
+    text = (action.help or "").replace(" (default %(default)s)", "").replace("%%", "%")
+    return ", ".join(action.option_strings), value, default, text
 
 
 def _heading(words: list[str], options: int) -> Iterator[str]:

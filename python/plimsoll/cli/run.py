@@ -1,17 +1,19 @@
-"""`plimsoll run script.js`: a k6 script as it is, with k6's flags, summary and exit codes."""
+"""`plimsoll run script.js`: a k6 script as it is, with k6's flags, summary and exit codes; or one URL without one."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run_settings import Settings
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.engine import EngineRun
+    from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.runs.writer import RunWriter
 
 EXIT_THRESHOLDS = 99
@@ -24,99 +26,36 @@ EXIT_OF_SCRIPT = {
     "options": 104,
     "exception": 107,
     "abort": EXIT_ABORTED,
+    "output": 255,
 }
 
 
-def run(
-    script: Annotated[Path, typer.Argument(help="a k6 script")],
-    vus: Annotated[int | None, typer.Option("-u", "--vus", min=1, help="number of VUs")] = None,
-    duration: Annotated[str | None, typer.Option("-d", "--duration", help="for how long, as in 30s")] = None,
-    iterations: Annotated[int | None, typer.Option("-i", "--iterations", min=1, help="iterations in all")] = None,
-    stage: Annotated[list[str] | None, typer.Option("-s", "--stage", help="duration:target, as in 30s:10")] = None,
-    env: Annotated[list[str] | None, typer.Option("-e", "--env", help="NAME=value for __ENV")] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="name=value on every sample")] = None,
-    secret_source: Annotated[
-        list[str] | None, typer.Option(help="secrets for k6/secrets: mock=name=value,… or file=path")
-    ] = None,
-    max_redirects: Annotated[int | None, typer.Option(min=0, help="follow at most this many redirects")] = None,
-    user_agent: Annotated[str | None, typer.Option(help="the header User-Agent")] = None,
-    insecure_skip_tls_verify: Annotated[
-        bool, typer.Option("--insecure-skip-tls-verify", help="accept any certificate of the target")
-    ] = False,
-    no_connection_reuse: Annotated[
-        bool, typer.Option("--no-connection-reuse", help="a connection of its own for every request")
-    ] = False,
-    no_vu_connection_reuse: Annotated[
-        bool, typer.Option("--no-vu-connection-reuse", help="new connections in every iteration")
-    ] = False,
-    discard_response_bodies: Annotated[
-        bool, typer.Option("--discard-response-bodies", help="read bodies, but do not keep them for the script")
-    ] = False,
-    min_iteration_duration: Annotated[
-        str | None, typer.Option(help="an iteration keeps its VU for at least this long, as in 1s")
-    ] = None,
-    throw: Annotated[bool, typer.Option("-w", "--throw", help="a failed request throws in the script")] = False,
-    no_setup: Annotated[bool, typer.Option("--no-setup", help="do not run setup()")] = False,
-    no_teardown: Annotated[bool, typer.Option("--no-teardown", help="do not run teardown()")] = False,
-    no_thresholds: Annotated[bool, typer.Option("--no-thresholds", help="judge no thresholds")] = False,
-    threads: Annotated[int, typer.Option(min=1, help="threads of the engine")] = 1,
-    late_arrivals: Annotated[str | None, typer.Option(help="wait or drop: arrivals that find no VU")] = None,
-    arrival_process: Annotated[str, typer.Option(help="even (k6's) or poisson")] = "even",
-    seed: Annotated[int, typer.Option(help="for random arrivals")] = 1,
-    vu_memory: Annotated[
-        str | None,
-        typer.Option(
-            envvar="PLIMSOLL_VU_MEMORY", help="what a VU's JavaScript may allocate, as in 256MB; 512MiB if not given"
-        ),
-    ] = None,
-    import_map: Annotated[
-        Path | None,
-        typer.Option(help="local files for remote modules; plimsoll.importmap.json beside the script if not given"),
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="an undecided threshold fails the run")] = False,
-    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
-    summary_export: Annotated[Path | None, typer.Option(help="write the summary as JSON here, in k6's form")] = None,
-    summary_trend_stats: Annotated[
-        str | None, typer.Option(help="what is said of trends: avg,min,med,max,count,p(N) by commas")
-    ] = None,
-    summary_time_unit: Annotated[str | None, typer.Option(help="s, ms or us; each time's own by default")] = None,
-    no_summary: Annotated[bool, typer.Option("--no-summary", help="no summary and no handleSummary")] = False,
-    no_color: Annotated[bool, typer.Option("--no-color", help="as always: nothing here is coloured")] = False,
-    no_usage_report: Annotated[
-        bool, typer.Option("--no-usage-report", help="as always: nothing is reported to anybody")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
-) -> None:
-    """Run a k6 script; prints k6's summary. Exit codes are k6's: 99 thresholds, 104 options, 105 interrupted, 107 error
-    in the script, 108 test.abort(), 110 test.fail()."""
-    from plimsoll.cli.k6_flags import OPTION_OF_FLAG, named_by_flags, script_options
-    from plimsoll.cli.memory_size import memory_size
+def run(context: typer.Context) -> None:
+    """Run a k6 script with k6's flags, or load one URL: plimsoll run --help."""
+    from plimsoll.cli.run_flags import parse
+    from plimsoll.cli.run_settings import settings
+
+    flags = parse(context.args)
+    told = settings(flags, os.environ)
+    raise typer.Exit(_run(flags, told))
+
+
+def _run(flags: Mapping[str, Any], told: Settings) -> int:
+    from plimsoll.cli.run_checks import checked
+    from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.engine import DEFAULT_VU_MEMORY_BYTES, EngineConfig, EngineRun
-    from plimsoll.errors import InputError, RunDirectoryError, ScriptError
+    from plimsoll.engine import EngineRun
+    from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
 
-    flags = {name: value for name, value in locals().items() if name in OPTION_OF_FLAG}
-    options = script_options(flags, stage or [], pairs(tag or [], "--tag"), no_thresholds)
-    if summary_export is not None and not summary_export.parent.is_dir():
-        raise InputError(f"--summary-export {summary_export}: there is no such folder", "Make it, or correct the path.")
-    config = EngineConfig(
-        script=script,
-        env={**os.environ, **pairs(env or [], "--env")},
-        options=options,
-        threads=threads,
-        late_arrivals=late_arrivals,
-        arrival_process=arrival_process,
-        seed=seed,
-        secret_sources=tuple(secret_source or ()),
-        vu_memory_bytes=DEFAULT_VU_MEMORY_BYTES if vu_memory is None else memory_size(vu_memory, "--vu-memory"),
-        import_map=import_map,
-    )
-    facts = RunFacts("run", script=script, options=options, seed=seed, level_unit="multiple")
+    no_summary, export = checked(flags, told)
+    quiet = bool(told.run.get("quiet"))
+    config = _config(flags, told)
+    facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
     tally = Tally()
     try:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
-        with RunWriter.create(runs, facts, tables=False) as writer:
+        with RunWriter.create(flags["runs"], facts, tables=False) as writer:
             _say_policy(engine, quiet)
             engine.begin()  # no load that could not be kept
             try:
@@ -130,18 +69,55 @@ def run(
             if tally.interrupted:
                 writer.finish("interrupted")
     except ScriptError as error:
-        error = named_by_flags(error, flags, script)
+        error = named_by_origin(error, told.origins, config.script)
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
-    _print_results(ended, no_summary, summary_export)
-    for warning in tally.warnings():
+    _print_results(ended, no_summary, export)
+    for warning in [*tally.warnings(), *_sample_warnings(ended)]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()
     if failure is not None:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]
         raise failure
-    raise typer.Exit(_exit_code(ended, tally.interrupted, strict))
+    return _exit_code(ended, tally.interrupted, flags["strict"])
+
+
+def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
+    from plimsoll.cli.memory_size import memory_size
+    from plimsoll.cli.run_checks import outputs, plain_url, script_environment
+    from plimsoll.engine import DEFAULT_VU_MEMORY_BYTES, EngineConfig
+
+    memory = flags["vu_memory"] or os.environ.get("PLIMSOLL_VU_MEMORY")
+
+    return EngineConfig(
+        script=flags["script"],
+        env=script_environment(told.run, os.environ),
+        options=told.above,
+        options_below=told.below,
+        threads=flags["threads"],
+        late_arrivals=flags["late_arrivals"],
+        arrival_process=flags["arrival_process"],
+        seed=flags["seed"],
+        secret_sources=tuple(told.run.get("secretSource") or ()),
+        vu_memory_bytes=memory_size(memory, "--vu-memory") if memory else DEFAULT_VU_MEMORY_BYTES,
+        import_map=flags["import_map"],
+        outputs=outputs(told.run),
+        url=plain_url(flags),
+    )
+
+
+def _sample_warnings(ended: Mapping[str, Any]) -> list[str]:
+    samples = ended.get("samples") or {}
+    found = []
+    if samples.get("failure"):
+        found.append(f"raw samples are not complete: {samples['failure']}. Give --out a place with room and run again.")
+    if samples.get("lost"):
+        found.append(
+            f"{samples['lost']:,} raw samples were lost, because writing did not keep up; the summary has them all. "
+            "Write to a faster disk, leave .gz out, or lower the load."
+        )
+    return found
 
 
 def pairs(texts: list[str], flag: str) -> dict[str, str]:
@@ -193,7 +169,7 @@ def _print_results(ended: dict[str, Any], no_summary: bool, summary_export: Path
     from plimsoll.report.k6_summary import summary_text
     from plimsoll.runs.directory import write_json
 
-    if ended["handled"] is not None:
+    if ended["handled"] is not None and not no_summary:
         _write_handled(ended["handled"])
     elif not no_summary:
         print(summary_text(ended["summary"]))

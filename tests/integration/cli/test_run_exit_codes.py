@@ -70,3 +70,15 @@ def test_secret_sources_are_flags_and_their_mistakes_end_with_104(cli: Cli) -> N
     assert written and not [path for path in written if b"hunter2" in path.read_bytes()]
     done = cli("run", "-q", "--secret-source", "vault=token=hunter2", "script.js")
     assert done.returncode == 104 and "no kind of source 'vault'" in done.stderr
+def test_a_summary_that_takes_too_long_is_named_and_the_usual_one_printed(cli: Cli) -> None:
+    slow = "export function handleSummary() { sleep(5); return {}; }\n"
+    cli.write(script_js=ABORT + "export const options = { handleSummaryTimeout: '100ms' };\n" + slow + EMPTY)
+    done = cli("run", "-q", "script.js")
+    assert done.returncode == 0 and "handleSummary() took over 0.1 s" in done.stderr and "vus_max" in done.stdout
+
+
+def test_a_threshold_is_not_judged_to_abort_before_its_delay(cli: Cli) -> None:
+    rule = "{ threshold: 'rate>0.5', abortOnFail: true, delayAbortEval: '1h' }"
+    cli.write(script_js=ABORT + THRESHOLD.replace("RULE", rule).replace("20s", "2s") + FAILS)
+    done = cli("run", "-q", "script.js")
+    assert done.returncode == 99 and "test aborted" not in done.stderr and "vus_max" in done.stdout

@@ -204,12 +204,11 @@ def test_the_exported_summary_has_the_form_of_k6(tmp_path: Path, heard: Heard) -
 @pytest.mark.parametrize(
     ("flags", "code", "words"),
     [
-        (("--summary-trend-stats", "avg,p90"), 104, "--summary-trend-stats: 'p90' is no statistic"),
-        (("--summary-trend-stats", "p(101)"), 104, "is no statistic"),
-        (("--summary-time-unit", "h"), 104, "--summary-time-unit: 'h' is no unit of times; use s, ms or us"),
-        (("--duration", "soon"), 104, "--duration: 'soon' is not a duration"),
+        (("--summary-trend-stats", "avg,p90"), 255, "--summary-trend-stats: 'p90' is no statistic"),
+        (("--summary-time-unit", "h"), 255, "--summary-time-unit: 'h' is none of s, ms, us"),
+        (("--duration", "soon"), 255, "--duration: 'soon' is not a duration"),
         (("--summary-export", "none/s.json"), 2, "--summary-export"),
-        (("--stage", "10"), 2, "not duration:target"),
+        (("--stage", "10"), 255, "not duration:target"),
     ],
 )
 def test_flags_that_make_no_sense_are_said_before_the_run(

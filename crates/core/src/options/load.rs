@@ -15,7 +15,7 @@ pub(super) const NO_THINK_TIME: ThinkTime = ThinkTime::Constant { mean_s: 0.0 };
 pub(super) fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Scenario> {
     let scenarios = reader.get("scenarios");
     let (vus, duration, iterations, stages) =
-        (reader.positive("vus"), reader.duration("duration"), reader.positive("iterations"), reader.stages("stages"));
+        (reader.whole("vus"), reader.duration("duration"), reader.positive("iterations"), reader.stages("stages"));
     *declares_load = scenarios.is_some() || duration.is_some() || iterations.is_some() || stages.is_some();
     if let Some(scenarios) = scenarios {
         let Some(fields) = scenarios.as_object().filter(|fields| !fields.is_empty()) else {
@@ -24,6 +24,7 @@ pub(super) fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Sc
         };
         return fields.iter().filter_map(|(name, value)| read_scenario(name, value, reader.mistakes)).collect();
     }
+    refuse_contradictions(reader, vus, duration.is_some(), iterations, stages.is_some());
     let (executor_name, executor) = match (iterations, stages, duration) {
         (Some(iterations), _, limit) => (
             "shared-iterations",
@@ -52,6 +53,26 @@ pub(super) fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Sc
         env: Vec::new(),
         tags: Vec::new(),
     }]
+}
+
+fn refuse_contradictions(reader: &mut Reader, vus: Option<u64>, has_duration: bool, iterations: Option<u64>, has_stages: bool) {
+    if vus == Some(0) && !has_stages {
+        reader.mistake("vus", "must be at least 1");
+    }
+    for (key, is_given) in [("duration", has_duration), ("iterations", iterations.is_some())] {
+        if has_stages && is_given {
+            reader.mistake("stages", &format!("cannot stand beside {key}; give one of them"));
+        }
+    }
+    if let (Some(iterations), Some(vus)) = (iterations, vus) {
+        if iterations < vus {
+            reader.mistake("iterations", &fewer_than_vus(iterations, vus));
+        }
+    }
+}
+
+fn fewer_than_vus(iterations: u64, vus: u64) -> String {
+    format!("{iterations} is fewer than the {vus} VUs that share them; raise iterations or lower vus")
 }
 
 fn read_scenario(name: &str, value: &Value, mistakes: &mut Vec<String>) -> Option<Scenario> {
@@ -94,7 +115,7 @@ fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
                 return Some(Executor::PerVuIterations { vus, iterations, max_duration });
             }
             if iterations < vus {
-                reader.mistake("iterations", &format!("{iterations} is fewer than the {vus} VUs that share them; raise iterations or lower vus"));
+                reader.mistake("iterations", &fewer_than_vus(iterations, vus));
             }
             Some(Executor::SharedIterations { vus, iterations, max_duration })
         }

@@ -1,0 +1,97 @@
+"""Settings of a run that need more than their text: what is refused, where outputs go, what __ENV holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plimsoll.cli.k6_options import BY_KEY
+from plimsoll.cli.run_flags import FlagError
+from plimsoll.cli.run_settings import Settings
+from plimsoll.errors import InputError
+
+OUTPUT_KINDS = ("json", "csv", "parquet")
+DEFAULT_FILES = {"json": "-", "csv": "file.csv", "parquet": "samples.parquet"}
+
+
+def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None]:
+    """Whether the summary is left out, and where it is exported to. Raises FlagError for what is not there."""
+    if (flags["script"] is None) == (flags["url"] is None):
+        step = "Give a script, plimsoll run script.js, or an address, plimsoll run --url http://…; not both."
+        raise FlagError("there is nothing to run" if flags["url"] is None else "a script and --url at once", step)
+    run = told.run
+    _refuse(
+        told, "newMachineReadableSummary", run.get("newMachineReadableSummary", False), "the summary has k6 v1's form"
+    )
+    _refuse(told, "paused", told.above.get("paused", False), "there is no REST API that could resume it")
+    _refuse(told, "type", run.get("type") == "archive", "archives are not read; give the script itself")
+    _refuse(
+        told, "tracesOutput", run.get("tracesOutput", "none") != "none", "traces are not made; only none is allowed"
+    )
+    _refuse(
+        told, "logOutput", run.get("logOutput", "stderr") != "stderr", "logs go to stderr; redirect it with 2> FILE"
+    )
+    _refuse(
+        told, "consoleOutput", bool(run.get("consoleOutput")), "the console goes to stderr; redirect it with 2> FILE"
+    )
+    if run.get("summaryMode") == "full":
+        print("the summary is the compact one: --summary-mode full is not there yet", file=sys.stderr)
+    if run.get("noThresholds"):
+        told.above["thresholds"] = {}
+    if run.get("summaryMode") == "disabled":
+        told.above["noSummary"] = True
+    export = Path(run["summaryExport"]) if run.get("summaryExport") else None
+    if export is not None and not export.parent.is_dir():
+        place = _origin(told, "summaryExport")
+        raise InputError(f"{place} {export}: there is no such folder", "Make it, or correct the path.")
+    return bool(told.above.get("noSummary", told.below.get("noSummary", False))), export
+
+
+def outputs(run: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The kind and path of each file of raw samples. Raises FlagError for a kind that is not there."""
+    found = []
+    given = run.get("out", [])
+    for text in [given] if isinstance(given, str) else given:
+        kind, _, path = text.partition("=")
+        if kind not in OUTPUT_KINDS:
+            raise FlagError(
+                f"-o/--out: '{text}': there are no outputs but {', '.join(OUTPUT_KINDS)}",
+                "Write for example --out json=samples.json.gz; a service can read the file.",
+            )
+        found.append((kind, path or DEFAULT_FILES[kind]))
+    return found
+
+
+def script_environment(run: Mapping[str, Any], system: Mapping[str, str]) -> dict[str, str]:
+    """__ENV: the system's variables, unless they are left out, and those of --env; NAME alone takes the system's."""
+    found = dict(system) if run.get("includeSystemEnvVars", True) else {}
+    for text in run.get("env", []):
+        name, equals, value = text.partition("=")
+        if equals or name in system:
+            found[name] = value if equals else system[name]
+    return found
+
+
+def plain_url(flags: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What --url asks for, as the engine reads it. Raises FlagError for a body that cannot be read."""
+    if flags["url"] is None:
+        return None
+    body = flags["body"] or ""
+    if body.startswith("@"):
+        try:
+            body = Path(body[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FlagError(f"--body {body}: {error}", "Give a file of text.") from None
+    method = (flags["method"] or ("POST" if body else "GET")).upper()
+    return {"url": flags["url"], "method": method, "headers": flags["header"], "body": body, "rate": flags["rate"]}
+
+
+def _refuse(told: Settings, key: str, is_refused: bool, why: str) -> None:
+    if is_refused:
+        raise FlagError(f"{_origin(told, key)}: {why}", "Leave it out.")
+
+
+def _origin(told: Settings, key: str) -> str:
+    return told.origins.get(key, f"--{BY_KEY[key].flag}")
