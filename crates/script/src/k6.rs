@@ -67,7 +67,7 @@ fn check<'js>(ctx: &Ctx<'js>, vu: &VuState, value: Option<Value<'js>>, checks: O
     let (Some(value), Some(checks)) = (value, checks.as_ref().and_then(Value::as_object)) else {
         return Err(Exception::throw_type(ctx, "check() wants an object of tests: check(response, { 'status is 200': (r) => r.status === 200 })"));
     };
-    let given = tags.map(|tags| metric_tags_of(ctx, &tags, "check()")).transpose()?.unwrap_or_default();
+    let given = tags.map(|tags| metric_tags_of(ctx, &tags, || "check()".into())).transpose()?.unwrap_or_default();
     let mut all = true;
     each_property(checks, |name, test| {
         refuse_separator(ctx, name)?;

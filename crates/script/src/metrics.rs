@@ -50,7 +50,7 @@ fn define<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>, metric: &Object<'js>, kind: &st
         }
         let Some(number) = value.0.as_ref().and_then(|value| number_of(&ctx, value)) else { return refuse(&ctx, &vu, &name, value.0.as_ref()) };
         let given = match &tags.0 {
-            Some(tags) => metric_tags_of(&ctx, tags, &format!("metric '{name}'"))?,
+            Some(tags) => metric_tags_of(&ctx, tags, || format!("metric '{name}'"))?,
             None => Vec::new(),
         };
         let tags = vu.tag_set(&ctx, &borrowed(&given));

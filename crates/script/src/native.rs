@@ -57,12 +57,12 @@ pub fn tags_of(value: &Value<'_>) -> Result<Vec<(String, String)>> {
 }
 
 /// Tags of a sample, as `tags_of`; a value that is no text, boolean or number throws. `of` says whose tags they are.
-pub fn metric_tags_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, of: &str) -> Result<Vec<(String, String)>> {
+pub fn metric_tags_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, of: impl Fn() -> String) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     if let Some(object) = value.as_object() {
         each_property(object, |name, value| {
             let Some(value) = tag_value(&value) else {
-                let what = format!("{of}: the value of the tag '{name}' is no text, boolean or number; make it one, as with JSON.stringify()");
+                let what = format!("{}: the value of the tag '{name}' is no text, boolean or number; make it one, as with JSON.stringify()", of());
                 return Err(Exception::throw_type(ctx, &what));
             };
             found.push((name.to_string(), value));
