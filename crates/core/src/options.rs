@@ -3,6 +3,7 @@
 //! k6's six executors are four here: constant and ramping versions differ only in their `Profile`.
 
 mod load;
+pub mod network;
 
 use std::time::Duration;
 
@@ -77,6 +78,7 @@ pub struct Options {
     /// Requests of a batch to one host at once; 0: no limit.
     pub batch_per_host: usize,
     pub throw: bool,
+    pub network: network::Network,
     pub no_setup: bool,
     pub no_teardown: bool,
     pub no_summary: bool,
@@ -92,27 +94,17 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 24] = [
+const WITHOUT_EFFECT: [&str; 14] = [
     "paused",
     "executionSegment",
     "executionSegmentSequence",
     "handleSummaryTimeout",
-    "rps",
-    "dns",
-    "httpDebug",
-    "tlsCipherSuites",
-    "tlsVersion",
-    "tlsAuth",
-    "blacklistIPs",
-    "blockHostnames",
-    "hosts",
     "cloud",
     "ext",
     "systemTags",
     "metricSamplesBufferSize",
     "features",
     "consoleOutput",
-    "localIPs",
     "linger",
     "noUsageReport",
     "noThresholds",
@@ -269,6 +261,7 @@ impl Options {
             batch: reader.positive("batch").unwrap_or(20) as usize,
             batch_per_host: reader.whole("batchPerHost").unwrap_or(6) as usize,
             throw: reader.flag("throw").unwrap_or(false),
+            network: network::read(&mut reader),
             no_setup: reader.flag("noSetup").unwrap_or(false),
             no_teardown: reader.flag("noTeardown").unwrap_or(false),
             no_summary: reader.flag("noSummary").unwrap_or(false),

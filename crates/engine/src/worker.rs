@@ -16,11 +16,12 @@ use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
 
-use crate::client::{Client, Network};
+use crate::client::Client;
 use crate::collector::{Part, ThreadSecond};
+use crate::dial::Network;
+use crate::rules::Rules;
 use crate::signal::Signal;
 use crate::timer::Timer;
-use crate::tls::Tls;
 use crate::{closed, iterations, open};
 
 const PULSE: Duration = Duration::from_millis(10);
@@ -65,7 +66,7 @@ pub struct Shared {
     pub iterations_taken: Vec<AtomicU64>,
     pub start: Barrier,
     pub cpus: Vec<usize>,
-    pub tls: Arc<Tls>,
+    pub rules: Arc<Rules>,
 }
 
 /// A VU with its connections.
@@ -97,7 +98,7 @@ pub struct Worker {
 impl Worker {
     fn new(shared: Arc<Shared>, index: usize) -> Result<Self, ScriptError> {
         let recording = Recording::new().map_err(ScriptError::new)?;
-        let network = Network::new(shared.tls.clone(), !shared.options.no_connection_reuse);
+        let network = Network::new(shared.rules.clone());
         Ok(Self {
             shared,
             index,
@@ -126,7 +127,7 @@ impl Worker {
         state.run_started.set(self.began.get());
         let (vu, _) = Vu::load(state)?;
         self.vus.set(self.vus.get() + 1);
-        Ok(Slot { vu, cut: Rc::default(), client: Client::new(self.network.clone()), iterations: 0 })
+        Ok(Slot { vu, cut: Rc::default(), client: Client::new(self.network.clone(), number), iterations: 0 })
     }
 
     /// Writes a script's error to stderr, the first few of them.

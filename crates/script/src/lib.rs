@@ -2,7 +2,10 @@
 //! wants next (`Effect`); sockets, timers and threads are the host's.
 
 pub mod address;
+pub mod auth;
+mod body;
 pub mod bundle;
+mod compression;
 mod cookies;
 pub mod effect;
 mod http;
@@ -12,5 +15,6 @@ mod native;
 mod places;
 mod raw;
 mod response;
+mod selector;
 pub mod state;
 pub mod vu;

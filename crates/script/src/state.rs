@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cookie_store::CookieStore;
 use corosensei::Yielder;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
 use rquickjs::{qjs, Ctx, Error};
 
 use crate::bundle::Bundle;
+use crate::cookies::SharedJar;
 use crate::effect::{Effect, Reply};
 use crate::places::place_of_call;
 use crate::vu::{Input, Output};
@@ -109,7 +109,7 @@ pub struct VuState {
     known_tags: Rc<RefCell<KnownTags>>,
     /// The arrival lag still to be charged to the first request.
     pub lag_to_charge_ms: Cell<f64>,
-    pub jar: RefCell<CookieStore>,
+    pub jar: SharedJar,
     pub(crate) yielder: Cell<Option<*const Yielder<Input, Output>>>,
     pub aborted: Cell<bool>,
     /// Set while modules are evaluated: no request, no sleep.
@@ -200,7 +200,7 @@ impl VuState {
             group: RefCell::default(),
             known_tags: recording.known_tags,
             lag_to_charge_ms: Cell::new(0.0),
-            jar: RefCell::new(CookieStore::default()),
+            jar: SharedJar::default(),
             yielder: Cell::new(None),
             aborted: Cell::new(false),
             in_init: Cell::new(true),

@@ -12,29 +12,15 @@ export default function (native) {
   Object.defineProperty(native.timingsPrototype, 'toJSON', {
     value() { return Object.fromEntries(PHASES.map((name) => [name, this[name]])); },
   });
-  const MADE = {
-    headers: (response) => headersOf(native.rawHeaders(response, false)),
-    cookies: (response) => cookiesOf(native.rawHeaders(response, false)),
-    request: (response) => {
-      const [method, body] = native.sent(response);
-      return { method, url: response.url, body, headers: headersOf(native.rawHeaders(response, true)) };
-    },
-  };
   const responsePrototype = native.responsePrototype;
-  for (const [name, make] of Object.entries(MADE)) {
-    const keep = (response, value) => {
-      Object.defineProperty(response, name, { value, writable: true, enumerable: true, configurable: true });
-      return value;
-    };
-    Object.defineProperty(responsePrototype, name, {
-      enumerable: true, configurable: true, get() { return keep(this, make(this)); }, set(value) { keep(this, value); },
-    });
-  }
   const FIELDS = Object.keys(responsePrototype);
   Object.assign(responsePrototype, {
     json(selector) {
-      const data = native.bodyAsJson(this);
-      return selector === undefined ? data : select(data, selector);
+      if (selector === undefined) return native.bodyAsJson(this);
+      if (/[|@*?!{[]|#[^.]/.test(selector)) return native.selectJson(this, String(selector));
+      let data;
+      try { data = native.bodyAsJson(this); } catch (error) { if (error instanceof SyntaxError) return undefined; throw error; }
+      return select(data, String(selector));
     },
     toJSON() { return Object.fromEntries(FIELDS.map((name) => [name, this[name]])); },
     html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); },
@@ -45,37 +31,8 @@ export default function (native) {
     Object.defineProperty(responsePrototype, name, { enumerable: false });
   }
 
-  function headersOf(raw) {
-    const headers = {};
-    for (const [name, value] of headerPairs(raw)) {
-      headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
-    }
-    return headers;
-  }
-
-  function cookiesOf(raw) {
-    const cookies = {};
-    for (const [name, value] of headerPairs(raw)) {
-      const pair = name === 'Set-Cookie' && /^\s*([^=;]+)=([^;]*)/.exec(value);
-      if (pair) cookies[pair[1].trim()] = [{ name: pair[1].trim(), value: pair[2].trim() }];
-    }
-    return cookies;
-  }
-
-  // 'content-type: a\ncookie: b\n' as pairs, names as Go writes them (Content-Type).
-  function headerPairs(raw) {
-    return raw.split('\n').filter(Boolean).map((line) => {
-      const at = line.indexOf(': ');
-      const name = line.slice(0, at).toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
-      return [name, line.slice(at + 2)];
-    });
-  }
-
   // The dotted part of gjson's paths: names, indexes, '#' for a length or for every element, '\' to escape.
   function select(value, path) {
-    if (/[|@]|#\(/.test(path)) {
-      throw new Error(`json('${path}'): queries and modifiers are not supported yet; use names, indexes and '#'`);
-    }
     const parts = path.match(/(\\.|[^.\\])+/g) || [];
     return walk(value, parts.map((part) => part.replace(/\\(.)/g, '$1')), 0);
   }
@@ -94,12 +51,13 @@ export default function (native) {
   }
 
   class CookieJar {
-    cookiesForURL(url) { return native.cookiesFor(String(url)); }
-    set(url, name, value, options) { native.setCookie(String(url), name, String(value), options || {}); }
-    clear(url) { native.clearCookies(String(url), null); }
-    delete(url, name) { native.clearCookies(String(url), name); }
+    constructor() { hold(this, native.jar(false)); }
+    cookiesForURL(url) { return native.cookiesFor(this.store, String(url)); }
+    set(url, name, value, options) { return native.setCookie(this.store, String(url), String(name), String(value), options || {}); }
+    clear(url) { native.clearCookies(this.store, String(url), null); }
+    delete(url, name) { native.clearCookies(this.store, String(url), String(name)); }
   }
-  const jar = new CookieJar();
+  const hold = (jar, store) => Object.defineProperty(jar, 'store', { value: store });
 
   function batch(requests) {
     const isArray = Array.isArray(requests);
@@ -108,7 +66,7 @@ export default function (native) {
       const row = requests[key];
       if (typeof row === 'string') return ['GET', row, null, undefined];
       if (Array.isArray(row)) return [row[0], row[1], row[2], row[3]];
-      return [row.method || 'GET', row.url, row.body, row.params];
+      return [row.method || 'GET', row.name === undefined ? row.url : row, row.body, row.params];
     });
     const responses = native.batch(rows);
     if (isArray) return responses;
@@ -125,17 +83,23 @@ export default function (native) {
     options: native.options,
     request: native.request,
     batch,
+    file: native.file,
     url: (strings, ...values) => ({
       url: strings.reduce((text, part, index) => text + values[index - 1] + part),
       name: strings.join('${}'),
     }),
-    cookieJar: () => jar,
+    cookieJar: () => hold(Object.create(CookieJar.prototype), native.jar(true)),
     CookieJar,
     expectedStatuses: (...ranges) => ({
       expected: ranges.map((range) => (typeof range === 'number' ? [range, range] : [range.min, range.max])),
     }),
     setResponseCallback: (callback) => native.setExpected(callback === null ? null : callback.expected),
   };
+  const constants = (prefix, words, value) => words.split(' ').forEach((word) => { http[prefix + word] = value(word.toLowerCase()); });
+  constants('TLS_', '1_0 1_1 1_2 1_3', (version) => `tls${version.replace('_', '.')}`);
+  constants('OCSP_STATUS_', 'GOOD REVOKED SERVER_FAILED UNKNOWN', (status) => status);
+  constants('OCSP_REASON_', 'UNSPECIFIED KEY_COMPROMISE CA_COMPROMISE AFFILIATION_CHANGED SUPERSEDED CESSATION_OF_OPERATION '
+    + 'CERTIFICATE_HOLD REMOVE_FROM_CRL PRIVILEGE_WITHDRAWN AA_COMPROMISE', (reason) => reason);
 
   function group(name, body) {
     if (body.constructor.name === 'AsyncFunction') {
