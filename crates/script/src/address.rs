@@ -116,18 +116,24 @@ impl Address {
 
     /// The URL as tags show it: without user and password, as k6 masks them.
     pub fn masked(&self) -> Cow<'_, str> {
-        match (&self.credentials, self.text.split_once("//"), self.text.split_once('@')) {
-            (Some(_), Some((scheme, _)), Some((_, rest))) => Cow::Owned(format!("{scheme}//****:****@{rest}")),
-            _ => Cow::Borrowed(&self.text),
+        match &self.credentials {
+            Some(_) => Cow::Owned(self.with_user("****:****@")),
+            None => Cow::Borrowed(&self.text),
         }
     }
 
     /// The same address without user and password.
     pub fn without_credentials(&self) -> Self {
-        match (&self.credentials, self.text.split_once("//"), self.text.split_once('@')) {
-            (Some(_), Some((scheme, _)), Some((_, rest))) => Self::parse_or_nowhere(&format!("{scheme}//{rest}")),
-            _ => self.clone(),
+        match &self.credentials {
+            Some(_) => Self::parse_or_nowhere(&self.with_user("")),
+            None => self.clone(),
         }
+    }
+
+    /// The URL with other text for its user and password, which it has.
+    fn with_user(&self, user: &str) -> String {
+        let (scheme, rest) = self.text.split_once("//").unwrap_or_default();
+        format!("{scheme}//{user}{}", rest.split_once('@').unwrap_or_default().1)
     }
 
     /// The whole URL.

@@ -35,7 +35,7 @@ pub struct HttpRequest {
     pub user_agent: Option<Arc<str>>,
     pub body: Bytes,
     /// What the script gave as the body, where that was compressed.
-    pub uncompressed: Option<Bytes>,
+    pub uncompressed: Option<Box<Bytes>>,
     pub timeout: Duration,
     pub discard_body: bool,
 }

@@ -204,7 +204,7 @@ impl Call {
             compression::encode(codings, &self.request.body).map_err(|what| Exception::throw_message(ctx, &format!("compression: {what}")))?;
         let has_header = self.has_header("Content-Encoding");
         let request = self.request_mut();
-        request.uncompressed = Some(std::mem::replace(&mut request.body, body));
+        request.uncompressed = Some(Box::new(std::mem::replace(&mut request.body, body)));
         if !has_header {
             request.headers.push(("Content-Encoding".into(), header));
         }
@@ -251,6 +251,7 @@ impl Call {
                     self.redirects_left = value.as_number().unwrap_or(0.0).max(0.0) as u32;
                     self.warns = false;
                 }
+                "responseType" if value.is_undefined() || value.is_null() => {}
                 "responseType" => {
                     let kind = text_of(&value);
                     if !matches!(kind.as_str(), "text" | "binary" | "none") {

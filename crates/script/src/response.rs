@@ -25,7 +25,7 @@ pub struct Response {
     got: Box<HttpResponse>,
     as_binary: bool,
     /// The body without its Content-Encoding, once somebody wanted it.
-    decoded: OnceCell<std::result::Result<Bytes, String>>,
+    decoded: OnceCell<Box<std::result::Result<Bytes, String>>>,
 }
 
 /// What k6 shows as `expires` of a cookie that has none: its zero time, in ms.
@@ -48,9 +48,9 @@ impl Response {
         }
         let decode = || {
             let codings: Vec<Cow<str>> = self.got.head.all("content-encoding").collect();
-            compression::decode(&codings.join(","), &self.got.body)
+            Box::new(compression::decode(&codings.join(","), &self.got.body))
         };
-        self.decoded.get_or_init(decode).as_ref().map_err(String::as_str)
+        self.decoded.get_or_init(decode).as_ref().as_ref().map_err(String::as_str)
     }
 
     /// Whether `body` is null: nothing came, or was kept.
@@ -262,7 +262,7 @@ fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     request.set("method", asked.method.as_str())?;
     request.set("url", asked.address.as_str())?;
     request.set("headers", listed(ctx, headers.into_iter())?)?;
-    request.set("body", String::from_utf8_lossy(asked.uncompressed.as_ref().unwrap_or(&asked.body)).as_ref())?;
+    request.set("body", String::from_utf8_lossy(asked.uncompressed.as_deref().unwrap_or(&asked.body)).as_ref())?;
     request.set("cookies", listed(ctx, cookies.into_iter())?)?;
     Ok(request.into_value())
 }

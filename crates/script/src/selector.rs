@@ -10,7 +10,7 @@ use crate::response::Response;
 pub fn select<'js>(ctx: Ctx<'js>, response: Class<'js, Response>, selector: String) -> Result<Value<'js>> {
     let response = response.borrow();
     let body = response.json_text(&ctx)?;
-    match find(&body, &selector) {
+    match find(body, &selector) {
         Some(found) => json::parse(&ctx, found.as_bytes()),
         None => Ok(Value::new_undefined(ctx)),
     }

@@ -34,7 +34,7 @@ export default function (native) {
   // The dotted part of gjson's paths: names, indexes, '#' for a length or for every element, '\' to escape.
   function select(value, path) {
     const parts = path.match(/(\\.|[^.\\])+/g) || [];
-    return walk(value, parts.map((part) => part.replace(/\\(.)/g, '$1')), 0);
+    return parts.length === 0 ? undefined : walk(value, parts.map((part) => part.replace(/\\(.)/g, '$1')), 0);
   }
 
   function walk(value, parts, at) {
