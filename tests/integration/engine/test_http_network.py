@@ -14,7 +14,8 @@ from plimsoll.engine import EngineConfig, EngineRun
 Server = Callable[..., str]
 
 HEAD = """import http from 'k6/http';
-const U = __ENV.URL, headers = (r) => Object.fromEntries(r.json('headers').map(([name, value]) => [name.toLowerCase(), value]));
+const U = __ENV.URL;
+const headers = (r) => Object.fromEntries(r.json('headers').map(([name, value]) => [name.toLowerCase(), value]));
 const found = {};
 """
 
@@ -45,10 +46,12 @@ def test_http2_is_spoken_where_the_server_does(
         tmp_path,
         url,
         SHOW
-        + """const r = http.post(`${U}/echo`, 'x'.repeat(300000), { headers: { Host: 'own', Connection: 'close', 'X-A': 'b' } });
+        + """const own = { headers: { Host: 'own', Connection: 'close', 'X-A': 'b' } };
+        const r = http.post(`${U}/echo`, 'x'.repeat(300000), own);
         found.post = [r.json('body').length, r.json('proto'), headers(r), r.status_text, Object.keys(r.headers)];
         const first = http.get(`${U}/echo`), again = http.get(`${U}/encoded/gzip`);
-        found.coded = [again.json('hello'), again.timings.connecting, again.timings.tls_handshaking, again.timings.waiting > 0];
+        found.coded = [again.json('hello'), again.timings.connecting, again.timings.tls_handshaking,
+          again.timings.waiting > 0];
         const ports = http.batch([1, 2, 3, 4].map((n) => `${U}/echo?${n}`)).map((r) => r.json('port'));
         found.one = ports.every((port) => port === first.json('port'));
         found.redirect = http.get(`${U}/redirect/2?set=1`).json('target');
@@ -105,7 +108,8 @@ def test_a_version_that_the_server_does_not_speak_fails(tmp_path: Path, known_se
 
 def test_certificates_are_checked(tmp_path: Path, known_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     url = known_server("--site", "--tls", tmp_path / "tls")
-    body = """found.codes = [U, U.replace('127.0.0.1', 'wrong.test')].map((url) => http.get(url)).map((r) => [r.error_code, r.error]);"""
+    body = """const rs = [U, U.replace('127.0.0.1', 'wrong.test')].map((url) => http.get(url));
+        found.codes = rs.map((r) => [r.error_code, r.error]);"""
     options = {"hosts": {"wrong.test": "127.0.0.1"}}
     assert ask(tmp_path, url, body, options)["codes"][0] == [1310, "x509: unknown authority"]
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls" / "ca.pem"))
