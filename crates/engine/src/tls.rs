@@ -92,6 +92,8 @@ impl Identity {
 /// The cipher suites of a list; those of TLS 1.3 are always there, as in k6.
 fn provider(names: &[String], mistakes: &mut Vec<String>) -> Arc<CryptoProvider> {
     let mut provider = ring::default_provider();
+    // As k6, which prefers the cheaper of two that are strong enough.
+    provider.cipher_suites.sort_by_key(|suite| !suite.suite().as_str().is_some_and(|name| name.contains("AES_128")));
     if names.is_empty() {
         return Arc::new(provider);
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use plimsoll_core::duration;
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, Class, Ctx, Exception, Object, Result, Value};
+use rquickjs::{Array, Class, Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
 use crate::address::Address;
 use crate::auth::{self, Credentials, Scheme};
@@ -102,6 +102,20 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
     native.set("file", Func::from(body::file))?;
     response::install(ctx, native)?;
     cookies::install(state, native)
+}
+
+/// Headers of a script; a value that is no text is what JavaScript's String() makes of it, as in k6.
+fn headers_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, String)>> {
+    let mut headers = Vec::new();
+    if let Some(given) = value.as_object() {
+        each_property(given, |name, value| {
+            let is_plain = value.is_string() || value.is_number() || value.is_bool();
+            let text = if is_plain { text_of(&value) } else { Coerced::<String>::from_js(ctx, value)?.0 };
+            headers.push((name.to_owned(), text));
+            Ok(())
+        })?;
+    }
+    Ok(headers)
 }
 
 fn read_expected(ranges: &Value<'_>) -> Expected {
@@ -228,7 +242,7 @@ impl Call {
     fn read_params<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<()> {
         each_property(params, |key, value| {
             match key {
-                "headers" => self.request_mut().headers = tags_of(&value)?,
+                "headers" => self.request_mut().headers = headers_of(ctx, &value)?,
                 "tags" => self.tags = tags_of(&value)?,
                 "cookies" => {
                     let Some(given) = value.as_object() else { return Ok(()) };

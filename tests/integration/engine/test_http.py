@@ -437,12 +437,15 @@ def test_options_are_the_defaults_of_requests(tmp_path: Path, known_server: Serv
         tmp_path,
         known_server("--site"),
         """found.agent = headers(http.get(`${U}/echo`))['user-agent'];
+        const odd = headers(http.get(`${U}/echo`, { headers: { A: null, B: ['x', 'y'], C: 5, D: true } }));
+        found.odd = ['a', 'b', 'c', 'd'].map((name) => odd[name]);
         found.none = headers(http.get(`${U}/echo`, { headers: { 'User-Agent': '' } }))['user-agent'] === undefined;
         found.redirect = http.get(`${U}/redirect/5`).url.replace(U, '');
         found.throw = thrown(() => http.get('http://127.0.0.1:9/'));""",
         {"userAgent": "mine", "maxRedirects": 2, "throw": True},
     )
     assert (found["agent"], found["none"], found["redirect"]) == ("mine", True, "/redirect/3")
+    assert found["odd"] == ["null", "x,y", "5", "true"]
     assert found["throw"] == "GET http://127.0.0.1:9/: dial: connection refused"
 
 

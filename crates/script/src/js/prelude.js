@@ -17,10 +17,11 @@ export default function (native) {
   Object.assign(responsePrototype, {
     json(selector) {
       if (selector === undefined) return native.bodyAsJson(this);
-      if (/[|@*?!{[]|#[^.]/.test(selector)) return native.selectJson(this, String(selector));
+      const path = String(selector);
+      if (/[|@*?!{[\\]|#[^.]/.test(path)) return native.selectJson(this, path);
       let data;
       try { data = native.bodyAsJson(this); } catch (error) { if (error instanceof SyntaxError) return undefined; throw error; }
-      return select(data, String(selector));
+      return walk(data, path.split('.'), 0);
     },
     toJSON() { return Object.fromEntries(FIELDS.map((name) => [name, this[name]])); },
     html() { throw new Error("Response.html() is not supported yet; use json() or match the body as text"); },
@@ -31,12 +32,7 @@ export default function (native) {
     Object.defineProperty(responsePrototype, name, { enumerable: false });
   }
 
-  // The dotted part of gjson's paths: names, indexes, '#' for a length or for every element, '\' to escape.
-  function select(value, path) {
-    const parts = path.match(/(\\.|[^.\\])+/g) || [];
-    return parts.length === 0 ? undefined : walk(value, parts.map((part) => part.replace(/\\(.)/g, '$1')), 0);
-  }
-
+  // The plain part of gjson's paths: names, indexes, '#' for a length or for every element.
   function walk(value, parts, at) {
     for (; at < parts.length; at += 1) {
       if (value === null || typeof value !== 'object') return undefined;
