@@ -3,6 +3,7 @@
 //! k6's six executors are four here: constant and ramping versions differ only in their `Profile`.
 
 mod load;
+pub mod network;
 
 use std::time::Duration;
 
@@ -83,6 +84,7 @@ pub struct Options {
     /// Requests of a batch to one host at once; 0: no limit.
     pub batch_per_host: usize,
     pub throw: bool,
+    pub network: network::Network,
     pub no_setup: bool,
     pub no_teardown: bool,
     pub no_summary: bool,
@@ -98,27 +100,8 @@ pub struct Options {
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 19] = [
-    "rps",
-    "dns",
-    "httpDebug",
-    "tlsCipherSuites",
-    "tlsVersion",
-    "tlsAuth",
-    "blacklistIPs",
-    "blockHostnames",
-    "hosts",
-    "cloud",
-    "ext",
-    "metricSamplesBufferSize",
-    "features",
-    "consoleOutput",
-    "localIPs",
-    "linger",
-    "noUsageReport",
-    "noThresholds",
-    "verbose",
-];
+const WITHOUT_EFFECT: [&str; 9] =
+    ["cloud", "ext", "metricSamplesBufferSize", "features", "consoleOutput", "linger", "noUsageReport", "noThresholds", "verbose"];
 
 /// Reads a JSON object field by field and gathers mistakes.
 struct Reader<'a, 'm> {
@@ -273,6 +256,7 @@ impl Options {
             batch: reader.positive("batch").unwrap_or(20) as usize,
             batch_per_host: reader.whole("batchPerHost").unwrap_or(6) as usize,
             throw: reader.flag("throw").unwrap_or(false),
+            network: network::read(&mut reader),
             no_setup: reader.flag("noSetup").unwrap_or(false),
             no_teardown: reader.flag("noTeardown").unwrap_or(false),
             no_summary: reader.flag("noSummary").unwrap_or(false),

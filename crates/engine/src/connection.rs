@@ -1,30 +1,31 @@
 //! One HTTP/1.1 connection (RFC 9112): writes a request, reads a response, and says when each phase ended.
 
-use std::io::{self, Read};
+use std::io;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use bytes::{Buf, Bytes, BytesMut};
-use plimsoll_script::effect::{Head, HttpRequest, HttpResponse, Timings};
+use plimsoll_script::effect::{Head, HttpRequest, HttpResponse, Timings, Tls};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use crate::client::milliseconds;
+use crate::traffic::Counted;
 
 const MAX_HEADERS: usize = 128;
 const MAX_HEAD_BYTES: usize = 1 << 20;
 
 pub enum Stream {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<Counted>>),
 }
 
 pub struct Connection {
-    pub stream: Stream,
-    pub remote: SocketAddr,
-    pub tls_version: &'static str,
+    stream: Stream,
+    remote: SocketAddr,
+    tls: Option<Tls>,
     buffer: BytesMut,
     head: Vec<u8>,
 }
@@ -35,8 +36,8 @@ struct ResponseHead {
     status: u16,
     http11: bool,
     keep_alive: bool,
-    /// Content-Encoding, where the body has one.
-    encoding: Option<String>,
+    /// Whether there is a Content-Encoding.
+    is_coded: bool,
     framing: Framing,
 }
 
@@ -49,15 +50,15 @@ enum Framing {
 }
 
 impl Connection {
-    pub fn new(stream: Stream, remote: SocketAddr, tls_version: &'static str) -> Self {
-        Self { stream, remote, tls_version, buffer: BytesMut::with_capacity(4096), head: Vec::with_capacity(512) }
+    pub fn new(stream: Stream, remote: SocketAddr, tls: Option<Tls>) -> Self {
+        Self { stream, remote, tls, buffer: BytesMut::with_capacity(4096), head: Vec::with_capacity(512) }
     }
 
     /// Whether the peer has closed or written while the connection was idle; either way it cannot be reused.
     pub fn is_stale(&self) -> bool {
         let tcp = match &self.stream {
             Stream::Plain(tcp) => tcp,
-            Stream::Tls(tls) => tls.get_ref().0,
+            Stream::Tls(tls) => &tls.get_ref().0.tcp,
         };
         !matches!(tcp.try_read(&mut [0u8; 1]), Err(error) if error.kind() == io::ErrorKind::WouldBlock) || !self.buffer.is_empty()
     }
@@ -67,7 +68,7 @@ impl Connection {
     pub async fn exchange(&mut self, request: &HttpRequest, timings: &mut Timings) -> io::Result<(Box<HttpResponse>, bool)> {
         let ready = Instant::now();
         self.write_head(request);
-        let bytes_sent = (self.head.len() + request.body.len()) as u64;
+        let mut bytes_sent = (self.head.len() + request.body.len()) as u64;
         if request.body.len() <= 16 << 10 {
             self.head.extend_from_slice(&request.body);
             write_all(&mut self.stream, &self.head).await?;
@@ -76,7 +77,10 @@ impl Connection {
             write_all(&mut self.stream, &request.body).await?;
         }
         let sent = Instant::now();
-        let mut received = self.fill().await?;
+        let mut received = match self.fill_or_end().await? {
+            0 => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "EOF")),
+            read => read,
+        };
         let first_byte = Instant::now();
         let (head, bytes) = loop {
             match parse_head(&self.buffer, &request.method)? {
@@ -96,18 +100,19 @@ impl Connection {
         timings.sending = milliseconds(ready, sent);
         timings.waiting = milliseconds(sent, first_byte);
         timings.receiving = milliseconds(first_byte, finished);
+        if let Stream::Tls(tls) = &self.stream {
+            (bytes_sent, received) = tls.get_ref().0.traffic.take();
+        }
         let response = HttpResponse {
             status: head.status,
             proto: if head.http11 { "HTTP/1.1" } else { "HTTP/1.0" },
             head: Head(bytes),
-            body: match &head.encoding {
-                Some(encoding) if !body.is_empty() => decompress(encoding, &body).unwrap_or(body),
-                _ => body,
-            },
+            body,
+            is_coded: head.is_coded,
             timings: *timings,
             failure: None,
             remote: Some(self.remote),
-            tls_version: self.tls_version,
+            tls: self.tls,
             bytes_sent,
             bytes_received: received,
             finished,
@@ -141,7 +146,7 @@ impl Connection {
     /// Reads once more into the buffer; an end of the stream is an error here.
     async fn fill(&mut self) -> io::Result<u64> {
         match self.fill_or_end().await? {
-            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection before the response was complete")),
+            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "unexpected EOF")),
             read => Ok(read),
         }
     }
@@ -259,7 +264,7 @@ fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<ResponseHead>> {
     let http11 = response.version == Some(1);
     let mut keep_alive = http11;
     let mut framing = Framing::UntilClose;
-    let mut encoding = None;
+    let mut is_coded = false;
     for header in response.headers.iter() {
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
         if named("content-length") && !matches!(framing, Framing::Chunked) {
@@ -270,24 +275,13 @@ fn parse_head(buffer: &[u8], method: &str) -> io::Result<Option<ResponseHead>> {
             let value = lowercase(header.value);
             keep_alive = if http11 { !value.contains("close") } else { value.contains("keep-alive") };
         } else if named("content-encoding") {
-            encoding = Some(lowercase(header.value));
+            is_coded = true;
         }
     }
     if method == "HEAD" || (100..200).contains(&status) || status == 204 || status == 304 {
         framing = Framing::Empty;
     }
-    Ok(Some(ResponseHead { length, status, http11, keep_alive, encoding, framing }))
-}
-
-/// Undoes gzip and deflate; `None` leaves the body as it came.
-fn decompress(encoding: &str, body: &[u8]) -> Option<Bytes> {
-    let mut plain = Vec::with_capacity(body.len() * 4);
-    match encoding {
-        "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(body).read_to_end(&mut plain).ok()?,
-        "deflate" => flate2::read::ZlibDecoder::new(body).read_to_end(&mut plain).ok()?,
-        _ => return None,
-    };
-    Some(Bytes::from(plain))
+    Ok(Some(ResponseHead { length, status, http11, keep_alive, is_coded, framing }))
 }
 
 fn lowercase(value: &[u8]) -> String {

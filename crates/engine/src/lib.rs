@@ -1,8 +1,9 @@
 //! The load engine: threads, sockets, the clock, executors and live control.
 //!
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
-//! `iterations`); `client` is HTTP/1.1 on the wire, `deadline` its time limits, `beside` what runs beside a script; `collector` merges the
-//! threads' seconds into snapshots; `samples` writes raw ones; `plain` requests one URL without a script.
+//! `iterations`); `client` carries out requests, over `connection` (HTTP/1.1) or `http2`, which `dial` makes by the run's `rules`;
+//! `deadline` is their time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots;
+//! `samples` writes raw ones; `plain` requests one URL without a script.
 
 mod beside;
 mod client;
@@ -10,17 +11,23 @@ mod closed;
 mod collector;
 mod connection;
 mod deadline;
+mod debug;
+mod dial;
 mod drive;
+mod failures;
+mod http2;
 mod iterations;
 pub mod limits;
 mod open;
 mod plain;
+mod rules;
 pub mod run;
 mod samples;
 mod signal;
 mod summary;
 mod timer;
 mod tls;
+mod traffic;
 mod worker;
 
 pub use run::{inspect, Config, EngineError, Run};

@@ -46,6 +46,7 @@ impl PlainUrl {
             body: Bytes::from(self.body.clone()),
             timeout: TIMEOUT,
             discard_body: true,
+            uncompressed: None,
         })
     }
 }
@@ -100,7 +101,7 @@ impl Plain {
     }
 
     fn tags(&self, context: &Context, response: &HttpResponse) -> TagSetId {
-        let kind = (response.status, response.error_code().unwrap_or(0), response.proto, response.tls_version);
+        let kind = (response.status, response.error_code().unwrap_or(0), response.proto, response.tls.map_or("", |tls| tls.version));
         let known = self.known.borrow().iter().find(|(known, _)| *known == kind).map(|(_, id)| *id);
         known.unwrap_or_else(|| {
             let id = self.intern(context, response);
@@ -116,15 +117,16 @@ impl Plain {
         let carried = context.worker.shared.options.system_tags;
         let status = response.status.to_string();
         let code = response.error_code().map(|code| code.to_string());
+        let name = self.request.address.masked();
         let own = [
-            (SystemTag::Name, "name", Some(self.request.address.as_str())),
+            (SystemTag::Name, "name", Some(&*name)),
             (SystemTag::Method, "method", Some(self.request.method.as_str())),
             (SystemTag::Status, "status", Some(status.as_str())),
             (SystemTag::Proto, "proto", Some(response.proto).filter(|proto| !proto.is_empty())),
             (SystemTag::ExpectedResponse, "expected_response", Some(if is_expected(response) { "true" } else { "false" })),
             (SystemTag::Error, "error", response.failure.as_ref().map(|failure| failure.message.as_str())),
             (SystemTag::ErrorCode, "error_code", code.as_deref()),
-            (SystemTag::TlsVersion, "tls_version", Some(response.tls_version).filter(|version| !version.is_empty())),
+            (SystemTag::TlsVersion, "tls_version", response.tls.map(|tls| tls.version)),
         ];
         let mut tags: Vec<(&str, &str)> = context.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         tags.extend(own.iter().filter(|(tag, ..)| carried.has(*tag)).filter_map(|(_, key, value)| value.map(|value| (*key, value))));

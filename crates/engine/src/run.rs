@@ -20,11 +20,12 @@ use serde_json::{json, Value};
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::client::{Client, Network};
+use crate::client::Client;
 use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals, VusSamples};
+use crate::dial::Network;
 use crate::plain::PlainUrl;
+use crate::rules::Rules;
 use crate::samples::{OutputFile, Samples};
-use crate::tls::Tls;
 use crate::worker::{LateArrivals, Phase, Shared};
 use crate::{drive, limits, summary, worker};
 
@@ -122,6 +123,7 @@ struct Loaded {
     options: Options,
     options_json: Value,
     plain: Option<PlainUrl>,
+    rules: Arc<Rules>,
 }
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
@@ -152,6 +154,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         url.request(&options).map_err(|mistake| EngineError::Options(vec![mistake]))?;
     }
     check_exports(&options, &info)?;
+    let rules = Rules::new(&options).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
         user_agent: options.user_agent.as_str().into(),
@@ -163,7 +166,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         system_tags: options.system_tags,
     };
     let bundle = Arc::new(bundle.with_options(defaults, seen_by_script(&options_json, &options).to_string()));
-    Ok(Loaded { bundle, info, options, options_json, plain: config.url.clone() })
+    Ok(Loaded { bundle, info, options, options_json, plain: config.url.clone(), rules })
 }
 
 /// The options of a run of one URL with its shortcut for a load in place of arrivals at `rate` per second.
@@ -401,26 +404,26 @@ impl Plan {
 
     fn load_and_summarise(&self) -> Result<Ended, EngineError> {
         let _small_pages = limits::SmallPages::only();
-        let tls = Tls::new(self.loaded.options.insecure_skip_tls_verify);
+        let rules = self.loaded.rules.clone();
         let mut totals = Totals::default();
         let options = self.loaded.options.clone();
         let exports = self.loaded.info.exports.clone();
         let has = |name: &str| exports.iter().any(|export| export == name);
         let mut setup_json: Option<Arc<str>> = None;
         if has("setup") && !options.no_setup {
-            setup_json = self.call_once("setup", None, options.setup_timeout, &tls, &mut totals)?.map(Arc::from);
+            setup_json = self.call_once("setup", None, options.setup_timeout, &rules, &mut totals)?.map(Arc::from);
         }
         let aborted = Arc::new(Mutex::new(None));
-        self.run_threads(&options, setup_json.clone(), &tls, &aborted, &mut totals)?;
+        self.run_threads(&options, setup_json.clone(), &rules, &aborted, &mut totals)?;
         let mut failure = None;
         if has("teardown") && !options.no_teardown {
-            failure = self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &tls, &mut totals).err();
+            failure = self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &rules, &mut totals).err();
         }
         let setup_data = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
         let summary = summary::data(&totals, &options, setup_data);
         let mut handled = None;
         if has("handleSummary") && !options.no_summary {
-            handled = self.handle_summary(&summary, &tls);
+            handled = self.handle_summary(&summary, &rules);
         }
         let aborted = locked(&aborted).take();
         let marked_failed = self.loaded.bundle.is_marked_failed();
@@ -428,9 +431,9 @@ impl Plan {
     }
 
     /// What handleSummary makes of the summary; without a usable answer, which is said, the usual summary will do.
-    fn handle_summary(&self, summary: &Value, tls: &Arc<Tls>) -> Option<Value> {
+    fn handle_summary(&self, summary: &Value, rules: &Arc<Rules>) -> Option<Value> {
         let limit = self.loaded.options.handle_summary_timeout;
-        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), limit, tls, &mut Totals::default());
+        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), limit, rules, &mut Totals::default());
         match answer.map(|json| json.and_then(|json| serde_json::from_str(&json).ok())) {
             Ok(Some(Value::Object(files))) => return Some(Value::Object(files)),
             Ok(_) => eprintln!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
@@ -443,7 +446,7 @@ impl Plan {
         &self,
         options: &Options,
         setup_json: Option<Arc<str>>,
-        tls: &Arc<Tls>,
+        rules: &Arc<Rules>,
         aborted: &Arc<Mutex<Option<Abort>>>,
         totals: &mut Totals,
     ) -> Result<(), EngineError> {
@@ -477,9 +480,9 @@ impl Plan {
             iterations_shared: options.scenarios.iter().map(|scenario| shared_iterations(scenario, &options.segment)).collect(),
             start: Barrier::new(threads + 1),
             cpus: self.config.cpus.clone(),
-            tls: tls.clone(),
             samples: self.samples.clone(),
             plain: self.loaded.plain.clone(),
+            rules: rules.clone(),
         });
         let (parts, incoming) = channel();
         let mut handles = Vec::new();
@@ -518,7 +521,7 @@ impl Plan {
         function: &'static str,
         argument_json: Option<Arc<str>>,
         limit: Duration,
-        tls: &Arc<Tls>,
+        rules: &Arc<Rules>,
         totals: &mut Totals,
     ) -> Result<Option<String>, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
@@ -528,13 +531,13 @@ impl Plan {
             recorder.borrow_mut().attach(samples.tap(Rc::default()));
         }
         vu.state.group.borrow_mut().push_str(&format!("::{function}"));
-        let network = Network::new(tls.clone(), true);
-        let client = Client::new(network.clone());
+        let network = Network::new(rules.clone());
+        let client = Client::new(network.clone(), 1);
         let mut tags = self.loaded.options.tags.clone();
         tags.sort();
         let job =
             Job { function: function.into(), iteration: Iteration { tags: tags.into(), ..Iteration::default() }, argument_json, wants_result: true };
-        let outcome = runtime.block_on(async {
+        let outcome = tokio::task::LocalSet::new().block_on(&runtime, async {
             let mut phase = self.phase.subscribe();
             let interrupted = async {
                 // Only an abort interrupts setup and teardown; a graceful stop lets them end.

@@ -16,13 +16,14 @@ use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
 
-use crate::client::{Client, Network};
+use crate::client::Client;
 use crate::collector::{Part, ThreadSecond};
+use crate::dial::Network;
 use crate::plain::PlainUrl;
+use crate::rules::Rules;
 use crate::samples::{Origin, Samples};
 use crate::signal::Signal;
 use crate::timer::Timer;
-use crate::tls::Tls;
 use crate::{closed, iterations, open};
 
 const PULSE: Duration = Duration::from_millis(10);
@@ -69,7 +70,7 @@ pub struct Shared {
     pub iterations_shared: Vec<u64>,
     pub start: Barrier,
     pub cpus: Vec<usize>,
-    pub tls: Arc<Tls>,
+    pub rules: Arc<Rules>,
     pub samples: Option<Arc<Samples>>,
     /// What to request where there is no script.
     pub plain: Option<PlainUrl>,
@@ -109,7 +110,7 @@ pub struct Worker {
 impl Worker {
     fn new(shared: Arc<Shared>, index: usize) -> Result<Self, ScriptError> {
         let recording = Recording::new(&shared.bundle).map_err(ScriptError::new)?;
-        let network = Network::new(shared.tls.clone(), !shared.options.no_connection_reuse);
+        let network = Network::new(shared.rules.clone());
         let origin = Origin::default();
         if let Some(samples) = &shared.samples {
             recording.recorder.borrow_mut().attach(samples.tap(origin.clone()));
@@ -148,7 +149,7 @@ impl Worker {
         };
         self.vus.set(self.vus.get() + 1);
         self.recording.tally.initialized.store(self.vus.get(), Ordering::Relaxed);
-        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone()), iterations: 0 })
+        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone(), number), iterations: 0 })
     }
 
     /// A VU begins (1) or ends (-1) to be active.

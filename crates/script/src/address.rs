@@ -3,11 +3,16 @@
 //! Most URLs of a script differ from the last one in their path only. The part before the path is parsed once per
 //! thread; a path of plain characters needs no parsing at all (WHATWG URL: nothing in it would be rewritten).
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
+use percent_encoding::percent_decode_str;
 use url::{Position, Url};
+
+use crate::auth::Credentials;
+use crate::effect::{code, Failure};
 
 /// Origins remembered on a thread; a script that makes up host names must not fill the memory.
 const MAX_ORIGINS: usize = 1024;
@@ -27,12 +32,20 @@ pub struct Origin {
     pub authority: String,
 }
 
+impl Origin {
+    /// No request can be sent there: what stood for a URL is none.
+    pub fn is_nowhere(&self) -> bool {
+        self.host.is_empty()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Address {
     pub origin: Rc<Origin>,
     text: String,
     /// Where the path begins and where the query ends.
     target: (usize, usize),
+    credentials: Option<Rc<Credentials>>,
 }
 
 impl Address {
@@ -41,7 +54,7 @@ impl Address {
         if let Some(at) = plain_target(text) {
             let known = ORIGINS.with_borrow(|origins| origins.get(&text[..at]).cloned());
             if let Some(origin) = known {
-                return Some(Self { origin, text: text.to_owned(), target: (at, text.len()) });
+                return Some(Self { origin, text: text.to_owned(), target: (at, text.len()), credentials: None });
             }
         }
         Url::parse(text).ok().and_then(Self::of)
@@ -60,7 +73,11 @@ impl Address {
             authority,
         });
         let before_path = &url[..Position::BeforePath];
-        if url.username().is_empty() && url.password().is_none() {
+        let mut credentials = None;
+        if !url.username().is_empty() || url.password().is_some() {
+            let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+            credentials = Some(Rc::new(Credentials { user: plain(url.username()), password: plain(url.password().unwrap_or_default()) }));
+        } else {
             ORIGINS.with_borrow_mut(|origins| {
                 if origins.len() < MAX_ORIGINS {
                     origins.insert(before_path.to_owned(), origin.clone());
@@ -68,7 +85,55 @@ impl Address {
             });
         }
         let target = (before_path.len(), url[..Position::AfterQuery].len());
-        Some(Self { origin, text: url.into(), target })
+        Some(Self { origin, text: url.into(), target, credentials })
+    }
+
+    /// As `parse`; what is no http or https URL becomes an address to which requests fail with what `mistake` says.
+    pub fn parse_or_nowhere(text: &str) -> Self {
+        Self::parse(text).unwrap_or_else(|| Self::nowhere(text))
+    }
+
+    fn nowhere(text: &str) -> Self {
+        let origin = Origin { tls: false, host: String::new(), port: 0, authority: String::new() };
+        Self { origin: Rc::new(origin), text: text.to_owned(), target: (0, text.len()), credentials: None }
+    }
+
+    /// Why a request to nowhere fails.
+    pub fn mistake(&self) -> Failure {
+        let what = "write the whole address, for example http://localhost:8080/path";
+        let scheme = match Url::parse(&self.text) {
+            Ok(url) => url.scheme().to_owned(),
+            Err(url::ParseError::RelativeUrlWithoutBase) => String::new(),
+            Err(error) => return Failure { code: code::INVALID_URL, message: format!("invalid URL: '{}': {error}; {what}", self.text) },
+        };
+        Failure { code: code::GENERIC, message: format!("unsupported protocol scheme \"{scheme}\" of '{}'; {what}", self.text) }
+    }
+
+    /// The user and password of the URL.
+    pub fn credentials(&self) -> Option<&Rc<Credentials>> {
+        self.credentials.as_ref()
+    }
+
+    /// The URL as tags show it: without user and password, as k6 masks them.
+    pub fn masked(&self) -> Cow<'_, str> {
+        match &self.credentials {
+            Some(_) => Cow::Owned(self.with_user("****:****@")),
+            None => Cow::Borrowed(&self.text),
+        }
+    }
+
+    /// The same address without user and password.
+    pub fn without_credentials(&self) -> Self {
+        match &self.credentials {
+            Some(_) => Self::parse_or_nowhere(&self.with_user("")),
+            None => self.clone(),
+        }
+    }
+
+    /// The URL with other text for its user and password, which it has.
+    fn with_user(&self, user: &str) -> String {
+        let (scheme, rest) = self.text.split_once("//").unwrap_or_default();
+        format!("{scheme}//{user}{}", rest.split_once('@').unwrap_or_default().1)
     }
 
     /// The whole URL.
@@ -87,8 +152,14 @@ impl Address {
     }
 
     /// The address that a reference (a Location header) means from here.
-    pub fn join(&self, reference: &str) -> Option<Self> {
-        self.url()?.join(reference).ok().and_then(Self::of)
+    pub fn join(&self, reference: &str) -> Self {
+        match self.url().map(|url| url.join(reference)) {
+            Some(Ok(url)) => {
+                let text = url.to_string();
+                Self::of(url).unwrap_or_else(|| Self::nowhere(&text))
+            }
+            _ => Self::nowhere(reference),
+        }
     }
 }
 
@@ -150,8 +221,29 @@ mod tests {
     #[test]
     fn a_redirect_may_leave_the_origin() {
         let here = Address::parse("http://a.test/x/y?z=1").unwrap();
-        assert_eq!(here.join("../w").unwrap().as_str(), "http://a.test/w");
-        let there = here.join("https://b.test/v").unwrap();
+        assert_eq!(here.join("../w").as_str(), "http://a.test/w");
+        let there = here.join("https://b.test/v");
         assert_ne!(there.origin, here.origin);
+    }
+
+    #[test]
+    fn user_and_password_are_known_and_masked() {
+        for _ in 0..2 {
+            let address = Address::parse("http://us%40er:pa:ss@a.test/x@y").unwrap();
+            let credentials = address.credentials().unwrap();
+            assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("us@er", "pa:ss"));
+            assert_eq!(address.masked(), "http://****:****@a.test/x@y");
+            assert_eq!(address.without_credentials().as_str(), "http://a.test/x@y");
+            assert_eq!(address.target(), "/x@y");
+        }
+    }
+
+    #[test]
+    fn nowhere_says_why() {
+        for (text, code) in [("nope", 1000), ("ftp://x/", 1000), ("http://a b/", 1020), ("http://a:99999/", 1020)] {
+            let address = Address::parse_or_nowhere(text);
+            assert!(address.origin.is_nowhere());
+            assert_eq!(address.mistake().code, code, "{text}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rquickjs::{Ctx, Object, Result};
 
 use crate::state::VuState;
-use crate::{crypto, csv, data, encoding, events, execution, files, http, k6, metrics, random, response, secrets, text};
+use crate::{crypto, csv, data, encoding, events, execution, files, http, k6, metrics, random, secrets, text};
 
 type Install = for<'js> fn(&Ctx<'js>, &Rc<VuState>, &Object<'js>) -> Result<()>;
 
@@ -36,8 +36,7 @@ static FOR_SCRIPTS: [Builtin; 11] = [
 ];
 
 /// What other modules of ours import, and what globals are made of when they are first read.
-static INTERNAL: [Builtin; 4] = [
-    builtin("plimsoll:response", include_str!("js/response.js"), response::install_rest),
+static INTERNAL: [Builtin; 3] = [
     builtin("plimsoll:shared-array", include_str!("js/shared_array.js"), |_, _, _| Ok(())),
     builtin("plimsoll:text", include_str!("js/text.js"), text::install),
     builtin("plimsoll:web-crypto", include_str!("js/web_crypto.js"), random::install),

@@ -1,63 +1,134 @@
-//! The cookie jar of a VU, as `http.cookieJar()` shows it.
+//! Cookie jars: the VU's own, as `http.cookieJar()` shows it, and those that a script makes.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use rquickjs::function::{Func, Opt};
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use cookie_store::CookieStore;
+use rquickjs::class::{JsClass, Readable, Trace, Tracer};
+use rquickjs::function::{Constructor, Func, Opt};
+use rquickjs::{Class, Ctx, Exception, JsLifetime, Object, Result, Value};
 use url::Url;
 
-use crate::http::parse_address;
+use crate::address::Address;
 use crate::native::text_of;
+use crate::response::plain_class;
 use crate::state::VuState;
+
+pub type SharedJar = Rc<RefCell<CookieStore>>;
+
+/// A jar as scripts hold it.
+pub struct Jar(pub SharedJar);
+
+plain_class!(Jar, "CookieJarStore");
+
+/// What a script gave of cookies with a request, beside those of the jar.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The script's own Cookie header.
+    pub header: Option<String>,
+    /// Names, values, and whether a value takes the place of the jar's.
+    pub cookies: Vec<(String, String, bool)>,
+}
+
+impl Given {
+    /// The Cookie header to an address; `None` without a cookie. After a redirect the jar knows better.
+    pub fn header_to(&self, address: &Address, jar: &SharedJar, redirected: bool) -> Option<String> {
+        let stored = stored_for(address, jar);
+        let named = |name: &str| stored.iter().any(|(known, _)| known == name);
+        let replaced = |name: &str| self.cookies.iter().any(|(known, _, replace)| *replace && known == name);
+        let own = self.cookies.iter().filter(|(name, ..)| !redirected || !named(name)).map(|(name, value, _)| format!("{name}={value}"));
+        let kept = stored.iter().filter(|(name, _)| redirected || !replaced(name)).map(|(name, value)| format!("{name}={value}"));
+        let pairs: Vec<String> = self.header.iter().cloned().chain(own).chain(kept).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+}
+
+/// A jar's cookies for an address, those of longer paths first (RFC 6265, section 5.4).
+fn stored_for(address: &Address, jar: &SharedJar) -> Vec<(String, String)> {
+    let jar = jar.borrow();
+    let is_empty = jar.iter_any().next().is_none();
+    let Some(url) = (!is_empty).then(|| address.url()).flatten() else { return Vec::new() };
+    let mut found = jar.matches(&url);
+    found.sort_by_key(|cookie| std::cmp::Reverse(String::from(&cookie.path).len()));
+    found.into_iter().map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned())).collect()
+}
+
+/// The jar that a value of a script stands for.
+pub fn jar_of(value: &Value<'_>) -> Option<SharedJar> {
+    let store: Value = value.as_object()?.get("store").ok()?;
+    Some(Class::<Jar>::from_value(&store).ok()?.borrow().0.clone())
+}
 
 pub fn install<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let vu = state.clone();
-    let cookies_for = move |ctx: Ctx<'js>, url: String| -> Result<Object<'js>> {
-        let found = Object::new(ctx.clone())?;
-        let url = parse_url(&ctx, &url)?;
-        for (name, value) in vu.jar.borrow().get_request_values(&url) {
-            found.set(name, vec![value])?;
-        }
-        Ok(found)
-    };
+    let jar = move |ctx: Ctx<'js>, own: bool| Class::instance(ctx, Jar(if own { vu.jar.clone() } else { SharedJar::default() }));
+    native.set("jar", Func::from(jar))?;
     native.set("cookiesFor", Func::from(cookies_for))?;
-    let vu = state.clone();
-    let set_cookie = move |ctx: Ctx<'js>, url: String, name: String, value: String, options: Object<'js>| -> Result<()> {
-        let url = parse_url(&ctx, &url)?;
-        let mut text = format!("{name}={value}");
-        for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")] {
-            let option: Value = options.get(key)?;
-            if !option.is_undefined() {
-                text.push_str(&format!("; {attribute}={}", text_of(&option)));
-            }
-        }
-        if options.get::<_, Option<bool>>("secure")?.unwrap_or(false) {
-            text.push_str("; Secure");
-        }
-        vu.jar
-            .borrow_mut()
-            .parse(&text, &url)
-            .map(|_| ())
-            .map_err(|error| Exception::throw_message(&ctx, &format!("cookie '{name}': {error}; check its domain and path")))
-    };
     native.set("setCookie", Func::from(set_cookie))?;
-    let vu = state.clone();
-    let clear = move |ctx: Ctx<'js>, url: String, name: Opt<Option<String>>| -> Result<()> {
-        let url = parse_url(&ctx, &url)?;
-        let doomed: Vec<_> = vu
-            .jar
-            .borrow()
-            .matches(&url)
-            .iter()
-            .filter(|cookie| name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name == cookie.name()))
-            .map(|cookie| (String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned()))
-            .collect();
-        for (domain, path, name) in doomed {
-            vu.jar.borrow_mut().remove(&domain, &path, &name);
-        }
-        Ok(())
-    };
     native.set("clearCookies", Func::from(clear))
+}
+
+fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String) -> Result<Object<'js>> {
+    let found = Object::new(ctx.clone())?;
+    for (name, value) in stored_for(&parse_address(&ctx, &url)?, &jar.borrow().0) {
+        found.set(name, vec![value])?;
+    }
+    Ok(found)
+}
+
+fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: String, value: String, options: Object<'js>) -> Result<bool> {
+    let url = parse_url(&ctx, &url)?;
+    let mut text = format!("{name}={value}");
+    for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")] {
+        let option: Value = options.get(key)?;
+        if option.is_undefined() || option.is_null() {
+            continue;
+        }
+        let option = text_of(&option);
+        if key == "expires" && !is_http_date(&option) {
+            let what = format!("cookie '{name}': expires '{option}' is not a date like 'Wed, 21 Oct 2037 07:28:00 GMT'");
+            return Err(Exception::throw_message(&ctx, &what));
+        }
+        text.push_str(&format!("; {attribute}={option}"));
+    }
+    for (key, attribute) in [("secure", "Secure"), ("http_only", "HttpOnly")] {
+        if options.get::<_, Option<bool>>(key)?.unwrap_or(false) {
+            text.push_str(&format!("; {attribute}"));
+        }
+    }
+    // A cookie that the jar refuses (a foreign domain, or one that is over) is not kept, as in k6.
+    let _ = jar.borrow().0.borrow_mut().parse(&text, &url);
+    Ok(true)
+}
+
+/// Whether a text is a date as HTTP has them (RFC 9110, section 5.6.7).
+fn is_http_date(text: &str) -> bool {
+    let words: Vec<&str> = text.split([' ', '-']).collect();
+    let is_time = |word: &&str| word.split(':').count() == 3 && word.split(':').all(|part| part.parse::<u8>().is_ok());
+    words.len() == 6 && words[0].ends_with(',') && words[1].parse::<u8>().is_ok() && words[3].parse::<u16>().is_ok() && is_time(&words[4])
+}
+
+fn clear<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: Opt<Option<String>>) -> Result<()> {
+    let url = parse_url(&ctx, &url)?;
+    let jar = jar.borrow();
+    let doomed: Vec<_> = jar
+        .0
+        .borrow()
+        .matches(&url)
+        .iter()
+        .filter(|cookie| name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name == cookie.name()))
+        .map(|cookie| (String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned()))
+        .collect();
+    for (domain, path, name) in doomed {
+        jar.0.borrow_mut().remove(&domain, &path, &name);
+    }
+    Ok(())
+}
+
+fn parse_address(ctx: &Ctx<'_>, text: &str) -> Result<Address> {
+    Address::parse(text).ok_or_else(|| {
+        Exception::throw_message(ctx, &format!("'{text}' is not a URL; write the whole address, for example http://localhost:8080/path"))
+    })
 }
 
 fn parse_url(ctx: &Ctx<'_>, text: &str) -> Result<Url> {

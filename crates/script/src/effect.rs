@@ -41,6 +41,8 @@ pub struct HttpRequest {
     /// Sent where the script gives no User-Agent of its own.
     pub user_agent: Option<Arc<str>>,
     pub body: Bytes,
+    /// What the script gave as the body, where that was compressed.
+    pub uncompressed: Option<Box<Bytes>>,
     pub timeout: Duration,
     pub discard_body: bool,
 }
@@ -62,6 +64,32 @@ impl Timings {
     pub fn duration(&self) -> f64 {
         self.sending + self.waiting + self.receiving
     }
+}
+
+/// k6's numbers for requests without a response.
+pub mod code {
+    pub const GENERIC: u32 = 1000;
+    pub const INVALID_URL: u32 = 1020;
+    pub const TIMEOUT: u32 = 1050;
+    pub const DNS: u32 = 1100;
+    pub const NO_SUCH_HOST: u32 = 1101;
+    pub const BLACKLISTED_IP: u32 = 1110;
+    pub const BLOCKED_HOSTNAME: u32 = 1111;
+    pub const TCP: u32 = 1200;
+    pub const BROKEN_PIPE: u32 = 1201;
+    pub const DIAL: u32 = 1210;
+    pub const DIAL_TIMEOUT: u32 = 1211;
+    pub const REFUSED: u32 = 1212;
+    pub const RESET: u32 = 1220;
+    pub const TLS: u32 = 1300;
+    pub const UNKNOWN_AUTHORITY: u32 = 1310;
+    pub const WRONG_HOSTNAME: u32 = 1311;
+    pub const HTTP2: u32 = 1600;
+    /// And those after it: 1 + the frame's error code (RFC 9113, section 7).
+    pub const HTTP2_GO_AWAY: u32 = 1610;
+    pub const HTTP2_STREAM: u32 = 1630;
+    pub const HTTP2_CONNECTION: u32 = 1650;
+    pub const DECOMPRESSION: u32 = 1701;
 }
 
 /// Why a request got no response, with k6's error code.
@@ -101,6 +129,13 @@ impl Head {
     }
 }
 
+/// What was agreed on in the handshake, as k6 calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tls {
+    pub version: &'static str,
+    pub cipher_suite: &'static str,
+}
+
 #[derive(Clone, Debug)]
 pub struct HttpResponse {
     /// 0 when there was no response.
@@ -111,7 +146,9 @@ pub struct HttpResponse {
     pub timings: Timings,
     pub failure: Option<Failure>,
     pub remote: Option<SocketAddr>,
-    pub tls_version: &'static str,
+    /// The body is coded, as its Content-Encoding says.
+    pub is_coded: bool,
+    pub tls: Option<Tls>,
     pub bytes_sent: u64,
     pub bytes_received: u64,
     /// When the last byte came, or the failure was seen.
@@ -119,6 +156,24 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
+    /// No response, for a reason.
+    pub fn failed(failure: Failure, timings: Timings) -> Self {
+        Self {
+            status: 0,
+            proto: "",
+            head: Head::default(),
+            body: Bytes::new(),
+            timings,
+            failure: Some(failure),
+            remote: None,
+            is_coded: false,
+            tls: None,
+            bytes_sent: 0,
+            bytes_received: 0,
+            finished: Instant::now(),
+        }
+    }
+
     /// k6's error codes: the failure's own, or 1000 + status from 400 on.
     pub fn error_code(&self) -> Option<u32> {
         match &self.failure {

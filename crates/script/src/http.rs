@@ -1,19 +1,23 @@
 //! `k6/http`: from a script's call to requests on the wire (redirects, cookies, tags) and back to a Response.
 
+use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use plimsoll_core::duration;
 use plimsoll_core::system_tags::SystemTag;
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, ArrayBuffer, Class, Ctx, Error, Exception, Function, Object, Promise, Result, Value};
+use rquickjs::{Array, Class, Coerced, Ctx, Error, Exception, FromJs, Function, Object, Promise, Result, Value};
 
 use crate::address::Address;
-use crate::cookies;
-use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
+use crate::auth::{self, Credentials, Scheme};
+use crate::body;
+use crate::compression;
+use crate::cookies::{self, Given, SharedJar};
+use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::Events;
-use crate::modules;
 use crate::native::{tags_of, text_of};
 use crate::raw::each_property;
 use crate::response::{self, Response};
@@ -24,15 +28,26 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A call of the script, with what is needed to follow redirects and to tag its metrics.
 struct Call {
     request: Rc<HttpRequest>,
+    /// What the script asked for, once the call went on to something else.
+    first: Option<Rc<HttpRequest>>,
     /// The `name` tag, if the script gave one.
     name: Option<String>,
     tags: Vec<(String, String)>,
     redirects_left: u32,
+    /// Running out of redirects is said: the script did not ask for the limit.
+    warns: bool,
     as_binary: bool,
     expected: Expected,
     throw: bool,
     called: Instant,
     lag_ms: f64,
+    cookies: Option<Box<Given>>,
+    /// The script's own jar; else the VU's.
+    jar: Option<SharedJar>,
+    scheme: Scheme,
+    /// For the answer to a digest challenge, which is given once.
+    secret: Option<Rc<Credentials>>,
+    compression: Option<String>,
 }
 
 /// Which statuses count as success; `None` counts nothing as failed and tags nothing.
@@ -93,45 +108,29 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
     native.set("batch", Func::from(batch))?;
     let set_expected = move |ranges: Value<'js>| *expected.borrow_mut() = read_expected(&ranges);
     native.set("setExpected", Func::from(set_expected))?;
+    native.set("file", Func::from(body::file))?;
     response::install(ctx, native)?;
-    native.set("exports", modules::exports(ctx, state)?)?;
     cookies::install(state, native)
 }
 
-/// Parses a URL of a script, or throws.
-pub fn parse_address(ctx: &Ctx<'_>, text: &str) -> Result<Address> {
-    Address::parse(text).ok_or_else(|| {
-        Exception::throw_message(ctx, &format!("'{text}' is not a URL; write the whole address, for example http://localhost:8080/path"))
-    })
+/// Headers of a script; a value that is no text is what JavaScript's String() makes of it, as in k6.
+fn headers_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, String)>> {
+    let mut headers = Vec::new();
+    if let Some(given) = value.as_object() {
+        each_property(given, |name, value| {
+            let is_plain = value.is_string() || value.is_number() || value.is_bool();
+            let text = if is_plain { text_of(&value) } else { Coerced::<String>::from_js(ctx, value)?.0 };
+            headers.push((name.to_owned(), text));
+            Ok(())
+        })?;
+    }
+    Ok(headers)
 }
 
 fn read_expected(ranges: &Value<'_>) -> Expected {
     let Some(rows) = ranges.as_array() else { return Expected(None) };
     let pairs = rows.iter::<Vec<u16>>().flatten().filter(|pair| pair.len() == 2).map(|pair| (pair[0], pair[1])).collect();
     Expected(Some(pairs))
-}
-
-/// A body as k6 sends it, and the content type it implies.
-fn read_body<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<(Bytes, Option<&'static str>)> {
-    if body.is_null() || body.is_undefined() {
-        return Ok((Bytes::new(), None));
-    }
-    if let Some(text) = body.as_string() {
-        return Ok((Bytes::from(text.to_string()?), None));
-    }
-    if let Some(buffer) = ArrayBuffer::from_value(body.clone()) {
-        // SAFETY: the bytes are copied before any JavaScript can run again.
-        let bytes = unsafe { buffer.as_bytes() }.map(Bytes::copy_from_slice).unwrap_or_default();
-        return Ok((bytes, None));
-    }
-    if body.is_object() {
-        let mut form = url::form_urlencoded::Serializer::new(String::new());
-        for (key, value) in tags_of(body)? {
-            form.append_pair(&key, &value);
-        }
-        return Ok((Bytes::from(form.finish()), Some("application/x-www-form-urlencoded")));
-    }
-    Err(Exception::throw_message(ctx, "a request body must be a text, an ArrayBuffer or an object of form fields; use JSON.stringify() for JSON"))
 }
 
 impl Call {
@@ -149,69 +148,138 @@ impl Call {
             Some(template) if !url.is_string() => (template.get("url")?, template.get::<_, Option<String>>("name")?),
             _ => (text_of(url), None),
         };
-        let (body, content_type) = body.map_or(Ok((Bytes::new(), None)), |body| read_body(ctx, body))?;
+        let body_is_given = body.is_some_and(|body| !body.is_null() && !body.is_undefined());
+        let (body, content_type) = body.map_or(Ok((Bytes::new(), None)), |body| body::read(ctx, body))?;
         let defaults = &vu.bundle.defaults;
         let request = HttpRequest {
             method: method.to_owned(),
-            address: parse_address(ctx, &address)?,
+            address: Address::parse_or_nowhere(&address),
             headers: Vec::new(),
             user_agent: None,
             body,
             timeout: DEFAULT_TIMEOUT,
+            uncompressed: None,
             discard_body: defaults.discard_response_bodies,
         };
         let mut call = Self {
             request: Rc::new(request),
+            first: None,
             name: None,
             tags: Vec::new(),
             redirects_left: defaults.max_redirects,
+            warns: true,
             as_binary: false,
             expected: expected.clone(),
             throw: defaults.throw,
             called,
             lag_ms: vu.lag_to_charge_ms.replace(0.0),
+            cookies: None,
+            jar: None,
+            scheme: Scheme::Basic,
+            secret: None,
+            compression: None,
         };
-        let mut given_cookies = Vec::new();
         if let Some(params) = params.and_then(Value::as_object) {
-            call.read_params(ctx, params, &mut given_cookies)?;
+            call.read_params(ctx, params)?;
         }
         if let Some(at) = call.tags.iter().position(|(key, _)| key == "name") {
             name = Some(call.tags.swap_remove(at).1);
         }
         call.name = name;
         if let Some(content_type) = content_type.filter(|_| !call.has_header("Content-Type")) {
-            call.request_mut().headers.push(("Content-Type".into(), content_type.into()));
+            call.request_mut().headers.push(("Content-Type".into(), content_type));
         }
-        if !call.has_header("User-Agent") {
-            call.request_mut().user_agent = Some(defaults.user_agent.clone());
+        if let Some(codings) = call.compression.take().filter(|_| body_is_given) {
+            call.compress(ctx, &codings)?;
         }
-        call.add_cookies(vu, &given_cookies);
+        call.read_headers(defaults.user_agent.clone());
+        if call.request.address.credentials().is_some() {
+            call.authorize();
+        }
+        call.add_cookies(vu, false);
         Ok(call)
     }
 
-    fn read_params<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>, cookies: &mut Vec<(String, String)>) -> Result<()> {
+    /// What headers of the script's own stand for what is sent otherwise.
+    fn read_headers(&mut self, user_agent: Arc<str>) {
+        let (mut agent, mut cookie) = (None, None);
+        for (at, (name, _)) in self.request.headers.iter().enumerate() {
+            match name.len() {
+                10 if name.eq_ignore_ascii_case("user-agent") => agent = Some(at),
+                6 if name.eq_ignore_ascii_case("cookie") => cookie = Some(at),
+                _ => {}
+            }
+        }
+        if let Some(at) = cookie {
+            self.cookies.get_or_insert_default().header = Some(self.request.headers[at].1.clone());
+        }
+        match agent {
+            None => self.request_mut().user_agent = Some(user_agent),
+            // An empty one is sent not at all, as in k6.
+            Some(at) if self.request.headers[at].1.is_empty() => drop(self.request_mut().headers.remove(at)),
+            Some(_) => {}
+        }
+    }
+
+    /// Compresses the body as the parameter `compression` says.
+    fn compress(&mut self, ctx: &Ctx<'_>, codings: &str) -> Result<()> {
+        let (body, header) =
+            compression::encode(codings, &self.request.body).map_err(|what| Exception::throw_message(ctx, &format!("compression: {what}")))?;
+        let has_header = self.has_header("Content-Encoding");
+        let request = self.request_mut();
+        request.uncompressed = Some(Box::new(std::mem::replace(&mut request.body, body)));
+        if !has_header {
+            request.headers.push(("Content-Encoding".into(), header));
+        }
+        Ok(())
+    }
+
+    /// Uses the user and password of the URL.
+    fn authorize(&mut self) {
+        let Some(credentials) = self.request.address.credentials().cloned() else { return };
+        match self.scheme {
+            Scheme::Basic if self.has_header("Authorization") => {}
+            Scheme::Basic => self.request_mut().headers.push(("Authorization".into(), auth::basic(&credentials))),
+            Scheme::Digest => {
+                let address = self.request.address.without_credentials();
+                self.request_mut().address = address;
+                self.secret = Some(credentials);
+            }
+        }
+    }
+
+    fn read_params<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<()> {
         each_property(params, |key, value| {
             match key {
-                "headers" => self.request_mut().headers = tags_of(&value)?,
+                "headers" => self.request_mut().headers = headers_of(ctx, &value)?,
                 "tags" => self.tags = tags_of(&value)?,
                 "cookies" => {
                     let Some(given) = value.as_object() else { return Ok(()) };
+                    let cookies = &mut self.cookies.get_or_insert_default().cookies;
                     each_property(given, |name, cookie| {
-                        let text = match cookie.as_object() {
-                            Some(object) => text_of(&object.get("value")?),
-                            None => text_of(&cookie),
+                        let (text, replace) = match cookie.as_object() {
+                            Some(object) => (text_of(&object.get("value")?), object.get::<_, Option<bool>>("replace")?.unwrap_or(false)),
+                            None => (text_of(&cookie), false),
                         };
-                        cookies.push((name.to_string(), text));
+                        cookies.push((name.to_string(), text, replace));
                         Ok(())
                     })?;
                 }
+                "jar" => self.jar = cookies::jar_of(&value),
                 "timeout" => {
                     self.request_mut().timeout =
                         duration::parse(&text_of(&value)).map_err(|what| Exception::throw_message(ctx, &format!("timeout: {what}")))?;
                 }
-                "redirects" => self.redirects_left = value.as_int().unwrap_or(0).max(0) as u32,
+                "redirects" => {
+                    self.redirects_left = value.as_number().unwrap_or(0.0).max(0.0) as u32;
+                    self.warns = false;
+                }
+                "responseType" if value.is_undefined() || value.is_null() => {}
                 "responseType" => {
                     let kind = text_of(&value);
+                    if !matches!(kind.as_str(), "text" | "binary" | "none") {
+                        return Err(Exception::throw_message(ctx, &format!("responseType '{kind}': use 'text', 'binary' or 'none'")));
+                    }
                     self.as_binary = kind == "binary";
                     self.request_mut().discard_body = kind == "none";
                 }
@@ -222,12 +290,14 @@ impl Call {
                     };
                 }
                 "throw" => self.throw = value.as_bool().unwrap_or(false),
-                "auth" | "compression" => {
-                    return Err(Exception::throw_message(
-                        ctx,
-                        &format!("the request parameter '{key}' is not supported yet; set the header yourself"),
-                    ));
+                "auth" => {
+                    self.scheme = match text_of(&value).as_str() {
+                        "digest" => Scheme::Digest,
+                        "ntlm" => return Err(Exception::throw_message(ctx, "auth: 'ntlm' is not supported yet; use 'basic' or 'digest'")),
+                        _ => Scheme::Basic,
+                    };
                 }
+                "compression" => self.compression = Some(text_of(&value)).filter(|codings| !codings.is_empty()),
                 _ => {}
             }
             Ok(())
@@ -243,19 +313,17 @@ impl Call {
         self.request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    fn add_cookies(&mut self, vu: &VuState, given: &[(String, String)]) {
-        let jar = vu.jar.borrow();
-        let mut pairs: Vec<String> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let is_empty = jar.iter_any().next().is_none();
-        if let Some(url) = (!is_empty).then(|| self.request.address.url()).flatten() {
-            let stored = jar.get_request_values(&url).filter(|(name, _)| !given.iter().any(|(other, _)| other == name));
-            pairs.splice(0..0, stored.map(|(name, value)| format!("{name}={value}")));
+    /// Sets the Cookie header; `redirected` after the first hop.
+    fn add_cookies(&mut self, vu: &VuState, redirected: bool) {
+        let jar = self.jar.as_ref().unwrap_or(&vu.jar);
+        if self.cookies.is_none() && jar.borrow().iter_any().next().is_none() {
+            return;
         }
-        if !pairs.is_empty() {
-            let headers = &mut self.request_mut().headers;
-            headers.retain(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
-            headers.push(("Cookie".into(), pairs.join("; ")));
-        }
+        let given = self.cookies.as_deref().map_or_else(Cow::default, Cow::Borrowed);
+        let header = given.header_to(&self.request.address, jar, redirected);
+        let headers = &mut self.request_mut().headers;
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
+        headers.extend(header.map(|header| ("Cookie".into(), header)));
     }
 
     /// Suspends the VU until the request has been carried out.
@@ -266,7 +334,7 @@ impl Call {
         }
     }
 
-    /// Records the hop, follows redirects, and makes the Response.
+    /// Follows the call through its hops to its Response.
     fn finish<'js>(mut self, ctx: &Ctx<'js>, vu: &VuState, mut response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
         while self.follow(ctx, vu, &response) {
             response = self.send(ctx, vu)?;
@@ -276,56 +344,105 @@ impl Call {
 
     /// Records the hop; whether there is a next one, which this call then describes.
     fn follow(&mut self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse) -> bool {
-        self.record(ctx, vu, response);
+        if response.failure.as_ref().is_some_and(|failure| failure.code == code::INVALID_URL) {
+            return false;
+        }
+        let proof = if self.secret.is_some() { self.prove(response) } else { None };
+        self.record(ctx, vu, response, proof.is_some());
         self.keep_cookies(vu, response);
+        if let Some(proof) = proof {
+            self.next_hop().headers.push(("Authorization".into(), proof));
+            return true;
+        }
         let Some(next) = self.redirect_target(response) else { return false };
         self.redirects_left -= 1;
-        let request = self.request_mut();
+        self.redirect_to(next, response);
+        self.add_cookies(vu, true);
+        true
+    }
+
+    /// The answer to a digest challenge.
+    fn prove(&mut self, response: &HttpResponse) -> Option<String> {
+        let secret = self.secret.take().filter(|_| response.status == 401)?;
+        let request = &self.request;
+        let target = auth::Target { method: &request.method, uri: request.address.target(), body: &request.body };
+        response.head.all("www-authenticate").find_map(|challenge| auth::digest(&challenge, &secret, &target))
+    }
+
+    /// The request of the next hop, to describe.
+    fn next_hop(&mut self) -> &mut HttpRequest {
+        self.first.get_or_insert_with(|| self.request.clone());
+        self.called = Instant::now();
+        self.lag_ms = 0.0;
+        self.request_mut()
+    }
+
+    /// Makes the request one to where it was redirected (RFC 9110, section 15.4), as k6 does.
+    fn redirect_to(&mut self, next: Address, response: &HttpResponse) {
+        let stays = response.head.all("location").next().is_some_and(|location| !location.contains("//"));
+        let request = self.next_hop();
         if !matches!(response.status, 307 | 308) {
             if request.method != "HEAD" {
                 request.method = "GET".into();
             }
             request.body = Bytes::new();
-            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.headers.retain(|(name, _)| !["content-type", "content-encoding"].iter().any(|gone| name.eq_ignore_ascii_case(gone)));
         }
-        if next.origin != request.address.origin {
-            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+        if !stays {
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        }
+        let changes_host = next.origin.host != request.address.origin.host;
+        if changes_host {
+            request.headers.retain(|(name, _)| !["authorization", "cookie"].iter().any(|gone| name.eq_ignore_ascii_case(gone)));
+        }
+        let refers = next.origin.tls || !request.address.origin.tls;
+        request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("referer"));
+        if refers {
+            request.headers.push(("Referer".into(), request.address.without_credentials().as_str().to_owned()));
         }
         request.address = next;
-        self.add_cookies(vu, &[]);
-        self.called = Instant::now();
-        self.lag_ms = 0.0;
-        true
+        if changes_host {
+            self.cookies = None;
+        }
     }
 
     /// The Response to the last hop.
     fn conclude<'js>(self, ctx: &Ctx<'js>, response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
         if let (true, Some(failure)) = (self.throw, &response.failure) {
-            return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.as_str(), failure.message)));
+            return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.masked(), failure.message)));
         }
-        Class::instance(ctx.clone(), Response { request: self.request, got: response, as_binary: self.as_binary })
+        Class::instance(ctx.clone(), Response::new(self.request, self.first, response, self.as_binary))
     }
 
     fn redirect_target(&self, response: &HttpResponse) -> Option<Address> {
-        if self.redirects_left == 0 || !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+        if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
         let location = response.head.all("location").next()?;
-        self.request.address.join(&location)
+        if self.redirects_left == 0 {
+            if self.warns {
+                let how = "pass {redirects: n} with the request or set options.maxRedirects to silence this";
+                eprintln!("WARN stopped after the most redirects at {} and returned the redirection; {how}", self.request.address.masked());
+            }
+            return None;
+        }
+        Some(self.request.address.join(&location))
     }
 
     fn keep_cookies(&self, vu: &VuState, response: &HttpResponse) {
         for value in response.head.all("set-cookie") {
             let Some(url) = self.request.address.url() else { return };
+            let jar = self.jar.as_ref().unwrap_or(&vu.jar);
             // A cookie that the jar refuses (a foreign domain, say) is not kept, as in a browser.
-            let _ = vu.jar.borrow_mut().parse(&value, &url);
+            let _ = jar.borrow_mut().parse(&value, &url);
         }
     }
 
-    fn record(&self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse) {
+    /// Records the hop; a challenge that is answered counts as expected.
+    fn record(&self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse, is_answered: bool) {
         let status = response.status.to_string();
-        let name = self.name.as_deref().unwrap_or(self.request.address.as_str());
-        let passed = self.expected.holds(response.status);
+        let name = self.name.as_deref().map_or_else(|| self.request.address.masked(), Cow::Borrowed);
+        let passed = self.expected.holds(response.status).map(|passed| passed || is_answered);
         let code = response.error_code().map(|code| code.to_string());
         let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 9);
         extra.extend(self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
@@ -338,11 +455,11 @@ impl Call {
             (SystemTag::ExpectedResponse, "expected_response", passed.map(|passed| if passed { "true" } else { "false" })),
             (SystemTag::Error, "error", response.failure.as_ref().map(|failure| failure.message.as_str())),
             (SystemTag::ErrorCode, "error_code", code.as_deref()),
-            (SystemTag::TlsVersion, "tls_version", Some(response.tls_version).filter(|version| !version.is_empty())),
+            (SystemTag::TlsVersion, "tls_version", response.tls.map(|tls| tls.version)),
             (SystemTag::Ip, "ip", ip.as_deref()),
         ];
         if carried.has(SystemTag::Name) || carried.has(SystemTag::Url) {
-            extra.push(("name", name));
+            extra.push(("name", &*name));
         }
         extra.extend(own.into_iter().filter(|(tag, ..)| carried.has(*tag)).filter_map(|(_, key, value)| value.map(|value| (key, value))));
         let tags = vu.tag_set(ctx, &extra);

@@ -2,9 +2,12 @@
 //! wants next (`Effect`); sockets, timers and threads are the host's.
 
 pub mod address;
+pub mod auth;
+mod body;
 mod builtin;
 pub mod bundle;
 mod commonjs;
+mod compression;
 mod cookies;
 mod crypto;
 mod csv;
@@ -30,6 +33,7 @@ mod raw;
 mod resolve;
 mod response;
 pub mod secrets;
+mod selector;
 pub mod state;
 mod text;
 mod typescript;

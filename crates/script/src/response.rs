@@ -1,21 +1,86 @@
 //! k6's Response. The object that a script gets holds what came over the wire; each field becomes a JavaScript
 //! value when the script reads it, because most fields of most responses are never read.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
+use bytes::Bytes;
+use cookie_store::RawCookie;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Func, This};
 use rquickjs::object::{Accessor, Property};
-use rquickjs::{Array, ArrayBuffer, Class, Ctx, Error, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Class, Ctx, Error, Exception, IntoJs, JsLifetime, Object, Result, Value};
 
-use crate::effect::{HttpRequest, HttpResponse, Timings};
+use crate::compression;
+use crate::effect::{code, HttpRequest, HttpResponse, Timings};
 use crate::json;
-use crate::state::VuState;
+use crate::selector;
 
 pub struct Response {
-    pub request: Rc<HttpRequest>,
-    pub got: Box<HttpResponse>,
-    pub as_binary: bool,
+    /// Of the last hop.
+    request: Rc<HttpRequest>,
+    /// Of the first hop, where there were several.
+    first: Option<Rc<HttpRequest>>,
+    got: Box<HttpResponse>,
+    as_binary: bool,
+    /// The body without its Content-Encoding, once somebody wanted it.
+    decoded: OnceCell<Box<std::result::Result<Bytes, String>>>,
+}
+
+/// What k6 shows as `expires` of a cookie that has none: its zero time, in ms.
+const NO_EXPIRES_MS: f64 = -6_795_364_578_871.0;
+
+impl Response {
+    pub fn new(request: Rc<HttpRequest>, first: Option<Rc<HttpRequest>>, got: Box<HttpResponse>, as_binary: bool) -> Self {
+        Self { request, first, got, as_binary, decoded: OnceCell::new() }
+    }
+
+    /// What the script asked for.
+    fn asked(&self) -> &HttpRequest {
+        self.first.as_ref().unwrap_or(&self.request)
+    }
+
+    /// The body as it was before it was coded for the wire; or why that cannot be told.
+    fn plain_body(&self) -> std::result::Result<&Bytes, &str> {
+        if !self.got.is_coded {
+            return Ok(&self.got.body);
+        }
+        let decode = || {
+            let codings: Vec<Cow<str>> = self.got.head.all("content-encoding").collect();
+            Box::new(compression::decode(&codings.join(","), &self.got.body))
+        };
+        self.decoded.get_or_init(decode).as_ref().as_ref().map_err(String::as_str)
+    }
+
+    /// Whether `body` is null: nothing came, or was kept.
+    fn has_no_body(&self) -> bool {
+        self.request.discard_body || matches!(self.got.status, 0 | 100..=199 | 204 | 304)
+    }
+
+    fn error(&self) -> &str {
+        match (&self.got.failure, self.plain_body()) {
+            (Some(failure), _) => &failure.message,
+            (None, Err(broken)) => broken,
+            (None, Ok(_)) => "",
+        }
+    }
+
+    fn error_code(&self) -> u32 {
+        match self.plain_body() {
+            Err(_) => code::DECOMPRESSION,
+            Ok(_) => self.got.error_code().unwrap_or(0),
+        }
+    }
+
+    /// The body to read as JSON; throws where there is none.
+    pub fn json_text(&self, ctx: &Ctx<'_>) -> Result<&Bytes> {
+        if self.has_no_body() {
+            let what = "the body is null so it cannot be read as JSON: the request failed, or its body was discarded";
+            return Err(Exception::throw_message(ctx, what));
+        }
+        self.plain_body().map_err(|broken| Exception::throw_message(ctx, broken))
+    }
 }
 
 /// What a script reads as `response.timings`.
@@ -44,6 +109,8 @@ macro_rules! plain_class {
     };
 }
 
+pub(crate) use plain_class;
+
 plain_class!(Response, "Response");
 plain_class!(Phases, "Timings");
 
@@ -59,21 +126,21 @@ pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     field(&prototype, "proto", false, |ctx, of| of.got.proto.into_js(ctx))?;
     field(&prototype, "remote_ip", false, |ctx, of| of.got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(ctx))?;
     field(&prototype, "remote_port", false, |ctx, of| of.got.remote.map_or(0, |remote| remote.port()).into_js(ctx))?;
-    field(&prototype, "tls_version", false, |ctx, of| of.got.tls_version.into_js(ctx))?;
-    field(&prototype, "error", false, |ctx, of| of.got.failure.as_ref().map_or("", |failure| failure.message.as_str()).into_js(ctx))?;
-    field(&prototype, "error_code", false, |ctx, of| of.got.error_code().unwrap_or(0).into_js(ctx))?;
+    field(&prototype, "tls_version", false, |ctx, of| of.got.tls.map_or("", |tls| tls.version).into_js(ctx))?;
+    field(&prototype, "tls_cipher_suite", false, |ctx, of| of.got.tls.map_or("", |tls| tls.cipher_suite).into_js(ctx))?;
+    field(&prototype, "ocsp", true, ocsp)?;
+    field(&prototype, "error", false, |ctx, of| of.error().into_js(ctx))?;
+    field(&prototype, "error_code", false, |ctx, of| of.error_code().into_js(ctx))?;
+    field(&prototype, "headers", true, headers)?;
+    field(&prototype, "cookies", true, cookies)?;
+    field(&prototype, "request", true, request)?;
     field(&prototype, "body", true, body)?;
     // An object of its own: one that held the response would make a cycle, which only the garbage collector could free.
     field(&prototype, "timings", true, |ctx, of| Class::instance(ctx.clone(), Phases(of.got.timings)).map(Class::into_value))?;
     native.set("responsePrototype", prototype)?;
     native.set("bodyAsJson", Func::from(body_as_json))?;
+    native.set("selectJson", Func::from(selector::select))?;
     native.set("timingsPrototype", phases_prototype(ctx)?)
-}
-
-/// What `js/response.js` makes the rest from.
-pub fn install_rest<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    native.set("rawHeaders", Func::from(raw_headers))?;
-    native.set("sent", Func::from(sent))
 }
 
 /// A field that `read` makes a value of at each reading, or once if it is `kept`. What a script writes shadows it.
@@ -91,43 +158,113 @@ fn field<'js>(prototype: &Object<'js>, name: &'static str, kept: bool, read: fn(
 }
 
 fn body<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
-    match () {
-        () if response.request.discard_body => Ok(Value::new_null(ctx.clone())),
-        () if response.as_binary => ArrayBuffer::new_copy(ctx.clone(), &response.got.body).map(ArrayBuffer::into_value),
-        () => String::from_utf8_lossy(&response.got.body).as_ref().into_js(ctx),
+    match response.plain_body() {
+        _ if response.has_no_body() => Ok(Value::new_null(ctx.clone())),
+        Err(_) => Ok(Value::new_null(ctx.clone())),
+        Ok(body) if response.as_binary => ArrayBuffer::new_copy(ctx.clone(), body).map(ArrayBuffer::into_value),
+        Ok(body) => String::from_utf8_lossy(body).as_ref().into_js(ctx),
     }
-}
-
-/// Method and body of the request that the response answers.
-fn sent<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Array<'js>> {
-    let response = response.borrow();
-    let sent = Array::new(ctx)?;
-    sent.set(0, response.request.method.as_str())?;
-    sent.set(1, String::from_utf8_lossy(&response.request.body).as_ref())?;
-    Ok(sent)
 }
 
 fn body_as_json<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Value<'js>> {
-    json::parse(&ctx, &response.borrow().got.body)
+    json::parse(&ctx, response.borrow().json_text(&ctx)?)
 }
 
-/// The response's or the request's headers as `name: value` lines.
-fn raw_headers(response: Class<'_, Response>, of_request: bool) -> String {
-    let response = response.borrow();
-    let mut lines = String::new();
-    if of_request {
-        for (name, value) in &response.request.headers {
-            lines.extend([name.as_str(), ": ", value.as_str(), "\n"]);
-        }
-        if let Some(user_agent) = &response.request.user_agent {
-            lines.extend(["User-Agent: ", user_agent, "\n"]);
-        }
-    } else {
-        for (name, value) in response.got.head.headers() {
-            lines.extend([name.as_ref(), ": ", value.as_ref(), "\n"]);
+/// Stapled answers are not looked at: over TLS the status is unknown, as k6 says where none came.
+fn ocsp<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
+    let ocsp = Object::new(ctx.clone())?;
+    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+        ocsp.set(name, 0)?;
+    }
+    ocsp.set("revocation_reason", "")?;
+    ocsp.set("status", if response.got.tls.is_some() { "unknown" } else { "" })?;
+    Ok(ocsp.into_value())
+}
+
+/// A header's name as Go writes it: Content-Type.
+fn canonical(name: &str) -> String {
+    let mut begins = true;
+    let letter = |letter: char| {
+        let changed = if begins { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+        begins = letter == '-';
+        changed
+    };
+    name.chars().map(letter).collect()
+}
+
+/// Names to values; values of the same name are joined.
+fn headers<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
+    let mut joined: Vec<(String, String)> = Vec::new();
+    for (name, value) in response.got.head.headers() {
+        let name = canonical(&name);
+        match joined.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.extend([", ", &value]),
+            None => joined.push((name, value.into_owned())),
         }
     }
-    lines
+    let headers = Object::new(ctx.clone())?;
+    for (name, value) in joined {
+        headers.set(name, value)?;
+    }
+    Ok(headers.into_value())
+}
+
+/// Names to lists, in the order they came.
+fn listed<'js>(ctx: &Ctx<'js>, pairs: impl Iterator<Item = (String, Value<'js>)>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (name, value) in pairs {
+        let mut list: Vec<Value> = object.get::<_, Option<Vec<Value>>>(name.as_str())?.unwrap_or_default();
+        list.push(value);
+        object.set(name, list)?;
+    }
+    Ok(object)
+}
+
+/// The cookies that the response sets, by name.
+fn cookies<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
+    let mut pairs = Vec::new();
+    for text in response.got.head.all("set-cookie") {
+        // What is no cookie is not one in k6 either.
+        let Some(cookie) = RawCookie::parse(text).ok().filter(|cookie| !cookie.name().contains([' ', '\t', '"', ','])) else { continue };
+        let made = Object::new(ctx.clone())?;
+        made.set("name", cookie.name())?;
+        made.set("value", cookie.value_trimmed())?;
+        made.set("domain", cookie.domain().unwrap_or_default())?;
+        made.set("path", cookie.path().unwrap_or_default())?;
+        made.set("http_only", cookie.http_only().unwrap_or(false))?;
+        made.set("secure", cookie.secure().unwrap_or(false))?;
+        let max_age_s = cookie.max_age().map(|age| age.whole_seconds());
+        made.set("max_age", max_age_s.map_or(0, |seconds| if seconds <= 0 { -1 } else { seconds }))?;
+        made.set("expires", cookie.expires_datetime().map_or(NO_EXPIRES_MS, |date| date.unix_timestamp() as f64 * 1000.0))?;
+        pairs.push((cookie.name().to_owned(), made.into_value()));
+    }
+    listed(ctx, pairs.into_iter()).map(Object::into_value)
+}
+
+/// What the script asked for: method, url, headers, body, cookies.
+fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
+    let asked = response.asked();
+    let mut headers = Vec::new();
+    let user_agent = asked.user_agent.iter().map(|agent| ("User-Agent", agent.as_ref()));
+    for (name, value) in asked.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(user_agent) {
+        headers.push((canonical(name), value.into_js(ctx)?));
+    }
+    let mut cookies = Vec::new();
+    let sent = asked.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+    for (name, value) in sent.flat_map(|(_, header)| header.split("; ")).filter_map(|pair| pair.split_once('=')) {
+        let cookie = Object::new(ctx.clone())?;
+        cookie.set("name", name)?;
+        cookie.set("value", value)?;
+        cookie.set("replace", false)?;
+        cookies.push((name.to_owned(), cookie.into_value()));
+    }
+    let request = Object::new(ctx.clone())?;
+    request.set("method", asked.method.as_str())?;
+    request.set("url", asked.address.as_str())?;
+    request.set("headers", listed(ctx, headers.into_iter())?)?;
+    request.set("body", String::from_utf8_lossy(asked.uncompressed.as_deref().unwrap_or(&asked.body)).as_ref())?;
+    request.set("cookies", listed(ctx, cookies.into_iter())?)?;
+    Ok(request.into_value())
 }
 
 /// The phases in ms, named as in k6.

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cookie_store::CookieStore;
 use corosensei::Yielder;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
@@ -15,6 +14,7 @@ use plimsoll_core::system_tags::SystemTag;
 use rquickjs::{qjs, Ctx, Error, Persistent, Value};
 
 use crate::bundle::{Bundle, Tally};
+use crate::cookies::SharedJar;
 use crate::effect::{Effect, HttpRequest, Reply};
 use crate::events::{Events, Rejections};
 use crate::memory::Allowance;
@@ -155,7 +155,7 @@ pub struct VuState {
     own_tags: RefCell<Option<TagList>>,
     /// What the script has noted for its samples; no output shows it.
     pub metadata: RefCell<Vec<(String, String)>>,
-    pub jar: RefCell<CookieStore>,
+    pub jar: SharedJar,
     pub(crate) yielder: Cell<Option<*const Yielder<Input, Output>>>,
     pub aborted: Cell<bool>,
     /// Set while modules are evaluated: no request, no sleep.
@@ -273,7 +273,7 @@ impl VuState {
             lag_to_charge_ms: Cell::new(0.0),
             own_tags: RefCell::default(),
             metadata: RefCell::default(),
-            jar: RefCell::new(CookieStore::default()),
+            jar: SharedJar::default(),
             yielder: Cell::new(None),
             aborted: Cell::new(false),
             in_init: Cell::new(true),

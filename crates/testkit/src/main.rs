@@ -3,10 +3,16 @@
 //! so timers add at most a millisecond to a response and nothing to the capacity.
 //!
 //! `plimsoll-testkit --port 0 --servers 4 --service-ms 13.3 --constant --freeze-at-s 10 --freeze-for-s 1 --status 200`
-//! prints its URL. The freeze counts from the first request.
+//! prints its URL. The freeze counts from the first request. With `--site` it is a site instead (`site.rs`).
+
+mod certificates;
+mod digest;
+mod front;
+mod site;
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +24,12 @@ const HELP: &str = "plimsoll-testkit: a loopback server whose capacity is known;
   --port N           default 0: a free one        --status N         default 200
   --servers N        0: as many as requests       --seed N           default 1
   --service-ms X     mean service time            --constant         not exponential
-  --freeze-at-s X    stand still, after this      --freeze-for-s X   for so long, once";
+  --freeze-at-s X    stand still, after this      --freeze-for-s X   for so long, once
+  --site             a site of all that HTTP does, see below; with it:
+  --tls FOLDER       over TLS; writes ca.pem, client.pem and client.key there
+  --no-http2         HTTP/1.1 only                --tls12            not TLS 1.3
+  --client-auth      wants the client's certificate
+";
 
 struct Settings {
     port: u16,
@@ -29,6 +40,16 @@ struct Settings {
     freeze_for_s: f64,
     status: u16,
     seed: u64,
+    site: Site,
+}
+
+#[derive(Default)]
+struct Site {
+    wanted: bool,
+    tls: Option<PathBuf>,
+    no_http2: bool,
+    tls12: bool,
+    client_auth: bool,
 }
 
 struct Queue {
@@ -59,19 +80,40 @@ impl Queue {
 }
 
 fn settings() -> Result<Settings, String> {
-    let mut settings =
-        Settings { port: 0, servers: 1, service_ms: 0.0, constant: false, freeze_at_s: f64::MAX, freeze_for_s: 0.0, status: 200, seed: 1 };
+    let mut settings = Settings {
+        port: 0,
+        servers: 1,
+        service_ms: 0.0,
+        constant: false,
+        freeze_at_s: f64::MAX,
+        freeze_for_s: 0.0,
+        status: 200,
+        seed: 1,
+        site: Site::default(),
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if matches!(word.as_str(), "-h" | "--help") {
-            println!("{HELP}");
+            println!("{HELP}{}", site::HELP);
             std::process::exit(0);
         }
-        if word == "--constant" {
-            settings.constant = true;
+        let switch = match word.as_str() {
+            "--constant" => Some(&mut settings.constant),
+            "--site" => Some(&mut settings.site.wanted),
+            "--no-http2" => Some(&mut settings.site.no_http2),
+            "--tls12" => Some(&mut settings.site.tls12),
+            "--client-auth" => Some(&mut settings.site.client_auth),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
             continue;
         }
         let value = words.next().ok_or_else(|| format!("{word}: a value is missing"))?;
+        if word == "--tls" {
+            settings.site.tls = Some(value.into());
+            continue;
+        }
         let number: f64 = value.parse().map_err(|_| format!("{word} {value}: not a number"))?;
         match word.as_str() {
             "--port" => settings.port = number as u16,
@@ -139,7 +181,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         socket.set_reuseaddr(true)?;
         socket.bind(SocketAddr::from(([127, 0, 0, 1], settings.port)))?;
         let listener = socket.listen(65_535)?;
-        println!("http://{}", listener.local_addr()?);
+        let (scheme, at) = (if settings.site.tls.is_some() { "https" } else { "http" }, listener.local_addr()?);
+        if settings.site.wanted {
+            let Site { tls, no_http2, tls12, client_auth, .. } = &settings.site;
+            let tls = tls.as_ref().map(|folder| certificates::server_config(folder, !no_http2, *tls12, *client_auth)).transpose()?;
+            println!("{scheme}://{at}");
+            return Ok(front::run(listener, tls).await?);
+        }
+        println!("{scheme}://{at}");
         let (rng, free_s) = (SmallRng::seed_from_u64(settings.seed), vec![0.0; settings.servers]);
         let queue = Rc::new(RefCell::new(Queue { settings, rng, first: None, free_s }));
         loop {

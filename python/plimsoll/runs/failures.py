@@ -10,12 +10,20 @@ from plimsoll.runs.snapshot import Series
 METRIC = "http_req_failed"
 _CODES = {
     "1000": "the connection broke",
+    "1020": "the URL is none",
     "1050": "no answer in time",
     "1101": "the host name is not known",
+    "1110": "an address that options forbid",
+    "1111": "an address that options forbid",
     "1200": "no connection",
+    "1201": "connection reset",
+    "1210": "no connection",
+    "1211": "no connection",
     "1212": "connection refused",
     "1220": "connection reset",
     "1300": "no TLS connection",
+    "1310": "no TLS connection",
+    "1311": "no TLS connection",
 }
 _STEPS = {
     "status 401": "Give the script a valid token or password: the target does not know who asks.",
@@ -25,6 +33,7 @@ _STEPS = {
     "connection refused": "Start the target, or correct its URL: nothing listens there.",
     "no answer in time": "See what the target waits for, or raise the script's timeout.",
     "the host name is not known": "Correct the host in the URL.",
+    "an address that options forbid": "Take it out of the script, or out of blockHostnames and blacklistIPs.",
     "no connection": "Check the URL and the network between here and there.",
     "no TLS connection": "Check the certificate, or set insecureSkipTLSVerify in the script's options.",
 }

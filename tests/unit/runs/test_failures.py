@@ -35,5 +35,13 @@ def test_rare_causes_are_added_up_and_the_words_end():
     assert seen.words() == "status 505 5, status 504 4, status 503 3, others 3"
 
 
+def test_causes_with_several_codes_are_one():
+    seen = Failures()
+    for code in ("1300", "1310", "1311", "1111"):
+        seen.add(failed(2, status="0", error_code=code))
+    assert seen.words() == "no TLS connection 6, an address that options forbid 2"
+    assert "insecureSkipTLSVerify" in seen.next_step()
+
+
 def test_without_failures_there_is_nothing_to_say():
     assert (Failures().words(), Failures().next_step()) == ("", "")

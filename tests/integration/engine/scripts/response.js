@@ -15,7 +15,7 @@ export default function () {
     'phases are listed': (r) => { const found = []; for (const name in r.timings) found.push(name); return PHASES.every((name) => found.includes(name)); },
     'made once': (r) => r.timings === r.timings && r.headers === r.headers && r.request === r.request && r.cookies === r.cookies,
     'apart from another': (r) => r.url !== other.url && r.timings !== other.timings,
-    'request': (r) => r.request.method === 'POST' && r.request.body === '{"a":1}' && r.request.headers['X-Own'] === 'yes',
+    'request': (r) => r.request.method === 'POST' && r.request.body === '{"a":1}' && r.request.headers['X-Own'].join() === 'yes',
     'status text': (r) => r.status_text === '200 Known' && r.error === '' && r.error_code === 0,
     'written fields stay': () => written.status === 299 && written.body === 'mine' && written.timings === null
       && Object.keys(written.headers).length === 0 && other.status === 200,

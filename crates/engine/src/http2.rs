@@ -1,0 +1,162 @@
+//! One HTTP/2 connection (RFC 9113): all requests of a VU to a host share it.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use h2::client::{ResponseFuture, SendRequest};
+use h2::{RecvStream, SendStream};
+use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use plimsoll_script::effect::{code, Failure, Head, HttpRequest, HttpResponse, Timings, Tls};
+use tokio_rustls::client::TlsStream;
+
+use crate::client::milliseconds;
+use crate::failures;
+use crate::traffic::{Counted, Traffic};
+
+/// What a server may send before it must wait for us: on one stream, and on all together.
+const STREAM_WINDOW_BYTES: u32 = 4 << 20;
+const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
+/// Headers that belong to one connection, or that HTTP/2 says otherwise (RFC 9113, sections 8.2.2 and 8.3.1).
+const NOT_SENT: [&str; 7] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "host", "content-length"];
+
+pub struct Http2 {
+    sender: SendRequest<Bytes>,
+    remote: SocketAddr,
+    tls: Tls,
+    traffic: Rc<Traffic>,
+}
+
+/// Why an exchange failed, and whether it is the connection that is gone: then another may serve the request.
+pub struct Broken {
+    pub failure: Failure,
+    pub is_gone: bool,
+}
+
+impl From<h2::Error> for Broken {
+    fn from(error: h2::Error) -> Self {
+        Self { failure: failures::of_http2(&error), is_gone: error.is_io() || error.is_go_away() }
+    }
+}
+
+impl Http2 {
+    /// Greets the server; the connection then serves itself until the last request and this have gone.
+    pub async fn begin(stream: TlsStream<Counted>, remote: SocketAddr, tls: Tls) -> Result<Self, Failure> {
+        let traffic = stream.get_ref().0.traffic.clone();
+        let mut builder = h2::client::Builder::new();
+        builder.enable_push(false).initial_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+        let (sender, connection) = builder.handshake(stream).await.map_err(|error| failures::of_http2(&error))?;
+        tokio::task::spawn_local(async move {
+            // Its errors reach the requests that are under way.
+            let _ = connection.await;
+        });
+        Ok(Self { sender, remote, tls, traffic })
+    }
+
+    /// The response to a request. Adds the phases to `timings`.
+    pub async fn exchange(&self, request: &HttpRequest, timings: &mut Timings) -> Result<Box<HttpResponse>, Broken> {
+        let head = head_of(request).map_err(|what| Broken { failure: Failure { code: code::GENERIC, message: what }, is_gone: false })?;
+        let ready = Instant::now();
+        let mut sender = self.sender.clone().ready().await?;
+        let (answer, stream) = sender.send_request(head, request.body.is_empty())?;
+        send_body(stream, request.body.clone()).await?;
+        let sent = Instant::now();
+        let (head, incoming) = receive_head(answer).await?;
+        let first_byte = Instant::now();
+        let body = receive_body(incoming, request.discard_body).await?;
+        let finished = Instant::now();
+        timings.sending = milliseconds(ready, sent);
+        timings.waiting = milliseconds(sent, first_byte);
+        timings.receiving = milliseconds(first_byte, finished);
+        let (bytes_sent, bytes_received) = self.traffic.take();
+        Ok(Box::new(HttpResponse {
+            status: head.status.as_u16(),
+            proto: "HTTP/2.0",
+            is_coded: head.headers.contains_key(http::header::CONTENT_ENCODING),
+            head: as_lines(&head),
+            body,
+            timings: *timings,
+            failure: None,
+            remote: Some(self.remote),
+            tls: Some(self.tls),
+            bytes_sent,
+            bytes_received,
+            finished,
+        }))
+    }
+}
+
+fn head_of(request: &HttpRequest) -> Result<Request<()>, String> {
+    let named = |wanted: &str| request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str());
+    let authority = named("host").unwrap_or(&request.address.origin.authority);
+    let uri = Uri::builder().scheme("https").authority(authority).path_and_query(request.address.target()).build();
+    let uri = uri.map_err(|error| format!("'{}' cannot be sent over HTTP/2: {error}", request.address.as_str()))?;
+    let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| format!("method '{}': {error}", request.method))?;
+    let mut head = Request::new(());
+    (*head.method_mut(), *head.uri_mut()) = (method, uri);
+    let headers = head.headers_mut();
+    let agent = request.user_agent.iter().map(|agent| ("user-agent", agent.as_ref()));
+    for (name, value) in agent.chain(request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
+        if NOT_SENT.iter().any(|not| name.eq_ignore_ascii_case(not)) {
+            continue;
+        }
+        let wrong = |error: &dyn std::fmt::Display| format!("header '{name}': {error}");
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|error| wrong(&error))?;
+        headers.append(key, HeaderValue::from_bytes(value.as_bytes()).map_err(|error| wrong(&error))?);
+    }
+    if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+        headers.insert(http::header::CONTENT_LENGTH, HeaderValue::from(request.body.len()));
+    }
+    Ok(head)
+}
+
+/// Sends as the server's window lets it.
+async fn send_body(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), h2::Error> {
+    while !body.is_empty() {
+        stream.reserve_capacity(body.len());
+        let room = match std::future::poll_fn(|context| stream.poll_capacity(context)).await {
+            Some(room) => room?,
+            // The server has answered and wants no more of it.
+            None => return Ok(()),
+        };
+        let part = body.split_to(room.min(body.len()));
+        stream.send_data(part, body.is_empty())?;
+    }
+    Ok(())
+}
+
+async fn receive_head(answer: ResponseFuture) -> Result<(http::response::Parts, RecvStream), h2::Error> {
+    answer.await.map(http::Response::into_parts)
+}
+
+async fn receive_body(mut incoming: RecvStream, discard: bool) -> Result<Bytes, h2::Error> {
+    let (mut first, mut joined) = (Bytes::new(), BytesMut::new());
+    while let Some(part) = incoming.data().await {
+        let part = part?;
+        incoming.flow_control().release_capacity(part.len())?;
+        match () {
+            () if discard => {}
+            () if first.is_empty() => first = part,
+            () => {
+                if joined.is_empty() {
+                    joined.extend_from_slice(&first);
+                }
+                joined.extend_from_slice(&part);
+            }
+        }
+    }
+    Ok(if joined.is_empty() { first } else { joined.freeze() })
+}
+
+/// The head as HTTP/1.1 would have written it, which is how responses keep it.
+fn as_lines(head: &http::response::Parts) -> Head {
+    let reason = head.status.canonical_reason().unwrap_or_default();
+    let mut lines = format!("HTTP/2.0 {} {reason}\r\n", head.status.as_u16()).into_bytes();
+    for (name, value) in &head.headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            lines.extend_from_slice(part);
+        }
+    }
+    Head(Bytes::from(lines))
+}

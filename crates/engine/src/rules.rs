@@ -1,0 +1,70 @@
+//! What a run's options say of the network, shared by all threads: names, addresses, TLS, the limit of requests.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use plimsoll_core::options::network::Network;
+use plimsoll_core::options::Options;
+
+use crate::tls::Tls;
+
+pub struct Rules {
+    pub network: Network,
+    /// Connections are kept for further requests.
+    pub reuse: bool,
+    pub tls: Tls,
+    pub pace: Option<Pace>,
+}
+
+impl Rules {
+    /// # Errors
+    /// The mistakes of options whose meaning shows only here: certificates, keys, cipher suites.
+    pub fn new(options: &Options) -> Result<Arc<Self>, Vec<String>> {
+        let network = options.network.clone();
+        let tls = Tls::new(&network, options.insecure_skip_tls_verify)?;
+        let pace = network.rps.map(Pace::new);
+        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace }))
+    }
+}
+
+/// At most so many requests per second over all threads, evenly spread (`rps`).
+pub struct Pace {
+    began: Instant,
+    apart_ns: u64,
+    /// When the next request may start, in ns since `began`.
+    next_ns: AtomicU64,
+}
+
+impl Pace {
+    fn new(per_s: u64) -> Self {
+        Self { began: Instant::now(), apart_ns: 1_000_000_000 / per_s, next_ns: AtomicU64::new(0) }
+    }
+
+    /// Waits for this request's turn.
+    pub async fn turn(&self) {
+        let now_ns = self.began.elapsed().as_nanos() as u64;
+        tokio::time::sleep(Duration::from_nanos(self.claim(now_ns) - now_ns)).await;
+    }
+
+    /// Takes the next turn, at `now_ns` or later.
+    fn claim(&self, now_ns: u64) -> u64 {
+        let after = |next: u64| Some(next.max(now_ns) + self.apart_ns);
+        // The update never refuses, so that both arms hold the value before it.
+        let (Ok(next) | Err(next)) = self.next_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
+        next.max(now_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_apart_and_unused_ones_are_lost() {
+        let pace = Pace::new(10);
+        let ms = |claimed: u64| claimed / 1_000_000;
+        assert_eq!([pace.claim(0), pace.claim(0), pace.claim(0)].map(ms), [0, 100, 200]);
+        assert_eq!([pace.claim(1_000_000_000), pace.claim(1_000_000_000)].map(ms), [1000, 1100]);
+    }
+}
