@@ -36,8 +36,8 @@ class EngineConfig:
     """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
-    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for remote
-    modules.
+    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for
+    remote modules.
 
     `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
     what to request instead of a script, which is None then: {url, method, headers, body, rate}."""
@@ -162,9 +162,9 @@ class EngineRun:
 
     def result(self) -> dict[str, Any]:
         """Waits for the end: {"summary": k6's data, "handled": handleSummary's files, "aborted": by_script and message,
-        "failure": how teardown failed, see `failure`, "marked_failed": whether exec.test.fail() was called, "samples": raw
-        samples lost and what stopped their writing}; handled, aborted, failure and samples are None where there is nothing
-        to say.
+        "failure": how teardown failed, see `failure`, "marked_failed": whether exec.test.fail() was called, "samples":
+        raw samples lost and what stopped their writing}; handled, aborted, failure and samples are None where there is
+        nothing to say.
 
         Raises ScriptError if setup failed, EngineError if the engine did or the run has not begun.
         """

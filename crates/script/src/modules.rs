@@ -97,7 +97,7 @@ pub fn resolve(ctx: &Ctx<'_>, state: &VuState, base: &str, name: &str, asked: As
         return Ok(name.to_owned());
     }
     let refuse = |what: String| throw_at(ctx, &format!("cannot import '{name}': {what}"), base, bundle.line_naming(base, name));
-    if name.starts_with("k6/") {
+    if name.starts_with("k6/") || name.starts_with("plimsoll:") {
         return Err(refuse(builtin::why_not(name)));
     }
     let path = resolve::file(bundle, base, name, asked).map_err(refuse)?.to_string_lossy().into_owned();

@@ -17,7 +17,7 @@ MISTAKES = {
     ),
     "package": (
         f"import _ from 'lodash';\n{BODY}",
-        ["script.js:1", "'lodash'", "relative paths"],
+        ["script.js:1", "'lodash'", "npm install lodash"],
     ),
     "remote": (
         f"import x from 'https://a.example/x.js';\n{BODY}",

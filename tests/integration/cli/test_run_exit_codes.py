@@ -70,6 +70,8 @@ def test_secret_sources_are_flags_and_their_mistakes_end_with_104(cli: Cli) -> N
     assert written and not [path for path in written if b"hunter2" in path.read_bytes()]
     done = cli("run", "-q", "--secret-source", "vault=token=hunter2", "script.js")
     assert done.returncode == 104 and "no kind of source 'vault'" in done.stderr
+
+
 def test_a_summary_that_takes_too_long_is_named_and_the_usual_one_printed(cli: Cli) -> None:
     slow = "export function handleSummary() { sleep(5); return {}; }\n"
     cli.write(script_js=ABORT + "export const options = { handleSummaryTimeout: '100ms' };\n" + slow + EMPTY)

@@ -33,7 +33,7 @@ def test_every_method_of_http_sends_its_verb(tmp_path: Path, known_server: Serve
         verbs: () => sent.join(';') === 'HEAD,200;GET,200;POST,200;PUT,200;PATCH,200;DELETE,200;OPTIONS,200',
         request: () => http.request('put', __ENV.URL, 'x').request.method === 'PUT',
         url: () => named.url.endsWith('/1') && named.status === 200,
-        jar: () => cookie === 'a=b' && jar.cookiesForURL(__ENV.URL).a[0] === 'b' && jar instanceof http.CookieJar,
+        jar: () => cookie[0] === 'a=b' && jar.cookiesForURL(__ENV.URL).a[0] === 'b' && jar instanceof http.CookieJar,
       });
     }"""
     ended = run_script(tmp_path, text, known_server())
@@ -60,15 +60,15 @@ def test_fail_throws_and_a_seed_repeats_its_numbers(tmp_path: Path, capfd: pytes
 def test_every_kind_of_metric_says_its_name_and_its_values(tmp_path: Path) -> None:
     text = """import { check } from 'k6';
     import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
-    const made = [new Counter('c'), new Gauge('g'), new Rate('r'), new Trend('t')];
+    const made = [new Counter('cc'), new Gauge('gg'), new Rate('rr'), new Trend('tt')];
     export default function () {
-      check(null, { names: () => made.map((metric) => metric.name).join('') === 'cgrt' });
+      check(null, { names: () => made.map((metric) => metric.name).join('') === 'ccggrrtt' });
       for (const value of [1, 0, 2]) made.forEach((metric) => metric.add(value, { x: 'y' }));
     }"""
     metrics = run_script(tmp_path, text)["summary"]["metrics"]
-    values = {name: metrics[name]["values"] for name in "cgrt"}
-    assert values["c"]["count"] == 3 and (values["g"]["value"], values["g"]["max"]) == (2, 2)
-    assert values["r"]["rate"] == pytest.approx(2 / 3) and (values["t"]["min"], values["t"]["max"]) == (0, 2)
+    values = {name: metrics[name]["values"] for name in ("cc", "gg", "rr", "tt")}
+    assert values["cc"]["count"] == 3 and (values["gg"]["value"], values["gg"]["max"]) == (2, 2)
+    assert values["rr"]["rate"] == pytest.approx(2 / 3) and (values["tt"]["min"], values["tt"]["max"]) == (0, 2)
 
 
 def test_a_script_knows_where_it_is(tmp_path: Path) -> None:
@@ -112,19 +112,21 @@ def test_scenarios_run_their_own_functions_with_their_own_environment_and_tags(t
 
 def test_every_aggregate_and_comparison_of_thresholds_judges(tmp_path: Path) -> None:
     text = """import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
-    const [c, g, r, t] = [new Counter('c'), new Gauge('g'), new Rate('r'), new Trend('t')];
+    const [c, g, r, t] = [new Counter('cc'), new Gauge('gg'), new Rate('rr'), new Trend('tt')];
     export const options = { thresholds: {
-      c: ['count>2', 'count>=3', 'count<3', 'rate>0'], g: ['value==2', 'value===2', 'value!=2'],
-      r: ['rate<=0.7', 'rate<0.1'],
-      t: ['avg<=1', 'min==0', 'max<=2', 'med>0.5', 'p(100)>1.9', 'p(99.9)<1'],
+      cc: ['count>2', 'count>=3', 'count<3', 'rate>0'], gg: ['value==2', 'value===2', 'value!=2'],
+      rr: ['rate<=0.7', 'rate<0.1'],
+      tt: ['avg<=1', 'min==0', 'max<=2', 'med>0.5', 'p(100)>1.9', 'p(99.9)<1'],
     } };
     export default function () {
       for (const value of [1, 0, 2]) { c.add(1); g.add(value); r.add(value); t.add(value); }
     }"""
     metrics = run_script(tmp_path, text)["summary"]["metrics"]
-    verdicts = {f"{m} {source}": row["ok"] for m in "cgrt" for source, row in metrics[m]["thresholds"].items()}
+    verdicts = {
+        f"{m} {source}": row["ok"] for m in ("cc", "gg", "rr", "tt") for source, row in metrics[m]["thresholds"].items()
+    }
     assert [key for key, passed in verdicts.items() if not passed] == [
-        "c count<3", "g value!=2", "r rate<0.1", "t p(99.9)<1",
+        "cc count<3", "gg value!=2", "rr rate<0.1", "tt p(99.9)<1",
     ]  # fmt: skip
     assert len(verdicts) == 15
 
