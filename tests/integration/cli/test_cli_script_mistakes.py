@@ -21,7 +21,7 @@ MISTAKES = {
     ),
     "remote": (
         f"import x from 'https://a.example/x.js';\n{BODY}",
-        ["script.js:1", "never downloaded", "save the file"],
+        ["script.js:1", "never downloaded", "/vendor/a.example/x.js"],
     ),
     "missing file": (
         f"import {{\n  a,\n}} from './other.js';\n{BODY}",

@@ -35,7 +35,7 @@ def test_each_layer_counts_before_the_one_below(cli: Cli) -> None:
         "options"
     ]
     assert (found["userAgent"], found["batch"], found["batchPerHost"], found["maxRedirects"]) == ("flag", 3, 2, 1)
-    assert found["iterations"] == 3
+    assert found["scenarios"]["default"]["iterations"] == 3
 
 
 def test_a_file_gives_a_load_to_a_script_that_states_none(cli: Cli) -> None:
