@@ -80,24 +80,11 @@ impl Plain {
     fn record(&self, context: &Context, response: &HttpResponse, called: Instant, lag_ms: f64) {
         let worker = &context.worker;
         let tags = self.tags(context, response);
-        let (builtin, timings) = (&worker.builtin, &response.timings);
         let response_time_ms = response.finished.saturating_duration_since(called).as_secs_f64() * 1000.0 + lag_ms;
         let failed = f64::from(u8::from(!is_expected(response)));
-        let samples = [
-            (builtin.http_reqs, 1.0),
-            (builtin.http_req_duration, timings.duration()),
-            (builtin.http_req_response_time, response_time_ms),
-            (builtin.http_req_blocked, timings.blocked),
-            (builtin.http_req_connecting, timings.connecting),
-            (builtin.http_req_tls_handshaking, timings.tls_handshaking),
-            (builtin.http_req_sending, timings.sending),
-            (builtin.http_req_waiting, timings.waiting),
-            (builtin.http_req_receiving, timings.receiving),
-            (builtin.data_sent, response.bytes_sent as f64),
-            (builtin.data_received, response.bytes_received as f64),
-            (builtin.http_req_failed, failed),
-        ];
-        worker.recorder.borrow_mut().add_all(tags, &samples);
+        let mut recorder = worker.recorder.borrow_mut();
+        recorder.add_all(tags, &worker.builtin.of_request(response, response_time_ms));
+        recorder.add(worker.builtin.http_req_failed, tags, failed);
     }
 
     fn tags(&self, context: &Context, response: &HttpResponse) -> TagSetId {

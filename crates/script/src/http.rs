@@ -463,26 +463,11 @@ impl Call {
         }
         extra.extend(own.into_iter().filter(|(tag, ..)| carried.has(*tag)).filter_map(|(_, key, value)| value.map(|value| (key, value))));
         let tags = vu.tag_set(ctx, &extra);
-        let timings = &response.timings;
         let response_time_ms = response.finished.saturating_duration_since(self.called).as_secs_f64() * 1000.0 + self.lag_ms;
         let mut recorder = vu.recorder.borrow_mut();
-        let builtin = &vu.builtin;
-        let samples = [
-            (builtin.http_reqs, 1.0),
-            (builtin.http_req_duration, timings.duration()),
-            (builtin.http_req_response_time, response_time_ms),
-            (builtin.http_req_blocked, timings.blocked),
-            (builtin.http_req_connecting, timings.connecting),
-            (builtin.http_req_tls_handshaking, timings.tls_handshaking),
-            (builtin.http_req_sending, timings.sending),
-            (builtin.http_req_waiting, timings.waiting),
-            (builtin.http_req_receiving, timings.receiving),
-            (builtin.data_sent, response.bytes_sent as f64),
-            (builtin.data_received, response.bytes_received as f64),
-        ];
-        recorder.add_all(tags, &samples);
+        recorder.add_all(tags, &vu.builtin.of_request(response, response_time_ms));
         if let Some(passed) = passed {
-            recorder.add(builtin.http_req_failed, tags, f64::from(u8::from(!passed)));
+            recorder.add(vu.builtin.http_req_failed, tags, f64::from(u8::from(!passed)));
         }
     }
 }

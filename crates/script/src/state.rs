@@ -15,7 +15,7 @@ use rquickjs::{qjs, Ctx, Error, Persistent, Value};
 
 use crate::bundle::{Bundle, Tally};
 use crate::cookies::SharedJar;
-use crate::effect::{Effect, HttpRequest, Reply};
+use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::{Events, Rejections};
 use crate::memory::Allowance;
 use crate::places::place_of_call;
@@ -87,6 +87,24 @@ impl Builtin {
             late_iterations,
             dropped_iterations,
         })
+    }
+
+    /// What every answered or failed request records, times in ms; whether it failed is the caller's to say.
+    pub fn of_request(&self, response: &HttpResponse, response_time_ms: f64) -> [(MetricId, f64); 11] {
+        let timings = &response.timings;
+        [
+            (self.http_reqs, 1.0),
+            (self.http_req_duration, timings.duration()),
+            (self.http_req_response_time, response_time_ms),
+            (self.http_req_blocked, timings.blocked),
+            (self.http_req_connecting, timings.connecting),
+            (self.http_req_tls_handshaking, timings.tls_handshaking),
+            (self.http_req_sending, timings.sending),
+            (self.http_req_waiting, timings.waiting),
+            (self.http_req_receiving, timings.receiving),
+            (self.data_sent, response.bytes_sent as f64),
+            (self.data_received, response.bytes_received as f64),
+        ]
     }
 }
 

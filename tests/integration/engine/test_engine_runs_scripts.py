@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from script_checks import checks_of
 
 from plimsoll.engine import EngineConfig, EngineRun, inspect
 from plimsoll.errors import EngineError, InputError
@@ -21,16 +22,6 @@ def run_script(tmp_path: Path, text: str, url: str = "", **config: Any) -> dict[
     run = EngineRun(EngineConfig(script=script, env={"URL": url}, **config)).begin()
     run_snapshots = list(run.snapshots())
     return {**run.result(), "snapshots": run_snapshots}
-
-
-def checks_of(ended: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    def walk(group: dict[str, Any]) -> dict[str, tuple[int, int]]:
-        found = {check["path"]: (check["passes"], check["fails"]) for check in group["checks"]}
-        for child in group["groups"]:
-            found |= walk(child)
-        return found
-
-    return walk(ended["summary"]["root_group"])
 
 
 EVERYTHING = """

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_engine_runs_scripts import checks_of, run_script
+from script_checks import checks_of
+from test_engine_runs_scripts import run_script
 
 Server = Callable[..., str]
 
