@@ -122,7 +122,6 @@ struct Loaded {
     info: InitInfo,
     options: Options,
     options_json: Value,
-    plain: Option<PlainUrl>,
     rules: Arc<Rules>,
 }
 
@@ -166,7 +165,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         system_tags: options.system_tags,
     };
     let bundle = Arc::new(bundle.with_options(defaults, seen_by_script(&options_json, &options).to_string()));
-    Ok(Loaded { bundle, info, options, options_json, plain: config.url.clone(), rules })
+    Ok(Loaded { bundle, info, options, options_json, rules })
 }
 
 /// The options of a run of one URL with its shortcut for a load in place of arrivals at `rate` per second.
@@ -404,26 +403,24 @@ impl Plan {
 
     fn load_and_summarise(&self) -> Result<Ended, EngineError> {
         let _small_pages = limits::SmallPages::only();
-        let rules = self.loaded.rules.clone();
         let mut totals = Totals::default();
         let options = self.loaded.options.clone();
-        let exports = self.loaded.info.exports.clone();
-        let has = |name: &str| exports.iter().any(|export| export == name);
+        let has = |name: &str| self.loaded.info.exports.iter().any(|export| export == name);
         let mut setup_json: Option<Arc<str>> = None;
         if has("setup") && !options.no_setup {
-            setup_json = self.call_once("setup", None, options.setup_timeout, &rules, &mut totals)?.map(Arc::from);
+            setup_json = self.call_once("setup", None, options.setup_timeout, &mut totals)?.map(Arc::from);
         }
         let aborted = Arc::new(Mutex::new(None));
-        self.run_threads(&options, setup_json.clone(), &rules, &aborted, &mut totals)?;
+        self.run_threads(&options, setup_json.clone(), &aborted, &mut totals)?;
         let mut failure = None;
         if has("teardown") && !options.no_teardown {
-            failure = self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &rules, &mut totals).err();
+            failure = self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &mut totals).err();
         }
         let setup_data = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
         let summary = summary::data(&totals, &options, setup_data);
         let mut handled = None;
         if has("handleSummary") && !options.no_summary {
-            handled = self.handle_summary(&summary, &rules);
+            handled = self.handle_summary(&summary);
         }
         let aborted = locked(&aborted).take();
         let marked_failed = self.loaded.bundle.is_marked_failed();
@@ -431,9 +428,9 @@ impl Plan {
     }
 
     /// What handleSummary makes of the summary; without a usable answer, which is said, the usual summary will do.
-    fn handle_summary(&self, summary: &Value, rules: &Arc<Rules>) -> Option<Value> {
+    fn handle_summary(&self, summary: &Value) -> Option<Value> {
         let limit = self.loaded.options.handle_summary_timeout;
-        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), limit, rules, &mut Totals::default());
+        let answer = self.call_once("handleSummary", Some(summary.to_string().into()), limit, &mut Totals::default());
         match answer.map(|json| json.and_then(|json| serde_json::from_str(&json).ok())) {
             Ok(Some(Value::Object(files))) => return Some(Value::Object(files)),
             Ok(_) => eprintln!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
@@ -446,7 +443,6 @@ impl Plan {
         &self,
         options: &Options,
         setup_json: Option<Arc<str>>,
-        rules: &Arc<Rules>,
         aborted: &Arc<Mutex<Option<Abort>>>,
         totals: &mut Totals,
     ) -> Result<(), EngineError> {
@@ -481,8 +477,8 @@ impl Plan {
             start: Barrier::new(threads + 1),
             cpus: self.config.cpus.clone(),
             samples: self.samples.clone(),
-            plain: self.loaded.plain.clone(),
-            rules: rules.clone(),
+            plain: self.config.url.clone(),
+            rules: self.loaded.rules.clone(),
         });
         let (parts, incoming) = channel();
         let mut handles = Vec::new();
@@ -521,7 +517,6 @@ impl Plan {
         function: &'static str,
         argument_json: Option<Arc<str>>,
         limit: Duration,
-        rules: &Arc<Rules>,
         totals: &mut Totals,
     ) -> Result<Option<String>, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
@@ -531,7 +526,7 @@ impl Plan {
             recorder.borrow_mut().attach(samples.tap(Rc::default()));
         }
         vu.state.group.borrow_mut().push_str(&format!("::{function}"));
-        let network = Network::new(rules.clone());
+        let network = Network::new(self.loaded.rules.clone());
         let client = Client::new(network.clone(), 1);
         let mut tags = self.loaded.options.tags.clone();
         tags.sort();
