@@ -206,7 +206,7 @@ fn seen_by_script(options_json: &Value, options: &Options) -> Value {
 
 fn new_vu(bundle: &Arc<Bundle>, number: u64) -> Result<(Vu, InitInfo), ScriptError> {
     let recording = Recording::new(bundle).map_err(ScriptError::new)?;
-    Vu::load(VuState::new(bundle.clone(), recording, number))
+    Vu::load(VuState::new(bundle.clone(), recording, number)?)
 }
 
 fn check_exports(options: &Options, info: &InitInfo) -> Result<(), EngineError> {

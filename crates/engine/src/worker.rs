@@ -141,7 +141,7 @@ impl Worker {
     pub fn new_slot(&self) -> Result<Slot, ScriptError> {
         let number = self.shared.vu_numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let vu = if self.shared.plain.is_none() {
-            let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number);
+            let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number)?;
             state.run_started.set(self.began.get());
             Some(Vu::load(state)?.0)
         } else {

@@ -23,7 +23,7 @@ pub type Body = (Bytes, Option<String>);
 /// `http.file(data, filename, contentType)`: `{data, filename, content_type}`.
 pub fn file<'js>(ctx: Ctx<'js>, data: Value<'js>, filename: Opt<Value<'js>>, content_type: Opt<Value<'js>>) -> Result<Object<'js>> {
     let given = |value: Opt<Value<'js>>| value.0.filter(|value| !value.is_undefined() && !value.is_null()).map(|value| text_of(&value));
-    let made = Class::instance(ctx, FileData)?.into_inner();
+    let made = Class::instance_proto(FileData, Object::new(ctx)?)?.into_inner();
     made.set("data", data)?;
     let unique = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
     made.set("filename", given(filename).unwrap_or_else(unique))?;

@@ -12,6 +12,7 @@ use thiserror::Error;
 use url::Url;
 
 use crate::import_map::ImportMap;
+use crate::intrinsics::Needs;
 use crate::unit::Unit;
 
 use crate::secrets::Secrets;
@@ -31,6 +32,11 @@ pub struct ScriptError {
 impl ScriptError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), file: None, line: None, snippet: None, aborts_test: false }
+    }
+
+    /// There is no memory for another VU's JavaScript.
+    pub(crate) fn no_runtime(error: &rquickjs::Error) -> Self {
+        Self::new(format!("cannot start JavaScript: {error}; use fewer VUs"))
     }
 
     fn render(&self) -> String {
@@ -103,7 +109,7 @@ struct Caches {
     urls: Mutex<HashMap<String, String>>,
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
-    bytecode: Mutex<HashMap<String, Arc<[u8]>>>,
+    bytecode: Mutex<HashMap<String, (Arc<[u8]>, Needs)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -287,12 +293,13 @@ impl Bundle {
     }
 
     /// A module that another VU has compiled.
-    pub fn bytecode(&self, module: &str) -> Option<Arc<[u8]>> {
+    /// A module as it was compiled, and what its code may use.
+    pub fn bytecode(&self, module: &str) -> Option<(Arc<[u8]>, Needs)> {
         lock(&self.caches.bytecode).get(module).cloned()
     }
 
-    pub fn keep_bytecode(&self, module: &str, bytecode: Vec<u8>) {
-        lock(&self.caches.bytecode).insert(module.to_owned(), bytecode.into());
+    pub fn keep_bytecode(&self, module: &str, bytecode: Vec<u8>, needs: Needs) {
+        lock(&self.caches.bytecode).insert(module.to_owned(), (bytecode.into(), needs));
     }
 
     pub fn shared_array(&self, name: &str) -> Option<Arc<Vec<String>>> {

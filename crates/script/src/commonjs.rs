@@ -99,7 +99,7 @@ pub fn facade<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str, path: &str) 
     let exports = run(ctx, state, path)?;
     compiled(ctx, &state.bundle, name, || {
         let path = serde_json::to_string(path).unwrap_or_default();
-        let mut source = format!("const m = globalThis.{KEPT}.run({path});\nexport default m && m.__esModule && 'default' in m ? m.default : m;\n");
+        let mut source = format!("const m = {KEPT}.run({path});\nexport default m && m.__esModule && 'default' in m ? m.default : m;\n");
         let names: Vec<String> = exports.as_object().map(|object| object.keys().flatten().collect()).unwrap_or_default();
         for (at, export) in names.iter().filter(|export| is_name(export)).enumerate() {
             source.push_str(&format!("const e{at} = m.{export};\nexport {{ e{at} as {export} }};\n"));

@@ -61,7 +61,10 @@ pub fn jar_of(value: &Value<'_>) -> Option<SharedJar> {
 
 pub fn install<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
     let vu = state.clone();
-    let jar = move |ctx: Ctx<'js>, own: bool| Class::instance(ctx, Jar(if own { vu.jar.clone() } else { SharedJar::default() }));
+    let jar = move |ctx: Ctx<'js>, own: bool| {
+        let jar = if own { vu.jar.clone() } else { SharedJar::default() };
+        Class::instance_proto(Jar(jar), Object::new(ctx)?)
+    };
     native.set("jar", Func::from(jar))?;
     native.set("cookiesFor", Func::from(cookies_for))?;
     native.set("setCookie", Func::from(set_cookie))?;

@@ -11,6 +11,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::encoding::engine;
+use crate::intrinsics;
 use crate::native::{bytes_of, named};
 use crate::random;
 use crate::state::VuState;
@@ -94,7 +95,7 @@ pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>)
         if !(1.0..=f64::from(u32::MAX)).contains(&size) {
             return Err(Exception::throw_range(&ctx, &format!("randomBytes({size}): give a number of bytes of at least 1")));
         }
-        ArrayBuffer::new(ctx.clone(), random::bytes(&ctx, size as usize)?)
+        intrinsics::buffer(&ctx, &random::bytes(&ctx, size as usize)?)
     };
     native.set("randomBytes", Func::from(random_bytes))
 }
@@ -137,7 +138,7 @@ fn encoded<'js>(ctx: &Ctx<'js>, digest: Vec<u8>, encoding: &Value<'js>) -> Resul
         "base64" => engine("std").encode(digest).into_js(ctx),
         "base64url" => engine("url").encode(digest).into_js(ctx),
         "base64rawurl" => engine("rawurl").encode(digest).into_js(ctx),
-        "binary" => ArrayBuffer::new(ctx.clone(), digest).map(ArrayBuffer::into_value),
+        "binary" => intrinsics::buffer(ctx, &digest).map(ArrayBuffer::into_value),
         _ => {
             let known = "'hex', 'base64', 'base64url', 'base64rawurl' and 'binary'";
             Err(Exception::throw_message(ctx, &format!("invalid output encoding: {}; known are {known}", named(encoding))))

@@ -8,6 +8,7 @@ use base64::{DecodeError, Engine};
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Exception, IntoJs, Object, Result, Value};
 
+use crate::intrinsics;
 use crate::native::bytes_of;
 use crate::state::VuState;
 
@@ -30,7 +31,7 @@ pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>)
         if as_text {
             return String::from_utf8_lossy(&bytes).into_owned().into_js(&ctx);
         }
-        ArrayBuffer::new(ctx, bytes).map(ArrayBuffer::into_value)
+        intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value)
     };
     native.set("decode", Func::from(decode))
 }

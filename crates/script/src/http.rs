@@ -109,7 +109,7 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -
     let set_expected = move |ranges: Value<'js>| *expected.borrow_mut() = read_expected(&ranges);
     native.set("setExpected", Func::from(set_expected))?;
     native.set("file", Func::from(body::file))?;
-    response::install(ctx, native)?;
+    response::install(ctx, state, native)?;
     cookies::install(state, native)
 }
 
@@ -339,7 +339,7 @@ impl Call {
         while self.follow(ctx, vu, &response) {
             response = self.send(ctx, vu)?;
         }
-        self.conclude(ctx, response)
+        self.conclude(ctx, vu, response)
     }
 
     /// Records the hop; whether there is a next one, which this call then describes.
@@ -407,11 +407,11 @@ impl Call {
     }
 
     /// The Response to the last hop.
-    fn conclude<'js>(self, ctx: &Ctx<'js>, response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
+    fn conclude<'js>(self, ctx: &Ctx<'js>, vu: &VuState, response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
         if let (true, Some(failure)) = (self.throw, &response.failure) {
             return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.masked(), failure.message)));
         }
-        Class::instance(ctx.clone(), Response::new(self.request, self.first, response, self.as_binary))
+        Response::new(self.request, self.first, response, self.as_binary).into_object(ctx, vu)
     }
 
     fn redirect_target(&self, response: &HttpResponse) -> Option<Address> {
@@ -503,7 +503,7 @@ impl<'js> Beside<'js> {
         if self.vu.at(moment, || call.follow(ctx, &self.vu, &response)) {
             return self.start(ctx, pending);
         }
-        match pending.call.conclude(ctx, response) {
+        match pending.call.conclude(ctx, &self.vu, response) {
             Ok(response) => pending.resolve.call((response,)),
             Err(error) => pending.reject.call((thrown(ctx, error)?,)),
         }

@@ -10,14 +10,14 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{qjs, Ctx, Error, Exception, Object, Result, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use crate::memory::Allowance;
+use crate::memory::Ledger;
 use crate::raw::{Held, Names, Text};
 
 /// Deeper values are left to QuickJS, which watches its stack.
 const DEEPEST: usize = 64;
 
 /// Puts the two functions in the place of QuickJS' own.
-pub fn install<'js>(ctx: &Ctx<'js>, memory: Rc<Allowance>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(ctx: &Ctx<'js>, memory: Rc<Ledger>, native: &Object<'js>) -> Result<()> {
     let classes = PlainClasses::of(ctx)?;
     let stringify = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, replacer: Opt<Value<'js>>, space: Opt<Value<'js>>| {
         let undefined = || Value::new_undefined(ctx.clone());
@@ -214,7 +214,7 @@ impl PlainClasses {
     }
 }
 
-fn stringify<'js>(ctx: &Ctx<'js>, value: &Value<'js>, classes: PlainClasses, memory: &Allowance) -> Result<Value<'js>> {
+fn stringify<'js>(ctx: &Ctx<'js>, value: &Value<'js>, classes: PlainClasses, memory: &Ledger) -> Result<Value<'js>> {
     let raw = ctx.as_raw().as_ptr();
     // SAFETY: the value belongs to this context, which `ctx` keeps alive; the string is a new reference for us.
     unsafe {
@@ -243,7 +243,7 @@ struct Writer<'a, 'js> {
     ctx: &'a Ctx<'js>,
     raw: *mut qjs::JSContext,
     classes: PlainClasses,
-    memory: &'a Allowance,
+    memory: &'a Ledger,
     to_json: qjs::JSAtom,
     text: Vec<u8>,
     /// The objects that are being written, outermost first.
@@ -395,7 +395,7 @@ impl Writer<'_, '_> {
         }
         self.text.extend_from_slice(&bytes[plain_from..]);
         self.text.push(b'"');
-        if self.text.len() > self.memory.limit_bytes {
+        if self.text.len() > self.memory.limit_bytes.get() {
             self.memory.exhaust();
             return Err(Exception::throw_message(self.ctx, "out of memory"));
         }

@@ -13,24 +13,37 @@ use url::Url;
 use crate::builtin;
 use crate::bundle::Bundle;
 use crate::commonjs;
+use crate::intrinsics::Needs;
 use crate::packages::Asked;
 use crate::resolve;
+use crate::runtime::Running;
 use crate::state::VuState;
 use crate::unit::{Kind, Unit};
 
 const PRELUDE: &str = include_str!("js/prelude.js");
 
-pub struct ScriptModules(pub Rc<VuState>);
+/// Finds modules for the VU that runs.
+pub struct ScriptModules(pub Running);
+
+impl ScriptModules {
+    fn vu(&self, ctx: &Ctx<'_>) -> Result<Rc<VuState>> {
+        self.0.vu().ok_or_else(|| Exception::throw_message(ctx, "the VU has ended"))
+    }
+}
 
 /// A module by name, compiled once per run: the other VUs load its bytecode.
 pub fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl FnOnce() -> Result<String>) -> Result<Module<'js, Declared>> {
-    if let Some(bytecode) = bundle.bytecode(name) {
+    if let Some((bytecode, needs)) = bundle.bytecode(name) {
+        needs.meet(ctx)?;
         // SAFETY: the bytes were written by this very process, from this version of the engine.
         return unsafe { Module::load(ctx.clone(), &bytecode) };
     }
-    let module = Module::declare(ctx.clone(), name, source()?)?;
+    let source = source()?;
+    let needs = Needs::of(&source);
+    needs.meet(ctx)?;
+    let module = Module::declare(ctx.clone(), name, source)?;
     let kept = WriteOptions { strip_source: true, ..WriteOptions::default() };
-    bundle.keep_bytecode(name, module.write(kept)?);
+    bundle.keep_bytecode(name, module.write(kept)?, needs);
     Ok(module)
 }
 
@@ -123,18 +136,20 @@ fn throw_at(ctx: &Ctx<'_>, message: &str, file: &str, line: Option<usize>) -> Er
 
 impl Resolver for ScriptModules {
     fn resolve<'js>(&mut self, ctx: &Ctx<'js>, base: &str, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<String> {
-        resolve(ctx, &self.0, base, name, Asked::Import)
+        let vu = self.vu(ctx)?;
+        resolve(ctx, &vu, base, name, Asked::Import)
     }
 }
 
 impl Loader for ScriptModules {
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<Module<'js, Declared>> {
+        let vu = self.vu(ctx)?;
         if let Some(path) = name.strip_prefix(commonjs::PREFIX) {
-            return commonjs::facade(ctx, &self.0, name, path);
+            return commonjs::facade(ctx, &vu, name, path);
         }
         match builtin::any(name) {
-            Some(_) => builtin(ctx, &self.0, name),
-            None => file(ctx, &self.0.bundle, name),
+            Some(_) => builtin(ctx, &vu, name),
+            None => file(ctx, &vu.bundle, name),
         }
     }
 }

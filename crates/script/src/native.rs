@@ -6,6 +6,7 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, Function, IntoJs, Object, Result, TypedArray, Value};
 
 use crate::commonjs;
+use crate::intrinsics;
 use crate::json;
 use crate::modules;
 use crate::raw::{each_property, Text};
@@ -23,17 +24,17 @@ pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
     let open = move |ctx: Ctx<'js>, name: Opt<String>, mode: Opt<String>| -> Result<Value<'js>> {
         let bytes = modules::open(&vu, &ctx, &name.0.unwrap_or_default())?;
         if mode.0.as_deref() == Some("b") {
-            return ArrayBuffer::new_copy(ctx.clone(), &bytes).map(ArrayBuffer::into_value);
+            return intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value);
         }
         String::from_utf8_lossy(&bytes).into_owned().into_js(&ctx)
     };
     native.set("open", Func::from(open))?;
     native.set("exports", modules::exports(ctx, state)?)?;
-    json::install(ctx, state.memory.clone(), &native)?;
+    json::install(ctx, state.runtime.memory.clone(), &native)?;
     commonjs::install(ctx, state)?;
     let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
     promise.finish::<()>()?;
-    prelude.get::<_, Function>("default")?.call((native,))
+    prelude.get::<_, Function>("default")?.call((native, ctx.globals()))
 }
 
 fn env<'js>(ctx: &Ctx<'js>, state: &VuState) -> Result<Object<'js>> {

@@ -21,6 +21,20 @@ impl Held {
         Ok(Self { ctx, value })
     }
 
+    /// A reference of its own to an object.
+    pub fn of(object: &Object<'_>) -> Self {
+        let ctx = object.ctx().as_raw().as_ptr();
+        // SAFETY: the object is alive; the new reference is ours.
+        Self { ctx, value: unsafe { qjs::JS_DupValue(ctx, object.as_raw()) } }
+    }
+
+    /// The object that `of` was given, in its own context.
+    pub fn object<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        // SAFETY: the value is alive and of that context; the new reference goes to the result.
+        let value = unsafe { Value::from_raw(ctx.clone(), qjs::JS_DupValue(self.ctx, self.value)) };
+        value.into_object().ok_or(Error::Unknown)
+    }
+
     /// Gives the reference away.
     pub fn into_raw(self) -> qjs::JSValue {
         let value = self.value;

@@ -14,8 +14,11 @@ use rquickjs::{ArrayBuffer, Class, Ctx, Error, Exception, IntoJs, JsLifetime, Ob
 
 use crate::compression;
 use crate::effect::{code, HttpRequest, HttpResponse, Timings};
+use crate::intrinsics;
 use crate::json;
+use crate::raw::Held;
 use crate::selector;
+use crate::state::VuState;
 
 pub struct Response {
     /// Of the last hop.
@@ -34,6 +37,12 @@ const NO_EXPIRES_MS: f64 = -6_795_364_578_871.0;
 impl Response {
     pub fn new(request: Rc<HttpRequest>, first: Option<Rc<HttpRequest>>, got: Box<HttpResponse>, as_binary: bool) -> Self {
         Self { request, first, got, as_binary, decoded: OnceCell::new() }
+    }
+
+    /// As the VU's script sees it.
+    pub fn into_object<'js>(self, ctx: &Ctx<'js>, vu: &VuState) -> Result<Class<'js, Self>> {
+        let prototype = vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.response.object(ctx)?;
+        Class::instance_proto(self, prototype)
     }
 
     /// What the script asked for.
@@ -114,9 +123,15 @@ pub(crate) use plain_class;
 plain_class!(Response, "Response");
 plain_class!(Phases, "Timings");
 
+/// The prototypes of a VU's context. Those that rquickjs keeps are the runtime's: they would be of the VU that came first.
+pub struct Prototypes {
+    response: Held,
+    phases: Held,
+}
+
 /// Defines the fields, and gives `js/http.js` what it needs for those it makes itself.
-pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    let prototype = Class::<Response>::prototype(ctx)?.ok_or(Error::Unknown)?;
+pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
+    let prototype = Object::new(ctx.clone())?;
     field(&prototype, "status", false, |ctx, of| of.got.status.into_js(ctx))?;
     field(&prototype, "status_text", false, |ctx, of| match of.got.status {
         0 => "".into_js(ctx),
@@ -136,15 +151,26 @@ pub fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     field(&prototype, "request", true, request)?;
     field(&prototype, "body", true, body)?;
     // An object of its own: one that held the response would make a cycle, which only the garbage collector could free.
-    field(&prototype, "timings", true, |ctx, of| Class::instance(ctx.clone(), Phases(of.got.timings)).map(Class::into_value))?;
+    let vu = state.clone();
+    field(&prototype, "timings", true, move |ctx, of| {
+        let prototype = vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.phases.object(ctx)?;
+        Class::instance_proto(Phases(of.got.timings), prototype).map(Class::into_value)
+    })?;
+    let phases = phases_prototype(ctx)?;
+    state.prototypes.replace(Some(Prototypes { response: Held::of(&prototype), phases: Held::of(&phases) }));
     native.set("responsePrototype", prototype)?;
     native.set("bodyAsJson", Func::from(body_as_json))?;
     native.set("selectJson", Func::from(selector::select))?;
-    native.set("timingsPrototype", phases_prototype(ctx)?)
+    native.set("timingsPrototype", phases)
 }
 
 /// A field that `read` makes a value of at each reading, or once if it is `kept`. What a script writes shadows it.
-fn field<'js>(prototype: &Object<'js>, name: &'static str, kept: bool, read: fn(&Ctx<'js>, &Response) -> Result<Value<'js>>) -> Result<()> {
+fn field<'js>(
+    prototype: &Object<'js>,
+    name: &'static str,
+    kept: bool,
+    read: impl Fn(&Ctx<'js>, &Response) -> Result<Value<'js>> + 'js,
+) -> Result<()> {
     let shadow = move |object: &Object<'js>, value: Value<'js>| object.prop(name, Property::from(value).writable().enumerable().configurable());
     let get = move |ctx: Ctx<'js>, this: This<Class<'js, Response>>| -> Result<Value<'js>> {
         let value = read(&ctx, &this.borrow())?;
@@ -161,7 +187,7 @@ fn body<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     match response.plain_body() {
         _ if response.has_no_body() => Ok(Value::new_null(ctx.clone())),
         Err(_) => Ok(Value::new_null(ctx.clone())),
-        Ok(body) if response.as_binary => ArrayBuffer::new_copy(ctx.clone(), body).map(ArrayBuffer::into_value),
+        Ok(body) if response.as_binary => intrinsics::buffer(ctx, body).map(ArrayBuffer::into_value),
         Ok(body) => String::from_utf8_lossy(body).as_ref().into_js(ctx),
     }
 }
@@ -269,7 +295,7 @@ fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
 
 /// The phases in ms, named as in k6.
 fn phases_prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let prototype = Class::<Phases>::prototype(ctx)?.ok_or(Error::Unknown)?;
+    let prototype = Object::new(ctx.clone())?;
     type Read = fn(&Timings) -> f64;
     let phases: [(&str, Read); 8] = [
         ("duration", |timings| timings.duration()),

@@ -13,12 +13,13 @@ use plimsoll_core::record::{Kind, MetricId, Overflow, Recorder, TagSetId};
 use plimsoll_core::system_tags::SystemTag;
 use rquickjs::{qjs, Ctx, Error, Persistent, Value};
 
-use crate::bundle::{Bundle, Tally};
+use crate::bundle::{Bundle, ScriptError, Tally};
 use crate::cookies::SharedJar;
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::{Events, Rejections};
-use crate::memory::Allowance;
 use crate::places::place_of_call;
+use crate::response::Prototypes;
+use crate::runtime::SharedRuntime;
 use crate::vu::{Input, Output};
 
 pub type SharedRecorder = Rc<RefCell<Recorder>>;
@@ -185,7 +186,11 @@ pub struct VuState {
     events: Cell<*const Events<'static>>,
     /// For each require() of an ES module that is on its way: the files that wait for it.
     pub requiring: RefCell<Vec<HashSet<String>>>,
-    pub memory: Rc<Allowance>,
+    pub(crate) runtime: Rc<SharedRuntime>,
+    /// The lowest address of the VU's stack.
+    pub(crate) stack_end: Cell<usize>,
+    /// Those of this VU's context.
+    pub(crate) prototypes: RefCell<Option<Prototypes>>,
     pub resumed: Cell<Instant>,
     pub run_started: Cell<Instant>,
     pub test_aborted: RefCell<Option<String>>,
@@ -277,10 +282,19 @@ fn hash_of<'a>(hasher: &DefaultHashBuilder, values: impl Iterator<Item = &'a str
 /// How long a script may compute without a request or sleep before it counts as runaway.
 pub const MAX_COMPUTE: Duration = Duration::from_secs(10);
 
+impl Drop for VuState {
+    fn drop(&mut self) {
+        self.runtime.part();
+    }
+}
+
 impl VuState {
-    pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64) -> Self {
-        Self {
-            memory: Allowance::new(bundle.vu_memory_bytes),
+    /// Fails where there is no memory for another runtime.
+    pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64) -> Result<Self, ScriptError> {
+        Ok(Self {
+            runtime: SharedRuntime::join().map_err(|error| ScriptError::no_runtime(&error))?,
+            stack_end: Cell::new(0),
+            prototypes: RefCell::default(),
             bundle,
             recorder: recording.recorder,
             builtin: recording.builtin,
@@ -302,7 +316,12 @@ impl VuState {
             resumed: Cell::new(Instant::now()),
             run_started: Cell::new(Instant::now()),
             test_aborted: RefCell::new(None),
-        }
+        })
+    }
+
+    /// Whether what the script computes now has to end.
+    pub(crate) fn must_stop(&self) -> bool {
+        self.unwinding.get() || self.runtime.memory.is_exhausted() || self.resumed.get().elapsed() > MAX_COMPUTE
     }
 
     /// Suspends the VU until the effect is carried out.
@@ -314,7 +333,7 @@ impl VuState {
         if self.unwinding.get() {
             return Err(self.throw_uncatchable(ctx));
         }
-        match self.suspend(Output::Effect(effect)) {
+        match self.rest(ctx, Output::Effect(effect)) {
             Input::Reply(reply) => Ok(reply),
             _ => Err(self.throw_uncatchable(ctx)),
         }
@@ -346,11 +365,21 @@ impl VuState {
         std::mem::swap(&mut *self.group.borrow_mut(), &mut moment.group);
     }
 
+    /// Suspends the VU without an exception that nobody took: it would be the next VU's.
+    pub(crate) fn rest(&self, ctx: &Ctx<'_>, output: Output) -> Input {
+        drop(ctx.catch());
+        self.suspend(output)
+    }
+
+    /// Suspends a VU that has no context, or a tidy one.
     pub(crate) fn suspend(&self, output: Output) -> Input {
         let Some(yielder) = self.yielder.get() else { return Input::Abort };
         // SAFETY: the yielder lives on this VU's coroutine stack for as long as its body runs, and only code
         // of that body calls this.
-        let input = unsafe { &*yielder }.suspend(output);
+        let yielder = unsafe { &*yielder };
+        let away = self.runtime.leave();
+        let input = yielder.suspend(output);
+        self.runtime.enter(away, self.stack_end.get());
         self.resumed.set(Instant::now());
         if matches!(input, Input::Abort) {
             self.aborted.set(true);

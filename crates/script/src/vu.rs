@@ -1,30 +1,31 @@
-//! A virtual user: a QuickJS runtime on a coroutine of its own, so that k6's blocking calls suspend the VU
+//! A virtual user: a QuickJS context on a coroutine of its own, so that k6's blocking calls suspend the VU
 //! and not the thread. The host resumes it with what it asked for; nothing here waits.
 
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult};
-use rquickjs::{qjs, CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
+use rquickjs::{qjs, CatchResultExt, CaughtError, Ctx, Exception, Function, Object, Value};
 
 use crate::bundle::ScriptError;
 use crate::commonjs;
 use crate::effect::{Effect, Reply};
 use crate::events::Events;
 use crate::json;
-use crate::memory::Limited;
-use crate::modules::{self, ScriptModules};
+use crate::modules;
 use crate::native;
 use crate::places::{missing_export, place_in_script};
+use crate::runtime::Away;
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
 use crate::unit::Kind;
 
 /// Virtual size of a VU's stack; only touched pages cost memory.
 const STACK_BYTES: usize = 1 << 20;
-/// Kept free below QuickJS's own limit, for native frames.
-const STACK_RESERVE_BYTES: usize = 48 << 10;
+/// Left in place below the frame of a VU that gives its stack back, for the calls under way.
+const STACK_IN_USE_BYTES: usize = 4 << 10;
+const PAGE_BYTES: usize = 4 << 10;
 
 /// What a script says of itself when it is loaded.
 #[derive(Clone, Debug)]
@@ -82,6 +83,7 @@ impl Vu {
     pub fn load(state: VuState) -> Result<(Self, InitInfo), ScriptError> {
         let stack = DefaultStack::new(STACK_BYTES)
             .map_err(|error| ScriptError::new(format!("no memory map for another VU's stack: {error}; raise vm.max_map_count or use fewer VUs")))?;
+        state.stack_end.set(stack.limit().get());
         let state = Rc::new(state);
         let inner = state.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, _begin: Input| {
@@ -132,30 +134,24 @@ impl Drop for Vu {
 }
 
 fn body(state: &Rc<VuState>) {
-    let failed = |error: rquickjs::Error| Output::Loaded(Err(ScriptError::new(format!("cannot start JavaScript: {error}; use fewer VUs"))));
-    let runtime = match Runtime::new_with_alloc(Limited(state.memory.clone())) {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            state.suspend(failed(error));
-            return;
-        }
-    };
-    runtime.set_max_stack_size(STACK_BYTES - STACK_RESERVE_BYTES);
-    let watched = state.clone();
-    runtime.set_interrupt_handler(Some(Box::new(move || {
-        watched.unwinding.get() || watched.memory.is_exhausted() || watched.resumed.get().elapsed() > MAX_COMPUTE
-    })));
-    let watched = state.clone();
-    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
-        watched.note_rejection(&ctx, promise, reason, is_handled);
-    })));
-    runtime.set_loader(ScriptModules(state.clone()), ScriptModules(state.clone()));
-    match Context::full(&runtime) {
-        Ok(context) => context.with(|ctx| serve(&ctx, state)),
-        Err(error) => {
-            state.suspend(failed(error));
-        }
+    state.runtime.enter(Away::new(state.clone()), state.stack_end.get());
+    match state.runtime.context() {
+        // SAFETY: this coroutine alone uses the context, and while it runs nobody else is in the runtime: the others have
+        // left it. The safe way would lock the runtime for as long as the VU is suspended.
+        Ok(context) => serve(&unsafe { Ctx::from_raw(context.as_raw()) }, state),
+        Err(error) => drop(state.suspend(Output::Loaded(Err(ScriptError::no_runtime(&error))))),
     }
+    state.yielder.set(None);
+    state.runtime.leave();
+}
+
+/// Gives the pages of the stack below the caller's frames back to the system: the init context goes deeper than most
+/// iterations. They come back empty when they are used again.
+fn give_back_stack(stack_end: usize) {
+    let here = std::ptr::from_ref(&stack_end).addr();
+    let Some(unused) = here.checked_sub(stack_end + STACK_IN_USE_BYTES) else { return };
+    // SAFETY: this coroutine runs on the stack that ends there; nothing below its frames is read before it is written.
+    unsafe { libc::madvise(std::ptr::without_provenance_mut(stack_end), unused & !(PAGE_BYTES - 1), libc::MADV_DONTNEED) };
 }
 
 /// Loads the script, then serves one job after the other until the host ends the VU.
@@ -170,22 +166,25 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
         Ok(loaded) => loaded,
         Err(error) => {
             events.clear(ctx);
-            state.suspend(Output::Loaded(Err(error)));
+            drop(state.prototypes.take());
+            state.rest(ctx, Output::Loaded(Err(error)));
             return;
         }
     };
     state.in_init.set(false);
-    let mut input = state.suspend(Output::Loaded(Ok(info)));
+    give_back_stack(state.stack_end.get());
+    let mut input = state.rest(ctx, Output::Loaded(Ok(info)));
     while let Input::Run(job) = input {
         let outcome = run(ctx, state, events, &namespace, *job);
-        input = state.suspend(Output::Finished(outcome));
+        input = state.rest(ctx, Output::Finished(outcome));
         // An abort that came while the VU was suspended inside the job has been served by its outcome.
         if !matches!(input, Input::Abort) {
             state.aborted.set(false);
         }
     }
-    // Nothing of JavaScript may outlive its runtime.
+    // Nothing of JavaScript may outlive its context.
     events.clear(ctx);
+    drop(state.prototypes.take());
 }
 
 fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<(Object<'js>, InitInfo), ScriptError> {
@@ -220,6 +219,7 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
 
 fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> Outcome {
     let function = job.function.clone();
+    state.runtime.begin();
     let result = call(ctx, state, events, namespace, job).catch(ctx);
     if result.is_err() && events.has_leftovers(ctx) {
         events.clear(ctx);
@@ -237,10 +237,9 @@ fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &O
             Outcome::Threw(described)
         }
     };
-    if state.memory.is_exhausted() {
+    if state.runtime.memory.is_exhausted() {
         // SAFETY: the context lives, and with it its runtime.
         unsafe { qjs::JS_RunGC(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
-        state.memory.renew();
     }
     outcome
 }
@@ -307,10 +306,10 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
         CaughtError::Error(error) => (error.to_string(), String::new()),
     };
     let message = match message.as_str() {
-        _ if state.memory.is_exhausted() => {
+        _ if state.runtime.memory.is_exhausted() => {
             format!(
                 "the script used over {} MiB of memory and was stopped; look for a text or list that grows without end, or raise --vu-memory",
-                state.memory.limit_bytes >> 20
+                state.bundle.vu_memory_bytes >> 20
             )
         }
         "InternalError: interrupted" => {

@@ -1,5 +1,5 @@
 // The globals of a script. `native` holds the functions of the host; what many scripts never read is made when it is first read.
-export default function (native) {
+export default function (native, globals) {
   const parse = JSON.parse;
   JSON.parse = (text, reviver) => (
     reviver === undefined && typeof text === 'string' ? native.parseJson(text) : parse(text, reviver)
@@ -7,10 +7,10 @@ export default function (native) {
 
   function later(name, make) {
     const settle = (value) => {
-      Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
+      Object.defineProperty(globals, name, { value, writable: true, enumerable: true, configurable: true });
       return value;
     };
-    Object.defineProperty(globalThis, name, { enumerable: true, configurable: true, get: () => settle(make()), set: settle });
+    Object.defineProperty(globals, name, { enumerable: true, configurable: true, get: () => settle(make()), set: settle });
   }
 
   const show = (value) => (typeof value === 'string' ? value : JSON.stringify(value) ?? String(value));
@@ -24,7 +24,7 @@ export default function (native) {
     later(name, () => native.exports('k6/timers')[name]);
   }
   later('__ENV', native.env);
-  globalThis.open = native.open;
-  globalThis.__VU = native.vu;
-  globalThis.__ITER = 0;
+  globals.open = native.open;
+  globals.__VU = native.vu;
+  globals.__ITER = 0;
 }

@@ -1,0 +1,242 @@
+//! One QuickJS runtime for several VUs of a thread. A runtime of its own costs a VU about 110 KiB beside its context:
+//! atoms, shapes and half-filled arenas, which are the same for all.
+//!
+//! QuickJS keeps three things of whoever runs in the runtime: the innermost stack frame, the jobs of promises and the
+//! bounds of the stack. A VU that suspends takes them along (`leave`) and brings them back (`enter`). The first two are
+//! private fields, found by watching a runtime at work (`Fields::find`); if they are not where a pointer to a frame and a
+//! list of jobs can be recognised without doubt, each VU gets a runtime of its own.
+
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::rc::{Rc, Weak};
+use std::sync::LazyLock;
+
+use rquickjs::allocator::Allocator;
+use rquickjs::{qjs, Context, Function, Runtime};
+
+use crate::intrinsics;
+use crate::memory::{Ledger, Limited, Share};
+use crate::modules::ScriptModules;
+use crate::state::VuState;
+
+/// VUs of a runtime. More save little memory, and a collection of garbage walks the objects of all of them.
+const MOST_MEMBERS: usize = 32;
+/// Kept free below QuickJS's own limit of the stack, for native frames.
+const STACK_RESERVE_BYTES: usize = 48 << 10;
+/// The list of jobs comes within so many words after the frame.
+const NEAR_WORDS: usize = 32;
+/// A frame in use lies within so many bytes of the stack pointer when a runtime is watched.
+const NEAR_BYTES: usize = 64 << 10;
+
+static FIELDS: LazyLock<Option<Fields>> = LazyLock::new(Fields::find);
+
+thread_local! {
+    static LATEST: RefCell<Weak<SharedRuntime>> = RefCell::default();
+}
+
+pub struct SharedRuntime {
+    runtime: Runtime,
+    raw: NonNull<qjs::JSRuntime>,
+    fields: Option<Fields>,
+    members: Cell<usize>,
+    pub memory: Rc<Ledger>,
+    running: Running,
+}
+
+/// The VU that runs in a runtime, for what QuickJS calls without saying for whom.
+#[derive(Clone, Default)]
+pub struct Running(Rc<RefCell<Option<Rc<VuState>>>>);
+
+impl Running {
+    pub fn vu(&self) -> Option<Rc<VuState>> {
+        self.0.borrow().clone()
+    }
+}
+
+/// What a VU keeps of its runtime while it does not run there.
+pub struct Away {
+    vu: Option<Rc<VuState>>,
+    memory: Share,
+    frame: usize,
+    /// First and last of its jobs, linked with each other and with nothing else.
+    jobs: Option<(*mut Link, *mut Link)>,
+}
+
+impl Away {
+    /// A VU that has not run yet.
+    pub fn new(vu: Rc<VuState>) -> Self {
+        Self { vu: Some(vu), memory: Share::default(), frame: 0, jobs: None }
+    }
+}
+
+/// QuickJS' list: circular, with a head that holds no job.
+#[repr(C)]
+struct Link {
+    previous: *mut Link,
+    next: *mut Link,
+}
+
+impl SharedRuntime {
+    /// The runtime for the thread's next VU, who `part`s when it has ended.
+    pub fn join() -> rquickjs::Result<Rc<Self>> {
+        let latest = LATEST.with_borrow(Weak::upgrade).filter(|latest| latest.has_room());
+        let joined = latest.map_or_else(Self::make, Ok)?;
+        joined.members.set(joined.members.get() + 1);
+        Ok(joined)
+    }
+
+    fn make() -> rquickjs::Result<Rc<Self>> {
+        let (memory, running) = (Rc::new(Ledger::default()), Running::default());
+        memory.enter(Share::default(), usize::MAX, 1);
+        let runtime = Runtime::new_with_alloc(Limited(memory.clone()))?;
+        // A runtime tells where it is by a context only.
+        let raw = NonNull::new(Context::base(&runtime)?.get_runtime_ptr()).ok_or(rquickjs::Error::Unknown)?;
+        let vu = running.clone();
+        runtime.set_interrupt_handler(Some(Box::new(move || vu.0.borrow().as_ref().is_some_and(|vu| vu.must_stop()))));
+        let vu = running.clone();
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
+            if let Some(vu) = vu.vu() {
+                vu.note_rejection(&ctx, promise, reason, is_handled);
+            }
+        })));
+        runtime.set_loader(ScriptModules(running.clone()), ScriptModules(running.clone()));
+        let made = Rc::new(Self { runtime, raw, fields: *FIELDS, members: Cell::new(0), memory, running });
+        LATEST.set(Rc::downgrade(&made));
+        Ok(made)
+    }
+
+    fn has_room(&self) -> bool {
+        self.fields.is_some() && self.members.get() < MOST_MEMBERS
+    }
+
+    /// A VU has ended.
+    pub fn part(&self) {
+        self.members.set(self.members.get() - 1);
+    }
+
+    /// A context for the VU that runs.
+    pub fn context(&self) -> rquickjs::Result<Context> {
+        // SAFETY: `raw` was asked of this runtime.
+        unsafe { intrinsics::context(&self.runtime, self.raw) }
+    }
+
+    /// The VU that runs begins an iteration.
+    pub fn begin(&self) {
+        self.memory.begin(self.members.get());
+    }
+
+    /// Takes what the running VU has in the runtime out of it.
+    pub fn leave(&self) -> Away {
+        let mut away = Away { vu: self.running.0.take(), memory: self.memory.leave(), frame: 0, jobs: None };
+        let Some(fields) = self.fields else { return away };
+        // SAFETY: `Fields::find` has seen that these words of a runtime are the frame and the list of jobs.
+        unsafe {
+            away.frame = self.word(fields.frame).replace(0);
+            let head = self.word(fields.jobs).cast::<Link>();
+            let (first, last) = ((*head).next, (*head).previous);
+            if first != head {
+                ((*head).next, (*head).previous) = (head, head);
+                away.jobs = Some((first, last));
+            }
+        }
+        away
+    }
+
+    /// Puts back what a VU took, whose stack ends at the address `stack_end`; called on that stack.
+    pub fn enter(&self, away: Away, stack_end: usize) {
+        let limit_bytes = away.vu.as_ref().map_or(usize::MAX, |vu| vu.bundle.vu_memory_bytes);
+        self.memory.enter(away.memory, limit_bytes, self.members.get());
+        self.running.0.replace(away.vu);
+        // SAFETY: as in `leave`; the jobs are those it took, and the list is empty, as every other VU has left.
+        unsafe {
+            if let Some(fields) = self.fields {
+                self.word(fields.frame).write(away.frame);
+                if let Some((first, last)) = away.jobs {
+                    let head = self.word(fields.jobs).cast::<Link>();
+                    ((*head).next, (*head).previous) = (first, last);
+                    (*first).previous = head;
+                    (*last).next = head;
+                }
+            }
+            let here = std::ptr::from_ref(&limit_bytes).addr();
+            qjs::JS_UpdateStackTop(self.raw.as_ptr());
+            // A size of 0 would mean a stack without bounds.
+            qjs::JS_SetMaxStackSize(self.raw.as_ptr(), here.saturating_sub(stack_end + STACK_RESERVE_BYTES).max(1) as _);
+        }
+    }
+
+    fn word(&self, at: usize) -> *mut usize {
+        // SAFETY: `at` is a word of the runtime.
+        unsafe { self.raw.as_ptr().cast::<usize>().add(at) }
+    }
+}
+
+/// Where private fields of a runtime are, in words from its beginning.
+#[derive(Clone, Copy, Debug)]
+struct Fields {
+    /// `current_stack_frame`
+    frame: usize,
+    /// `job_list`
+    jobs: usize,
+}
+
+impl Fields {
+    /// Watches a runtime: the frame is the one word that is null at rest and points into the stack during a call, the
+    /// jobs the one list near it that is empty at rest and not while a job waits. `None` if that leaves a doubt.
+    fn find() -> Option<Self> {
+        let memory = Rc::new(Ledger::default());
+        memory.enter(Share::default(), usize::MAX, 1);
+        let runtime = Runtime::new_with_alloc(Limited(memory)).ok()?;
+        let context = Context::full(&runtime).ok()?;
+        context.with(|ctx| {
+            // SAFETY: the context is alive, and so is its runtime, which is as large as its allocation.
+            let (first, words) = unsafe {
+                let raw = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+                (raw.cast::<usize>(), Limited::usable_size(raw.cast()) / size_of::<usize>())
+            };
+            // SAFETY: as above.
+            let read = move |at: usize| unsafe { first.add(at).read_volatile() };
+            let read_all = move || (0..words).map(read).collect::<Vec<usize>>();
+            let at_rest = read_all();
+            let during_call = Rc::new(RefCell::new(Vec::new()));
+            let kept = during_call.clone();
+            let look = Function::new(ctx.clone(), move || *kept.borrow_mut() = read_all()).ok()?;
+            ctx.eval::<Function, _>("look => look()").ok()?.call::<_, ()>((look,)).ok()?;
+            let here = std::ptr::from_ref(&at_rest).addr();
+            let during_call = during_call.borrow();
+            let is_frame = |at: &usize| at_rest[*at] == 0 && (here - NEAR_BYTES..here).contains(&during_call[*at]);
+            let frame = only((0..words).filter(is_frame))?;
+
+            let address = |at: usize| first.wrapping_add(at).addr();
+            let is_empty = |at: usize| read(at) == address(at) && read(at + 1) == address(at);
+            let near = || frame + 1..(frame + NEAR_WORDS).min(words - 1);
+            let empty: Vec<usize> = near().filter(|at| is_empty(*at)).collect();
+            // SAFETY: the context is alive; the job takes no values.
+            unsafe { qjs::JS_EnqueueJob(ctx.as_raw().as_ptr(), Some(no_job), 0, std::ptr::null_mut()) };
+            let jobs = only(empty.into_iter().filter(|at| !is_empty(*at)));
+            while ctx.execute_pending_job() {}
+            jobs.filter(|at| is_empty(*at)).map(|jobs| Self { frame, jobs })
+        })
+    }
+}
+
+unsafe extern "C" fn no_job(_ctx: *mut qjs::JSContext, _count: std::ffi::c_int, _values: *mut qjs::JSValue) -> qjs::JSValue {
+    qjs::JS_UNDEFINED
+}
+
+/// The element of a sequence of one.
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_private_fields_of_a_runtime_are_found() {
+        let fields = FIELDS.expect("neither frame nor jobs were recognised: VUs would not share runtimes");
+        assert!(fields.jobs > fields.frame);
+    }
+}
