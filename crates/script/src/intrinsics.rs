@@ -95,7 +95,11 @@ pub unsafe fn context(runtime: &Runtime, raw: NonNull<qjs::JSRuntime>) -> Result
             || qjs::JS_AddIntrinsicWeakRef(ctx) != 0
             || qjs::JS_AddIntrinsicAToB(ctx) != 0
             || qjs::JS_AddPerformance(ctx) != 0;
-        if failed { Err(Error::Allocation) } else { Ok(context) }
+        if failed {
+            Err(Error::Allocation)
+        } else {
+            Ok(context)
+        }
     }
 }
 
