@@ -100,6 +100,9 @@ struct Marks {
     tallies: Mutex<Vec<Arc<Tally>>>,
 }
 
+/// A module's bytecode, and what its code may use.
+pub type Compiled = (Arc<[u8]>, Needs);
+
 #[derive(Default)]
 struct Caches {
     units: Mutex<HashMap<String, Arc<Unit>>>,
@@ -109,7 +112,7 @@ struct Caches {
     urls: Mutex<HashMap<String, String>>,
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
-    bytecode: Mutex<HashMap<String, (Arc<[u8]>, Needs)>>,
+    bytecode: Mutex<HashMap<String, Compiled>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -293,8 +296,7 @@ impl Bundle {
     }
 
     /// A module that another VU has compiled.
-    /// A module as it was compiled, and what its code may use.
-    pub fn bytecode(&self, module: &str) -> Option<(Arc<[u8]>, Needs)> {
+    pub fn bytecode(&self, module: &str) -> Option<Compiled> {
         lock(&self.caches.bytecode).get(module).cloned()
     }
 
