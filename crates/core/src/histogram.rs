@@ -9,11 +9,15 @@ const PAGE_BITS: u32 = 6;
 const PAGE: usize = 1 << PAGE_BITS;
 const SHIFT: u32 = 42;
 
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Pages whose place is remembered: four octaves of neighbours, within which nearly all values of a series lie.
+const NEAR: usize = 64;
+
+#[derive(Clone, Debug)]
 pub struct Histogram {
     /// Pages sorted by page number.
     pages: Vec<(i32, Box<[u64; PAGE]>)>,
-    last_page: usize,
+    /// Where a page was seen last, by the low bits of its number; to be checked before it is believed.
+    near: [u8; NEAR],
     count: u64,
     sum: f64,
     min: f64,
@@ -40,6 +44,18 @@ pub fn midpoint(bucket: i32) -> f64 {
         -middle
     } else {
         middle
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { pages: Vec::new(), near: [0; NEAR], count: 0, sum: 0.0, min: 0.0, max: 0.0 }
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max) && self.pages == other.pages
     }
 }
 
@@ -72,7 +88,8 @@ impl Histogram {
     fn add_to_bucket(&mut self, bucket: i32, times: u64) {
         let page = bucket >> PAGE_BITS;
         let slot = (bucket & (PAGE as i32 - 1)) as usize;
-        match self.pages.get_mut(self.last_page) {
+        let near = page as usize % NEAR;
+        match self.pages.get_mut(usize::from(self.near[near])) {
             Some((number, counts)) if *number == page => counts[slot] += times,
             _ => {
                 let at = match self.pages.binary_search_by_key(&page, |(number, _)| *number) {
@@ -82,7 +99,8 @@ impl Histogram {
                         at
                     }
                 };
-                self.last_page = at;
+                // A place beyond what a byte holds is looked up each time.
+                self.near[near] = at as u8;
                 self.pages[at].1[slot] += times;
             }
         }

@@ -176,7 +176,7 @@ pub struct Recorder {
     metrics: Vec<Metric>,
     tag_sets: Vec<Tags>,
     tag_index: HashMap<Tags, TagSetId>,
-    /// Indexed by metric, then by tag set.
+    /// Indexed by tag set, then by metric: what is recorded together lies together.
     values: Vec<Vec<Option<Values>>>,
     overflow: Option<Overflow>,
     tap: Option<Box<dyn Tap>>,
@@ -206,7 +206,6 @@ impl Recorder {
             tap.metric(id, &metric);
         }
         self.metrics.push(metric);
-        self.values.push(Vec::new());
         Ok(id)
     }
 
@@ -239,6 +238,7 @@ impl Recorder {
             tap.tag_set(id, &tags);
         }
         self.tag_sets.push(tags.clone());
+        self.values.push(Vec::new());
         self.tag_index.insert(tags, id);
         id
     }
@@ -266,13 +266,15 @@ impl Recorder {
 
     /// Adds samples of one moment with one set of tags.
     pub fn add_all(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
+        let row = &mut self.values[tags as usize];
+        if row.len() < self.metrics.len() {
+            row.resize(self.metrics.len(), None);
+        }
         for (metric, value) in samples {
-            let kind = self.metrics[*metric as usize].kind;
-            let series = &mut self.values[*metric as usize];
-            if series.len() <= tags as usize {
-                series.resize(tags as usize + 1, None);
+            match &mut row[*metric as usize] {
+                Some(values) => values.add(*value),
+                empty => empty.insert(Values::empty(self.metrics[*metric as usize].kind)).add(*value),
             }
-            series[tags as usize].get_or_insert_with(|| Values::empty(kind)).add(*value);
         }
         if let Some(tap) = &mut self.tap {
             tap.samples(tags, samples);
@@ -285,10 +287,10 @@ impl Recorder {
             tap.flush();
         }
         let mut deltas = Vec::new();
-        for (metric, series) in self.metrics.iter().zip(&mut self.values) {
-            for (tags, values) in series.iter_mut().enumerate() {
-                if let Some(values) = values.take() {
-                    deltas.push(Delta { metric: metric.clone(), tags: self.tag_sets[tags].clone(), values });
+        for (at, metric) in self.metrics.iter().enumerate() {
+            for (tags, row) in self.tag_sets.iter().zip(&mut self.values) {
+                if let Some(values) = row.get_mut(at).and_then(Option::take) {
+                    deltas.push(Delta { metric: metric.clone(), tags: tags.clone(), values });
                 }
             }
         }

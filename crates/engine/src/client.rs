@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use plimsoll_script::address::Origin;
 use plimsoll_script::effect::{code, Failure, HttpRequest, HttpResponse, Timings};
 use tokio::sync::Mutex;
 
-use crate::connection::Connection;
+use crate::connection::{message, Connection, Outgoing};
 use crate::debug;
 use crate::dial::{Link, Network};
 use crate::failures;
@@ -21,10 +22,23 @@ pub struct Client {
     network: Rc<Network>,
     /// The address that connections come from.
     from: Option<IpAddr>,
-    idle: RefCell<Vec<(Rc<Origin>, Connection)>>,
+    idle: RefCell<Vec<(Rc<Origin>, Box<Connection>)>>,
     shared: RefCell<Vec<(Rc<Origin>, Rc<Http2>)>>,
     /// Held while it is found out whether a server speaks HTTP/2.
     first: Mutex<()>,
+}
+
+/// A request that is made again and again, and whose response's head and body nobody reads.
+pub struct Repeated {
+    pub request: HttpRequest,
+    message: Vec<u8>,
+}
+
+impl Repeated {
+    pub fn new(request: HttpRequest) -> Self {
+        let message = message(&request);
+        Self { request, message }
+    }
 }
 
 pub fn milliseconds(from: Instant, to: Instant) -> f64 {
@@ -45,16 +59,30 @@ impl Client {
 
     /// Carries out one request; never fails, a failure is part of the response.
     pub async fn perform(&self, request: &HttpRequest) -> Box<HttpResponse> {
-        let rules = &self.network.rules;
+        self.carry_out(Outgoing { request, message: None }, Instant::now()).await
+    }
+
+    /// The same for a request that was called for at a moment just past.
+    pub async fn repeat(&self, repeated: &Repeated, called: Instant) -> Box<HttpResponse> {
+        let is_shown = self.network.rules.network.http_debug != HttpDebug::Nothing;
+        let message = (!is_shown).then_some(repeated.message.as_slice());
+        self.carry_out(Outgoing { request: &repeated.request, message }, called).await
+    }
+
+    async fn carry_out(&self, outgoing: Outgoing<'_>, called: Instant) -> Box<HttpResponse> {
+        let (rules, request) = (&self.network.rules, outgoing.request);
+        let mut began = called;
         if let Some(pace) = &rules.pace {
             Box::pin(pace.turn()).await;
+            began = Instant::now();
         }
         let shown = rules.network.http_debug;
         if shown != HttpDebug::Nothing {
             debug::show_request(shown, request);
         }
         let mut timings = Timings::default();
-        let attempted = self.network.deadlines.within(request.timeout, self.attempt(request, &mut timings)).await;
+        let due = began.checked_add(request.timeout);
+        let attempted = self.network.deadlines.until(due, pin!(self.attempt(outgoing, began, &mut timings))).await;
         let result = attempted.unwrap_or_else(|| Err(Failure { code: code::TIMEOUT, message: "request timeout".into() }));
         let response = result.unwrap_or_else(|failure| Box::new(HttpResponse::failed(failure, timings)));
         if shown != HttpDebug::Nothing {
@@ -63,13 +91,13 @@ impl Client {
         response
     }
 
-    async fn attempt(&self, request: &HttpRequest, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
+    async fn attempt(&self, outgoing: Outgoing<'_>, mut began: Instant, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
+        let request = outgoing.request;
         let origin = &request.address.origin;
         // The server closed a connection while the request was on its way: only a request that changes nothing may be
         // sent again (RFC 9110, section 9.2.2).
         let may_repeat = || matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS");
         loop {
-            let began = Instant::now();
             let (link, reused) = match self.take_kept(origin) {
                 Some(link) => (link, true),
                 None => Box::pin(self.open(request, timings)).await?,
@@ -77,7 +105,7 @@ impl Client {
             let ready = Instant::now();
             timings.blocked = milliseconds(began, ready);
             match link {
-                Link::Http1(mut connection) => match connection.exchange(request, timings).await {
+                Link::Http1(mut connection) => match connection.exchange(outgoing, ready, timings).await {
                     Ok((response, keep_alive)) => {
                         if keep_alive && self.network.rules.reuse {
                             self.idle.borrow_mut().push((origin.clone(), connection));
@@ -103,19 +131,20 @@ impl Client {
                     }
                 },
             }
+            began = Instant::now();
         }
     }
 
     /// A connection that is there already.
-    fn take_kept(&self, origin: &Origin) -> Option<Link> {
+    fn take_kept(&self, origin: &Rc<Origin>) -> Option<Link> {
         if origin.tls {
             let shared = self.shared.borrow();
-            if let Some((_, http2)) = shared.iter().find(|(known, _)| **known == *origin) {
+            if let Some((_, http2)) = shared.iter().find(|(known, _)| is_same(known, origin)) {
                 return Some(Link::Http2(http2.clone()));
             }
         }
         let mut idle = self.idle.borrow_mut();
-        while let Some(at) = idle.iter().position(|(known, _)| **known == *origin) {
+        while let Some(at) = idle.iter().position(|(known, _)| is_same(known, origin)) {
             let (_, connection) = idle.swap_remove(at);
             if !connection.is_stale() {
                 return Some(Link::Http1(connection));
@@ -142,6 +171,11 @@ impl Client {
         }
         Ok((link, false))
     }
+}
+
+/// Requests of one address share their origin, so that mostly the pointers tell.
+fn is_same(known: &Rc<Origin>, origin: &Rc<Origin>) -> bool {
+    Rc::ptr_eq(known, origin) || **known == **origin
 }
 
 fn is_closed(error: &io::Error) -> bool {

@@ -1,11 +1,12 @@
 //! Closed model: VUs that rest and iterate in turns; their number follows the profile times the level.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use plimsoll_core::options::Executor;
 use plimsoll_core::think::Thinking;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::drive::{Context, End};
 use crate::signal::Signal;
@@ -16,7 +17,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let context = Context::new(worker.clone(), at);
     let Executor::Closed { vus, graceful_ramp_down, think_time } = &context.scenario().executor else { return };
-    let (target, wanted) = watch::channel(0u64);
+    let wanted = Rc::new(Wanted { target: Cell::new(Some(0)), changed: Notify::new() });
     let mut slots = slots.into_iter();
     let mut running: Vec<Running> = Vec::new();
     let start_s = worker.elapsed_s();
@@ -46,9 +47,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
             let task = tokio::task::spawn_local(serve(context.clone(), vu, wanted.clone()));
             running.push(Running { task, cut, unwanted_from_s: None });
         }
-        if *target.borrow() != mine {
-            target.send_replace(mine);
-        }
+        wanted.set(Some(mine));
         for (number, vu) in running.iter_mut().enumerate() {
             vu.follow((number as u64) < mine, elapsed_s, *graceful_ramp_down);
         }
@@ -58,7 +57,40 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
             () = &mut stopping => break,
         }
     }
-    finish(&context, target, running).await;
+    finish(&context, &wanted, running).await;
+}
+
+/// How many VUs are wanted on this thread; `None` when none ever will be again.
+struct Wanted {
+    target: Cell<Option<u64>>,
+    changed: Notify,
+}
+
+impl Wanted {
+    fn set(&self, target: Option<u64>) {
+        if self.target.replace(target) != target {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Ends when the VU of that number is among the wanted ones; false if it never will be again.
+    async fn includes(&self, number: u64) -> bool {
+        loop {
+            match self.target.get() {
+                None => return false,
+                Some(target) if number < target => return true,
+                // Nobody else runs between the look and the wait, so that no change is missed.
+                Some(_) => self.changed.notified().await,
+            }
+        }
+    }
+
+    /// Ends when the VU of that number is not wanted any more.
+    async fn excludes(&self, number: u64) {
+        while self.target.get().is_some_and(|target| number < target) {
+            self.changed.notified().await;
+        }
+    }
 }
 
 /// A VU as its executor sees it.
@@ -82,10 +114,9 @@ impl Running {
     }
 }
 
-async fn finish(context: &Context, target: watch::Sender<u64>, running: Vec<Running>) {
-    // No VU is wanted any more, and never will be: idle ones end, the ones in an iteration have `gracefulStop`.
-    target.send_replace(0);
-    drop(target);
+async fn finish(context: &Context, wanted: &Wanted, running: Vec<Running>) {
+    // Idle ones end, the ones in an iteration have `gracefulStop`.
+    wanted.set(None);
     let all = futures_util::future::join_all(running.into_iter().map(|vu| vu.task));
     tokio::pin!(all);
     tokio::select! {
@@ -105,16 +136,12 @@ struct Vu {
 }
 
 /// Lets a VU rest and iterate in turns while it is among the wanted ones.
-async fn serve(context: Rc<Context>, mut vu: Vu, mut wanted: watch::Receiver<u64>) {
+async fn serve(context: Rc<Context>, mut vu: Vu, wanted: Rc<Wanted>) {
     let number = vu.number;
     let mut joined = false;
-    while wanted.wait_for(|target| number < *target).await.is_ok() {
+    while wanted.includes(number).await {
         let rest = if joined { vu.thinking.between() } else { vu.thinking.first() };
-        // Until the VU is not wanted any more, or never will be.
-        let unwanted = async {
-            let _ = wanted.wait_for(|target| number >= *target).await;
-        };
-        joined = context.think(rest, unwanted).await;
+        joined = context.think(rest, wanted.excludes(number)).await;
         if !joined {
             continue;
         }

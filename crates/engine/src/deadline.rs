@@ -3,9 +3,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{poll_fn, Future};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::Notify;
 
@@ -36,12 +36,10 @@ struct Place<'a> {
 }
 
 impl Deadlines {
-    /// The work's result, or `None` if it takes longer than `limit`.
-    pub async fn within<Output>(&self, limit: Duration, work: impl Future<Output = Output>) -> Option<Output> {
-        let due = Instant::now().checked_add(limit);
+    /// The work's result, or `None` if it is not there when it is due; without a moment it never is.
+    pub fn until<'a, Work: Future>(&'a self, due: Option<Instant>, mut work: Pin<&'a mut Work>) -> impl Future<Output = Option<Work::Output>> + 'a {
         let mut place = Place { deadlines: self, at: None };
-        let mut work = pin!(work);
-        poll_fn(|context| {
+        poll_fn(move |context| {
             if let Poll::Ready(output) = work.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
             }
@@ -51,7 +49,6 @@ impl Deadlines {
             }
             .map(|()| None)
         })
-        .await
     }
 
     /// Wakes the work whose limit is over; never ends.
@@ -117,6 +114,9 @@ impl Drop for Place<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::time::Duration;
+
     use super::*;
 
     async fn with_deadlines(test: impl AsyncFnOnce(&Deadlines)) {
@@ -127,18 +127,21 @@ mod tests {
         }
     }
 
+    fn after_ms(ms: u64) -> Option<Instant> {
+        Instant::now().checked_add(Duration::from_millis(ms))
+    }
+
     #[tokio::test(flavor = "current_thread")]
     async fn work_ends_by_itself_or_at_its_limit() {
         with_deadlines(async |deadlines| {
-            let long = Duration::from_secs(60);
-            assert_eq!(deadlines.within(long, async { 1 }).await, Some(1));
-            let yields = async { tokio::task::yield_now().await };
-            assert_eq!(deadlines.within(long, yields).await, Some(()));
+            let long = after_ms(60_000);
+            assert_eq!(deadlines.until(long, pin!(async { 1 })).await, Some(1));
+            assert_eq!(deadlines.until(long, pin!(tokio::task::yield_now())).await, Some(()));
             // A later limit is noted first; the nearer one still comes in time.
-            let slow = deadlines.within(long, tokio::time::sleep(Duration::from_millis(60)));
-            let cut = deadlines.within(Duration::from_millis(20), std::future::pending::<()>());
+            let (slow, endless) = (pin!(tokio::time::sleep(Duration::from_millis(60))), pin!(std::future::pending::<()>()));
+            let (slow, cut) = (deadlines.until(long, slow), deadlines.until(after_ms(20), endless));
             assert_eq!(futures_util::future::join(slow, cut).await, (Some(()), None));
-            assert_eq!(deadlines.within(Duration::MAX, yields_twice()).await, Some(()));
+            assert_eq!(deadlines.until(None, pin!(yields_twice())).await, Some(()));
             assert!(deadlines.noted.borrow().places.iter().all(Option::is_none));
         })
         .await;
@@ -152,8 +155,8 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn limits_of_many_pieces_of_work_end_them_all() {
         with_deadlines(async |deadlines| {
-            let limit = |ms: u64| deadlines.within(Duration::from_millis(ms), std::future::pending::<()>());
-            let outcomes = futures_util::future::join_all((0..50).map(|at| limit(10 + at % 7))).await;
+            let limited = |ms: u64| async move { deadlines.until(after_ms(ms), pin!(std::future::pending::<()>())).await };
+            let outcomes = futures_util::future::join_all((0..50).map(|at| limited(10 + at % 7))).await;
             assert!(outcomes.iter().all(Option::is_none));
         })
         .await;

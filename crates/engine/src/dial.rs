@@ -42,7 +42,7 @@ struct Answer {
 
 /// A connection of the protocol that both sides speak.
 pub enum Link {
-    Http1(Connection),
+    Http1(Box<Connection>),
     Http2(Rc<Http2>),
 }
 
@@ -71,7 +71,7 @@ impl Network {
         let _ = tcp.set_nodelay(true);
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
-        let Some(tls) = tls else { return Ok(Link::Http1(Connection::new(Stream::Plain(tcp), remote, None))) };
+        let Some(tls) = tls else { return Ok(Link::Http1(Box::new(Connection::new(Stream::Plain(tcp), remote, None)))) };
         let name =
             ServerName::try_from(origin.host.clone()).map_err(|error| Failure { code: code::TLS, message: format!("{}: {error}", origin.host) })?;
         let stream = TlsConnector::from(tls).connect(name, Counted::new(tcp)).await.map_err(|error| failures::of_exchange(&error))?;
@@ -82,7 +82,7 @@ impl Network {
             return Http2::begin(stream, remote, agreed).await.map(|http2| Link::Http2(Rc::new(http2)));
         }
         self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
-        Ok(Link::Http1(Connection::new(Stream::Tls(Box::new(stream)), remote, Some(agreed))))
+        Ok(Link::Http1(Box::new(Connection::new(Stream::Tls(Box::new(stream)), remote, Some(agreed)))))
     }
 
     /// The address to connect to, unless the options forbid it.

@@ -1,7 +1,8 @@
 //! One iteration: resumes the VU, carries out its effects, records the iteration's times.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
+use std::future::{poll_fn, Future};
+use std::pin::{pin, Pin};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -71,8 +72,7 @@ impl Context {
             },
         });
         let function = scenario.exec.as_str().into();
-        // That the address is one was checked before the run began.
-        let plain = worker.shared.plain.as_ref().and_then(|url| url.request(&worker.shared.options).ok()).map(Plain::new);
+        let plain = worker.repeated.clone().map(Plain::new);
         let context = Rc::new(Self {
             worker,
             plain,
@@ -128,22 +128,9 @@ impl Context {
     /// Runs one iteration; `planned_s` is its plan in an open model. The VU's cut interrupts it.
     pub async fn iterate(&self, slot: &mut Slot, planned_s: Option<f64>) -> End {
         let worker = &self.worker;
-        let started_s = worker.elapsed_s();
+        let started = Instant::now();
+        let started_s = worker.elapsed_s_at(started);
         let lag_ms = planned_s.map_or(0.0, |planned_s| (started_s - planned_s).max(0.0) * 1000.0);
-        let number = worker.shared.iteration_numbers[self.at].fetch_add(1, Ordering::Relaxed);
-        let job = Job {
-            function: self.function.clone(),
-            iteration: Iteration {
-                scenario: Some(self.facts.clone()),
-                tags: self.tags.clone(),
-                env: self.env.clone(),
-                number_in_scenario: number,
-                number_on_vu: slot.iterations,
-                arrival_lag_ms: lag_ms,
-            },
-            argument_json: worker.shared.setup_json.clone(),
-            wants_result: false,
-        };
         slot.iterations += 1;
         {
             let mut counts = worker.counts.borrow_mut();
@@ -152,7 +139,10 @@ impl Context {
         }
         worker.in_flight.set(worker.in_flight.get() + 1);
         worker.count_active(1);
-        let outcome = self.drive(slot, job).await;
+        let outcome = match &self.plain {
+            Some(plain) => plain.iterate(self, slot, started, lag_ms).await,
+            None => self.drive(slot, lag_ms).await,
+        };
         worker.in_flight.set(worker.in_flight.get() - 1);
         worker.count_active(-1);
         if worker.shared.options.no_vu_connection_reuse {
@@ -176,12 +166,15 @@ impl Context {
 
     /// Keeps the VU until `minIterationDuration` has passed, if the iteration was shorter.
     async fn rest(&self, slot: &Slot, started_s: f64) {
-        let least_s = self.worker.shared.options.min_iteration_duration.as_secs_f64();
-        let rest_s = started_s + least_s - self.worker.elapsed_s();
-        if least_s > 0.0 && rest_s > 0.0 {
-            let rested = slot.cut.unless_raised(tokio::time::sleep(Duration::from_secs_f64(rest_s)));
+        let least = self.worker.shared.options.min_iteration_duration;
+        if least.is_zero() {
+            return;
+        }
+        let rest_s = started_s + least.as_secs_f64() - self.worker.elapsed_s();
+        if rest_s > 0.0 {
+            let rested = pin!(tokio::time::sleep(Duration::from_secs_f64(rest_s)));
             tokio::select! {
-                _ = rested => {}
+                _ = slot.cut.unless_raised(rested) => {}
                 () = self.stopping() => {}
             }
         }
@@ -204,7 +197,6 @@ impl Context {
     fn record(&self, slot: &Slot, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {
         let worker = &self.worker;
         let now_s = worker.elapsed_s();
-        worker.counts.borrow_mut().done += 1;
         worker.recording.tally.completed.fetch_add(1, Ordering::Relaxed);
         let own = slot.vu.as_ref().and_then(|vu| vu.state.own_tag_set());
         let tags = own.unwrap_or_else(|| self.own_tags());
@@ -234,12 +226,29 @@ impl Context {
         })
     }
 
-    async fn drive(&self, slot: &mut Slot, job: Job) -> Outcome {
-        let lag_ms = job.iteration.arrival_lag_ms;
-        if let Some(plain) = &self.plain {
-            return plain.iterate(self, slot, lag_ms).await;
+    /// What the next iteration of a VU is; its number on the VU is from 0.
+    fn job(&self, number_on_vu: u64, lag_ms: f64) -> Job {
+        let shared = &self.worker.shared;
+        Job {
+            function: self.function.clone(),
+            iteration: Iteration {
+                scenario: Some(self.facts.clone()),
+                tags: self.tags.clone(),
+                env: self.env.clone(),
+                number_in_scenario: shared.iteration_numbers[self.at].fetch_add(1, Ordering::Relaxed),
+                number_on_vu,
+                arrival_lag_ms: lag_ms,
+            },
+            argument_json: shared.setup_json.clone(),
+            wants_result: false,
         }
-        let origin = Some((slot.number as u32, job.iteration.number_on_vu as u32));
+    }
+
+    /// Runs the script's function once.
+    async fn drive(&self, slot: &mut Slot, lag_ms: f64) -> Outcome {
+        let number_on_vu = slot.iterations - 1;
+        let origin = Some((slot.number as u32, number_on_vu as u32));
+        let job = self.job(number_on_vu, lag_ms);
         let Slot { vu: Some(vu), client, cut, .. } = slot else { return Outcome::Aborted };
         self.worker.origin.set(origin);
         let mut beside = None;
@@ -249,12 +258,7 @@ impl Context {
                 Step::Finished(outcome) => return outcome,
                 Step::Effect(effect) => effect,
             };
-            let defaults = &vu.state.bundle.defaults;
-            let reply = match Beside::concerned(&mut beside, &effect) {
-                None => cut.unless_raised(carry_out(client, effect, defaults)).await,
-                Some(beside) => cut.unless_raised(beside.carry_out(client, effect, defaults)).await,
-            };
-            let Some(reply) = reply else {
+            let Some(reply) = cut.unless_raised(pin!(carry_out(client, effect, &mut beside, &vu.state.bundle.defaults))).await else {
                 vu.abort();
                 client.close_idle();
                 return Outcome::Aborted;
@@ -273,29 +277,41 @@ pub async fn call(vu: &mut Vu, client: &Client, job: Job) -> Outcome {
         match step {
             Step::Finished(outcome) => return outcome,
             Step::Effect(effect) => {
-                let defaults = &vu.state.bundle.defaults;
-                let reply = match Beside::concerned(&mut beside, &effect) {
-                    None => carry_out(client, effect, defaults).await,
-                    Some(beside) => beside.carry_out(client, effect, defaults).await,
-                };
+                let reply = carry_out(client, effect, &mut beside, &vu.state.bundle.defaults).await;
                 step = vu.reply(reply);
             }
         }
     }
 }
 
-pub async fn carry_out(client: &Client, effect: Effect, defaults: &RequestDefaults) -> Reply {
+/// Carries out what a script asks for. Requests beside it are made in `beside` from the first one on, and go on meanwhile.
+async fn carry_out<'a>(client: &'a Client, effect: Effect, beside: &mut Option<Box<Beside<'a>>>, defaults: &RequestDefaults) -> Reply {
     match effect {
-        Effect::Http(request) => Reply::Http(client.perform(&request).await),
-        Effect::Batch(requests) => Reply::Batch(batch(client, &requests, defaults).await),
+        Effect::Http(request) => Reply::Http(meanwhile(beside, pin!(client.perform(&request))).await),
+        Effect::Batch(requests) => Reply::Batch(meanwhile(beside, pin!(batch(client, &requests, defaults))).await),
         Effect::Sleep(duration) => {
-            tokio::time::sleep(duration).await;
+            meanwhile(beside, pin!(tokio::time::sleep(duration))).await;
             Reply::Slept
         }
-        // These are for `Beside`.
-        Effect::Start(..) => Reply::Started,
-        Effect::Next(_) => Reply::Next(None),
+        Effect::Start(number, request) => {
+            beside.get_or_insert_default().start(client, number, request).await;
+            Reply::Started
+        }
+        Effect::Next(until) => Reply::Next(beside.get_or_insert_default().next(until).await),
     }
+}
+
+/// The work's result; what runs beside it goes on.
+fn meanwhile<'b, 'a, Work: Future>(
+    beside: &'b mut Option<Box<Beside<'a>>>,
+    mut work: Pin<&'b mut Work>,
+) -> impl Future<Output = Work::Output> + use<'b, 'a, Work> {
+    poll_fn(move |context| {
+        if let Some(beside) = beside {
+            beside.progress(context);
+        }
+        work.as_mut().poll(context)
+    })
 }
 
 /// At most `batch` requests at once and `batchPerHost` of them to one host; the responses in the requests' order.

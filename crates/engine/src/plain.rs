@@ -1,6 +1,7 @@
 //! One URL without a script: an iteration is one request, made and recorded without JavaScript.
 
 use std::cell::RefCell;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use plimsoll_script::effect::{HttpRequest, HttpResponse};
 use plimsoll_script::vu::Outcome;
 use serde::Deserialize;
 
+use crate::client::Repeated;
 use crate::drive::Context;
 use crate::worker::Slot;
 
@@ -56,19 +58,18 @@ type Kind = (u16, u32, &'static str, &'static str);
 
 /// The request of a scenario on one thread, and the tags of the responses seen.
 pub struct Plain {
-    request: Rc<HttpRequest>,
+    repeated: Rc<Repeated>,
     known: RefCell<Vec<(Kind, TagSetId)>>,
 }
 
 impl Plain {
-    pub fn new(request: HttpRequest) -> Self {
-        Self { request: Rc::new(request), known: RefCell::default() }
+    pub fn new(repeated: Rc<Repeated>) -> Self {
+        Self { repeated, known: RefCell::default() }
     }
 
-    /// Makes one request and records it; the VU's cut interrupts it.
-    pub async fn iterate(&self, context: &Context, slot: &Slot, lag_ms: f64) -> Outcome {
-        let called = Instant::now();
-        let Some(response) = slot.cut.unless_raised(slot.client.perform(&self.request)).await else {
+    /// Makes one request and records it; the VU's cut interrupts it. `called` is the moment at which the iteration began.
+    pub async fn iterate(&self, context: &Context, slot: &Slot, called: Instant, lag_ms: f64) -> Outcome {
+        let Some(response) = slot.cut.unless_raised(pin!(slot.client.repeat(&self.repeated, called))).await else {
             slot.client.close_idle();
             return Outcome::Aborted;
         };
@@ -82,9 +83,9 @@ impl Plain {
         let tags = self.tags(context, response);
         let response_time_ms = response.finished.saturating_duration_since(called).as_secs_f64() * 1000.0 + lag_ms;
         let failed = f64::from(u8::from(!is_expected(response)));
-        let mut recorder = worker.recorder.borrow_mut();
-        recorder.add_all(tags, &worker.builtin.of_request(response, response_time_ms));
-        recorder.add(worker.builtin.http_req_failed, tags, failed);
+        let mut samples = [(worker.builtin.http_req_failed, failed); 12];
+        samples[..11].copy_from_slice(&worker.builtin.of_request(response, response_time_ms));
+        worker.recorder.borrow_mut().add_all(tags, &samples);
     }
 
     fn tags(&self, context: &Context, response: &HttpResponse) -> TagSetId {
@@ -104,10 +105,10 @@ impl Plain {
         let carried = context.worker.shared.options.system_tags;
         let status = response.status.to_string();
         let code = response.error_code().map(|code| code.to_string());
-        let name = self.request.address.masked();
+        let name = self.repeated.request.address.masked();
         let own = [
             (SystemTag::Name, "name", Some(&*name)),
-            (SystemTag::Method, "method", Some(self.request.method.as_str())),
+            (SystemTag::Method, "method", Some(self.repeated.request.method.as_str())),
             (SystemTag::Status, "status", Some(status.as_str())),
             (SystemTag::Proto, "proto", Some(response.proto).filter(|proto| !proto.is_empty())),
             (SystemTag::ExpectedResponse, "expected_response", Some(if is_expected(response) { "true" } else { "false" })),

@@ -1,6 +1,6 @@
 //! Raw samples: every value with its moment and tags, written by a thread of its own (`--out`).
 //!
-//! A load thread hands over batches of rows through a channel of bounded length and never waits for the disk: a batch
+//! A load thread hands over batches of samples through a channel of bounded length and never waits for the disk: a batch
 //! that finds the channel full is counted as lost, and the run says so. Without an output nothing here exists.
 
 mod csv;
@@ -25,10 +25,9 @@ use serde_json::{json, Value};
 
 use crate::limits;
 
-/// Rows of a batch, and batches on their way: 32 MiB of rows at most.
-const BATCH_ROWS: usize = 4096;
+/// Values of a batch, and batches on their way: 48 MiB at most.
+const BATCH_VALUES: usize = 4096;
 const BATCHES: usize = 256;
-const FILE_BUFFER_BYTES: usize = 1 << 20;
 
 /// One file to write: `kind` is `json`, `csv` or `parquet`; a path that ends in `.gz` is compressed, `-` is stdout.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,36 +40,42 @@ pub struct OutputFile {
 /// Which VU a thread works for, and its iteration: metadata of raw samples.
 pub type Origin = Rc<Cell<Option<(u32, u32)>>>;
 
+/// A moment at which values were recorded with one set of tags.
 #[derive(Clone, Copy)]
-struct Row {
+struct Moment {
     /// Nanoseconds since the epoch.
     time_ns: i64,
-    value: f64,
-    metric: MetricId,
-    tags: TagSetId,
     origin: Option<(u32, u32)>,
+    tags: TagSetId,
+    /// How many values.
+    values: u32,
 }
 
-/// Rows of one recorder with what is needed to read them.
+/// Samples of one recorder with what is needed to read them.
 struct Batch {
     source: usize,
     metrics: Vec<Metric>,
     tag_sets: Vec<Tags>,
-    rows: Vec<Row>,
+    moments: Vec<Moment>,
+    /// Those of the first moment, then those of the next one.
+    values: Vec<(MetricId, f64)>,
 }
 
-/// A sample as a format sees it. `series` tells the pair of metric and tags apart, for what a format keeps of it.
-struct Sample<'a> {
-    metric: &'a Metric,
-    tags: &'a Tags,
-    series: (usize, MetricId, TagSetId),
-    time_ns: i64,
-    value: f64,
-    origin: Option<(u32, u32)>,
+/// The samples of a moment as a format sees them.
+struct Taken<'a> {
+    source: &'a Source,
+    at: &'a Moment,
+    values: &'a [(MetricId, f64)],
+}
+
+impl Taken<'_> {
+    fn tags(&self) -> &Tags {
+        &self.source.tag_sets[self.at.tags as usize]
+    }
 }
 
 trait Format: Send {
-    fn write(&mut self, sample: &Sample) -> io::Result<()>;
+    fn write(&mut self, taken: &Taken) -> io::Result<()>;
     /// Ends the file.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
@@ -107,7 +112,8 @@ impl Samples {
                 source: self.sources.fetch_add(1, Ordering::Relaxed) as usize,
                 metrics: Vec::new(),
                 tag_sets: Vec::new(),
-                rows: Vec::new(),
+                moments: Vec::new(),
+                values: Vec::new(),
             },
             sender: self.sender.clone(),
             lost: self.lost.clone(),
@@ -134,14 +140,14 @@ struct BatchTap {
 impl BatchTap {
     fn send(&mut self) {
         let (metrics, tag_sets) = (std::mem::take(&mut self.batch.metrics), std::mem::take(&mut self.batch.tag_sets));
-        let rows = std::mem::replace(&mut self.batch.rows, Vec::with_capacity(BATCH_ROWS));
-        match self.sender.try_send(Batch { source: self.batch.source, metrics, tag_sets, rows }) {
+        let like = (Vec::with_capacity(self.batch.moments.len()), Vec::with_capacity(self.batch.values.len()));
+        let (moments, values) = (std::mem::replace(&mut self.batch.moments, like.0), std::mem::replace(&mut self.batch.values, like.1));
+        match self.sender.try_send(Batch { source: self.batch.source, metrics, tag_sets, moments, values }) {
             Ok(()) => {}
             Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) => {
-                self.lost.fetch_add(back.rows.len() as u64, Ordering::Relaxed);
-                // What rows refer to must arrive with the next batch; the rows are lost.
-                (self.batch.metrics, self.batch.tag_sets, self.batch.rows) = (back.metrics, back.tag_sets, back.rows);
-                self.batch.rows.clear();
+                self.lost.fetch_add(back.values.len() as u64, Ordering::Relaxed);
+                // What samples refer to must arrive with the next batch; the samples are lost.
+                (self.batch.metrics, self.batch.tag_sets) = (back.metrics, back.tag_sets);
             }
         }
     }
@@ -158,15 +164,15 @@ impl Tap for BatchTap {
 
     fn samples(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
         let time_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-        let origin = self.origin.get();
-        self.batch.rows.extend(samples.iter().map(|(metric, value)| Row { time_ns, value: *value, metric: *metric, tags, origin }));
-        if self.batch.rows.len() >= BATCH_ROWS {
+        self.batch.moments.push(Moment { time_ns, origin: self.origin.get(), tags, values: samples.len() as u32 });
+        self.batch.values.extend_from_slice(samples);
+        if self.batch.values.len() >= BATCH_VALUES {
             self.send();
         }
     }
 
     fn flush(&mut self) {
-        if !self.batch.rows.is_empty() {
+        if !self.batch.values.is_empty() {
             self.send();
         }
     }
@@ -181,7 +187,7 @@ impl Drop for BatchTap {
 fn open(file: &OutputFile, options: &Options) -> io::Result<Box<dyn Format>> {
     Ok(match file.kind.as_str() {
         "json" => Box::new(json::Json::new(sink(&file.path)?, options)),
-        "csv" => Box::new(csv::Csv::new(sink(&file.path)?, options)?),
+        "csv" => Box::new(csv::Csv::new(sink(&file.path)?, options)),
         "parquet" => Box::new(parquet::Parquet::new(File::create(&file.path)?, options)?),
         other => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{other}' is none of json, csv and parquet"))),
     })
@@ -212,24 +218,58 @@ impl Sink for flate2::write::GzEncoder<BufWriter<File>> {
 
 fn sink(path: &Path) -> io::Result<Box<dyn Sink>> {
     if path == Path::new("-") {
-        return Ok(Box::new(BufWriter::with_capacity(FILE_BUFFER_BYTES, io::stdout())));
+        return Ok(Box::new(BufWriter::new(io::stdout())));
     }
-    let file = BufWriter::with_capacity(FILE_BUFFER_BYTES, File::create(path)?);
+    let file = BufWriter::new(File::create(path)?);
     if path.extension().is_some_and(|extension| extension == "gz") {
         return Ok(Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::fast())));
     }
     Ok(Box::new(file))
 }
 
+/// Text on its way to a sink, handed over in large pieces.
+struct Text {
+    bytes: Vec<u8>,
+    sink: Box<dyn Sink>,
+}
+
+impl Text {
+    const PIECE_BYTES: usize = 256 << 10;
+
+    fn new(sink: Box<dyn Sink>) -> Self {
+        Self { bytes: Vec::with_capacity(Self::PIECE_BYTES + Self::PIECE_BYTES / 8), sink }
+    }
+
+    fn put(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+    }
+
+    /// Hands over what has gathered, if that is enough.
+    fn pass_on(&mut self) -> io::Result<()> {
+        if self.bytes.len() < Self::PIECE_BYTES {
+            return Ok(());
+        }
+        self.sink.write_all(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.sink.write_all(&self.bytes)?;
+        self.sink.finish()
+    }
+}
+
 /// What a recorder has told of itself so far.
 #[derive(Default)]
 struct Source {
+    number: usize,
     metrics: Vec<Metric>,
     tag_sets: Vec<Tags>,
 }
 
-/// A number with six decimals: a time in milliseconds to the nanosecond. To write it digit by digit takes a third of what
-/// the general way takes; numbers too large for it are left to that.
+/// A number with six decimals: a time in milliseconds to the nanosecond. The general way of writing a float takes several
+/// times as long; numbers too large for this one are left to it.
 struct Decimal {
     digits: [u8; 24],
     from: usize,
@@ -238,27 +278,39 @@ struct Decimal {
 impl Decimal {
     /// A millionth of what a float holds exactly.
     const LARGEST: f64 = 9e9;
+    const DECIMALS: usize = 6;
 
     fn of(value: f64) -> Option<Self> {
         if value.is_nan() || value.abs() >= Self::LARGEST {
             return None;
         }
-        let scaled = (value * 1e6).round();
-        let mut rest = scaled.abs() as u64;
+        // The nearest whole number: what is added makes the cast, which cuts, round.
+        let scaled = (value.abs() * 1e6 + 0.5) as u64;
+        let (mut whole, mut fraction) = (scaled / 1_000_000, scaled % 1_000_000);
         let mut decimal = Self { digits: [b'0'; 24], from: 24 };
-        let mut written = 0;
-        while written < 7 || rest > 0 {
-            if written == 6 {
-                decimal.put(b'.');
-            }
-            decimal.put(b'0' + (rest % 10) as u8);
-            rest /= 10;
-            written += 1;
+        for _ in 0..Self::DECIMALS / 2 {
+            decimal.put_pair(fraction % 100);
+            fraction /= 100;
         }
-        if scaled < 0.0 {
+        decimal.put(b'.');
+        while whole >= 100 {
+            decimal.put_pair(whole % 100);
+            whole /= 100;
+        }
+        if whole >= 10 {
+            decimal.put_pair(whole);
+        } else {
+            decimal.put(b'0' + whole as u8);
+        }
+        if value < 0.0 && scaled > 0 {
             decimal.put(b'-');
         }
         Some(decimal)
+    }
+
+    fn put_pair(&mut self, pair: u64) {
+        self.put(b'0' + (pair % 10) as u8);
+        self.put(b'0' + (pair / 10) as u8);
     }
 
     fn put(&mut self, digit: u8) {
@@ -274,8 +326,12 @@ impl Decimal {
     /// Without the zeros at its end.
     fn trimmed(&self) -> &[u8] {
         let all = self.whole();
-        let length = all.iter().rposition(|digit| *digit != b'0').map_or(0, |at| at + 1);
-        all[..length].strip_suffix(b".").unwrap_or(&all[..length])
+        let mut length = all.len();
+        // The point ends it: there are six decimals at most.
+        while all[length - 1] == b'0' {
+            length -= 1;
+        }
+        &all[..length - usize::from(all[length - 1] == b'.')]
     }
 }
 
@@ -290,18 +346,15 @@ fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Forma
             sources.resize_with(batch.source + 1, Source::default);
         }
         let source = &mut sources[batch.source];
+        source.number = batch.source;
         source.metrics.extend(batch.metrics);
         source.tag_sets.extend(batch.tag_sets);
         formats.retain_mut(|(path, format)| {
-            let written = batch.rows.iter().try_for_each(|row| {
-                format.write(&Sample {
-                    metric: &source.metrics[row.metric as usize],
-                    tags: &source.tag_sets[row.tags as usize],
-                    series: (batch.source, row.metric, row.tags),
-                    time_ns: row.time_ns,
-                    value: row.value,
-                    origin: row.origin,
-                })
+            let mut rest = batch.values.as_slice();
+            let written = batch.moments.iter().try_for_each(|at| {
+                let (values, later) = rest.split_at(at.values as usize);
+                rest = later;
+                format.write(&Taken { source, at, values })
             });
             if let Err(error) = &written {
                 eprintln!("ERROR raw samples are no longer written: {}", failed(path, error));
@@ -338,7 +391,7 @@ fn k6_tags<'a>(tags: &'a Tags, carried: &[&str]) -> Vec<(&'a str, &'a str)> {
     found
 }
 
-/// What k6 keeps of a series for as long as a run goes on: by metric and tags of each recorder.
+/// What a format keeps of a series for as long as a run goes on: by source, tags and metric.
 struct PerSeries<T>(Vec<Vec<Vec<Option<T>>>>);
 
 impl<T> PerSeries<T> {
@@ -346,15 +399,19 @@ impl<T> PerSeries<T> {
         Self(Vec::new())
     }
 
-    fn get_or_make(&mut self, (source, metric, tags): (usize, MetricId, TagSetId), make: impl FnOnce() -> T) -> &T {
+    /// What is kept of the series with the tags of a moment, by metric.
+    fn of(&mut self, taken: &Taken) -> &mut Vec<Option<T>> {
         fn at<U: Default>(rows: &mut Vec<U>, at: usize) -> &mut U {
             if rows.len() <= at {
                 rows.resize_with(at + 1, U::default);
             }
             &mut rows[at]
         }
-        let place = at(at(at(&mut self.0, source), metric as usize), tags as usize);
-        place.get_or_insert_with(make)
+        let row = at(at(&mut self.0, taken.source.number), taken.at.tags as usize);
+        if row.len() < taken.source.metrics.len() {
+            row.resize_with(taken.source.metrics.len(), || None);
+        }
+        row
     }
 }
 
@@ -386,12 +443,12 @@ mod tests {
     fn tap(length: usize) -> (BatchTap, Receiver<Batch>, Arc<AtomicU64>) {
         let (sender, batches) = sync_channel(length);
         let lost = Arc::new(AtomicU64::new(0));
-        let batch = Batch { source: 0, metrics: Vec::new(), tag_sets: Vec::new(), rows: Vec::new() };
+        let batch = Batch { source: 0, metrics: Vec::new(), tag_sets: Vec::new(), moments: Vec::new(), values: Vec::new() };
         (BatchTap { batch, sender, lost: lost.clone(), origin: Rc::default() }, batches, lost)
     }
 
     #[test]
-    fn rows_that_nobody_takes_are_counted_and_what_later_rows_refer_to_is_kept() {
+    fn samples_that_nobody_takes_are_counted_and_what_later_ones_refer_to_is_kept() {
         let (tap, batches, lost) = tap(1);
         let mut recorder = Recorder::new();
         recorder.attach(Box::new(tap));
@@ -406,7 +463,7 @@ mod tests {
         let first = batches.recv().unwrap();
         record("b", "y", 2);
         let last = batches.recv().unwrap();
-        assert_eq!((first.rows.len(), last.rows.len(), lost.load(Ordering::Relaxed)), (3, 2, 5));
+        assert_eq!((first.values.len(), last.values.len(), lost.load(Ordering::Relaxed)), (3, 2, 5));
         let names: Vec<&str> = first.metrics.iter().chain(&last.metrics).map(|metric| metric.name.as_str()).collect();
         assert_eq!((names, last.tag_sets[0].get("name")), (vec!["a", "b"], Some("y")));
     }

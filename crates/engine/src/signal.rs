@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{poll_fn, Future};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::{Poll, Waker};
 
 #[derive(Default)]
@@ -25,9 +25,8 @@ impl Signal {
     }
 
     /// The work's result, or `None` if the signal is up before the work is done.
-    pub async fn unless_raised<Output>(&self, work: impl Future<Output = Output>) -> Option<Output> {
-        let mut work = pin!(work);
-        poll_fn(|context| {
+    pub fn unless_raised<'a, Work: Future>(&'a self, mut work: Pin<&'a mut Work>) -> impl Future<Output = Option<Work::Output>> + 'a {
+        poll_fn(move |context| {
             if let Poll::Ready(output) = work.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
             }
@@ -40,25 +39,26 @@ impl Signal {
             }
             Poll::Pending
         })
-        .await
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::rc::Rc;
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_raised_signal_ends_the_work_that_waits() {
         let signal = Rc::new(Signal::default());
-        assert_eq!(signal.unless_raised(async { 1 }).await, Some(1));
+        assert_eq!(signal.unless_raised(pin!(async { 1 })).await, Some(1));
         let raiser = signal.clone();
-        let waiting = signal.unless_raised(std::future::pending::<()>());
+        let waiting = pin!(std::future::pending::<()>());
+        let waiting = signal.unless_raised(waiting);
         let (outcome, ()) = futures_util::future::join(waiting, async move { raiser.raise() }).await;
         assert_eq!(outcome, None);
-        assert_eq!(signal.unless_raised(std::future::pending::<()>()).await, None);
+        assert_eq!(signal.unless_raised(pin!(std::future::pending::<()>())).await, None);
         signal.lower();
-        assert_eq!(signal.unless_raised(async { tokio::task::yield_now().await }).await, Some(()));
+        assert_eq!(signal.unless_raised(pin!(tokio::task::yield_now())).await, Some(()));
     }
 }

@@ -16,7 +16,7 @@ use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
 
-use crate::client::Client;
+use crate::client::{Client, Repeated};
 use crate::collector::{Part, ThreadSecond};
 use crate::dial::Network;
 use crate::plain::PlainUrl;
@@ -99,10 +99,13 @@ pub struct Worker {
     pub counts: RefCell<Counts>,
     pub in_flight: Cell<u64>,
     pub vus: Cell<u64>,
-    pub vus_active: Cell<u64>,
     pub waiting: RefCell<Vec<Rc<open::Line>>>,
     lag: RefCell<Histogram>,
     errors_shown: Cell<u64>,
+    /// Iterations completed that reports have told of.
+    told_done: Cell<u64>,
+    /// The request of an iteration where there is no script.
+    pub repeated: Option<Rc<Repeated>>,
     /// Whose samples are being recorded, for raw outputs.
     pub origin: Origin,
 }
@@ -115,6 +118,8 @@ impl Worker {
         if let Some(samples) = &shared.samples {
             recording.recorder.borrow_mut().attach(samples.tap(origin.clone()));
         }
+        let repeated = shared.plain.as_ref().map(|url| url.request(&shared.options)).transpose().map_err(ScriptError::new)?;
+        let repeated = repeated.map(|request| Rc::new(Repeated::new(request)));
         Ok(Self {
             shared,
             index,
@@ -126,16 +131,21 @@ impl Worker {
             counts: RefCell::default(),
             in_flight: Cell::new(0),
             vus: Cell::new(0),
-            vus_active: Cell::new(0),
             waiting: RefCell::default(),
             lag: RefCell::default(),
             errors_shown: Cell::new(0),
+            told_done: Cell::new(0),
+            repeated,
             origin,
         })
     }
 
     pub fn elapsed_s(&self) -> f64 {
-        self.began.get().elapsed().as_secs_f64()
+        self.elapsed_s_at(Instant::now())
+    }
+
+    pub fn elapsed_s_at(&self, moment: Instant) -> f64 {
+        moment.saturating_duration_since(self.began.get()).as_secs_f64()
     }
 
     pub fn new_slot(&self) -> Result<Slot, ScriptError> {
@@ -154,8 +164,8 @@ impl Worker {
 
     /// A VU begins (1) or ends (-1) to be active.
     pub fn count_active(&self, by: i64) {
-        self.vus_active.set(self.vus_active.get().saturating_add_signed(by));
-        self.recording.tally.active.store(self.vus_active.get(), Ordering::Relaxed);
+        let active = &self.recording.tally.active;
+        active.store(active.load(Ordering::Relaxed).saturating_add_signed(by), Ordering::Relaxed);
     }
 
     /// Writes a script's error to stderr, the first few of them.
@@ -198,7 +208,10 @@ impl Worker {
             counts.oldest_wait_s = counts.oldest_wait_s.max(line.oldest_wait_s(now_s));
         }
         counts.in_flight = self.in_flight.get();
-        counts.vus = self.vus_active.get();
+        let tally = &self.recording.tally;
+        let completed = tally.completed.load(Ordering::Relaxed);
+        counts.done = completed - self.told_done.replace(completed);
+        counts.vus = tally.active.load(Ordering::Relaxed);
         counts.vus_max = self.vus.get();
         let mut recorder = self.recorder.borrow_mut();
         let part = ThreadSecond {

@@ -4,73 +4,100 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use plimsoll_core::options::Options;
-use plimsoll_core::record::Metric;
+use plimsoll_core::record::{Metric, Tags};
 use plimsoll_core::threshold::Threshold;
 use serde_json::{json, Value};
 
-use super::{k6_tags, Decimal, Format, Metadata, PerSeries, Sample, Sink};
+use super::{k6_tags, Decimal, Format, Metadata, PerSeries, Sink, Taken, Text};
 use crate::summary::contains;
 
 pub struct Json {
-    sink: Box<dyn Sink>,
+    text: Text,
     thresholds: Vec<Threshold>,
     carried: Vec<&'static str>,
     metadata: Metadata,
     defined: HashSet<String>,
-    /// What stands before a sample's time and after its value.
-    lines: PerSeries<(String, String)>,
+    lines: PerSeries<Line>,
     second: Second,
+    /// The time of a moment, and what ends its lines.
+    time: Vec<u8>,
+    ending: Vec<u8>,
+}
+
+/// What stands before a sample's time and after its value.
+struct Line {
+    before: String,
+    after: String,
 }
 
 impl Json {
     pub fn new(sink: Box<dyn Sink>, options: &Options) -> Self {
         Self {
-            sink,
+            text: Text::new(sink),
             thresholds: options.thresholds.clone(),
             carried: options.system_tags.indexed_names(),
             metadata: Metadata::of(options),
             defined: HashSet::new(),
             lines: PerSeries::new(),
             second: Second::default(),
+            time: Vec::new(),
+            ending: Vec::new(),
+        }
+    }
+
+    fn end_lines(&mut self, origin: Option<(u32, u32)>) -> io::Result<()> {
+        self.ending.clear();
+        let mut separator = ",\"metadata\":{";
+        for (name, number) in self.metadata.pairs(origin) {
+            write!(self.ending, "{separator}\"{name}\":\"{number}\"")?;
+            separator = ",";
+        }
+        let ending: &[u8] = if self.ending.is_empty() { b"}}\n" } else { b"}}}\n" };
+        self.ending.extend_from_slice(ending);
+        Ok(())
+    }
+}
+
+impl Line {
+    fn new(metric: &Metric, tags: &Tags, carried: &[&'static str]) -> Self {
+        let tags: serde_json::Map<String, Value> = k6_tags(tags, carried).into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+        Self {
+            before: format!("{{\"metric\":{},\"type\":\"Point\",\"data\":{{\"time\":\"", json!(metric.name)),
+            after: format!(",\"tags\":{}", Value::Object(tags)),
         }
     }
 }
 
 impl Format for Json {
-    fn write(&mut self, sample: &Sample) -> io::Result<()> {
-        if !self.defined.contains(&sample.metric.name) {
-            self.defined.insert(sample.metric.name.clone());
-            writeln!(self.sink, "{}", definition(sample.metric, &self.thresholds))?;
+    fn write(&mut self, taken: &Taken) -> io::Result<()> {
+        self.time.clear();
+        self.second.write(&mut self.time, taken.at.time_ns);
+        self.time.extend_from_slice(b"\",\"value\":");
+        self.end_lines(taken.at.origin)?;
+        let known = self.lines.of(taken);
+        for (metric, value) in taken.values {
+            let (metric, known) = (&taken.source.metrics[*metric as usize], &mut known[*metric as usize]);
+            if known.is_none() && !self.defined.contains(&metric.name) {
+                self.defined.insert(metric.name.clone());
+                writeln!(self.text.bytes, "{}", definition(metric, &self.thresholds))?;
+            }
+            let line = known.get_or_insert_with(|| Line::new(metric, taken.tags(), &self.carried));
+            self.text.put(line.before.as_bytes());
+            self.text.put(&self.time);
+            // Times are known to the nanosecond, and most other samples are whole numbers.
+            let is_short = metric.is_time || *value as i64 as f64 == *value;
+            match Decimal::of(*value).filter(|_| is_short) {
+                Some(decimal) => self.text.put(decimal.trimmed()),
+                None => write!(self.text.bytes, "{}", Number(*value))?,
+            }
+            self.text.put(line.after.as_bytes());
+            self.text.put(&self.ending);
         }
-        let carried = &self.carried;
-        let (before, after) = self.lines.get_or_make(sample.series, || {
-            let tags: serde_json::Map<String, Value> =
-                k6_tags(sample.tags, carried).into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
-            (
-                format!("{{\"metric\":{},\"type\":\"Point\",\"data\":{{\"time\":\"", json!(sample.metric.name)),
-                format!(",\"tags\":{}", Value::Object(tags)),
-            )
-        });
-        self.sink.write_all(before.as_bytes())?;
-        self.second.write(&mut self.sink, sample.time_ns)?;
-        self.sink.write_all(b"\",\"value\":")?;
-        // Times are known to the nanosecond, and most other samples are whole numbers.
-        match Decimal::of(sample.value).filter(|_| sample.metric.is_time || sample.value.fract() == 0.0) {
-            Some(decimal) => self.sink.write_all(decimal.trimmed())?,
-            None => write!(self.sink, "{}", Number(sample.value))?,
-        }
-        self.sink.write_all(after.as_bytes())?;
-        let mut separator = ",\"metadata\":{";
-        let mut has_metadata = false;
-        for (name, number) in self.metadata.pairs(sample.origin) {
-            write!(self.sink, "{separator}\"{name}\":\"{number}\"")?;
-            (separator, has_metadata) = (",", true);
-        }
-        self.sink.write_all(if has_metadata { b"}}}\n" } else { b"}}\n" })
+        self.text.pass_on()
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.sink.finish()
+        self.text.finish()
     }
 }
 
@@ -123,26 +150,24 @@ struct Second {
 }
 
 impl Second {
-    fn write(&mut self, sink: &mut Box<dyn Sink>, time_ns: i64) -> io::Result<()> {
+    fn write(&mut self, text: &mut Vec<u8>, time_ns: i64) {
         let (epoch_s, rest_ns) = (time_ns.div_euclid(1_000_000_000), time_ns.rem_euclid(1_000_000_000));
         if self.epoch_s != Some(epoch_s) {
             self.epoch_s = Some(epoch_s);
             (self.text, self.zone) = local(epoch_s);
         }
-        if rest_ns == 0 {
-            return write!(sink, "{}{}", self.text, self.zone);
+        text.extend_from_slice(self.text.as_bytes());
+        if rest_ns > 0 {
+            let mut digits = *b".000000000";
+            let mut rest = rest_ns as u64;
+            for digit in digits[1..].iter_mut().rev() {
+                *digit = b'0' + (rest % 10) as u8;
+                rest /= 10;
+            }
+            let length = digits.iter().rposition(|digit| *digit != b'0').map_or(0, |at| at + 1);
+            text.extend_from_slice(&digits[..length]);
         }
-        let mut digits = *b"000000000";
-        let mut rest = rest_ns as u64;
-        for digit in digits.iter_mut().rev() {
-            *digit = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-        let length = digits.iter().rposition(|digit| *digit != b'0').map_or(0, |at| at + 1);
-        sink.write_all(self.text.as_bytes())?;
-        sink.write_all(b".")?;
-        sink.write_all(&digits[..length])?;
-        sink.write_all(self.zone.as_bytes())
+        text.extend_from_slice(self.zone.as_bytes());
     }
 }
 
@@ -185,30 +210,10 @@ mod tests {
     #[test]
     fn a_time_has_its_digits_without_trailing_zeros() {
         for (time_ns, ending) in [(1_795_300_548_465_255_648, ".465255648"), (1_795_300_548_500_000_000, ".5"), (1_795_300_548_000_000_000, "")] {
-            let (shared, mut second) = (Shared::default(), Second::default());
-            let mut sink: Box<dyn Sink> = Box::new(shared.clone());
-            second.write(&mut sink, time_ns).unwrap();
+            let (mut written, mut second) = (Vec::new(), Second::default());
+            second.write(&mut written, time_ns);
             let (text, zone) = local(1_795_300_548);
-            assert_eq!(String::from_utf8(shared.0.lock().unwrap().clone()).unwrap(), format!("{text}{ending}{zone}"));
-        }
-    }
-
-    #[derive(Clone, Default)]
-    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-
-    impl Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Sink for Shared {
-        fn finish(self: Box<Self>) -> io::Result<()> {
-            Ok(())
+            assert_eq!(String::from_utf8(written).unwrap(), format!("{text}{ending}{zone}"));
         }
     }
 }

@@ -13,9 +13,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use plimsoll_core::options::Options;
+use plimsoll_core::record::{Metric, Tags};
 use serde_json::{json, Value};
 
-use super::{k6_tags, Format, PerSeries, Sample};
+use super::{k6_tags, Format, PerSeries, Taken};
 
 /// Rows held in memory before they are written as a group.
 const GROUP_ROWS: usize = 1 << 18;
@@ -79,16 +80,19 @@ impl Parquet {
 }
 
 impl Format for Parquet {
-    fn write(&mut self, sample: &Sample) -> io::Result<()> {
+    fn write(&mut self, taken: &Taken) -> io::Result<()> {
         let (texts, carried) = (&mut self.texts, &self.carried);
-        let series = *self.known.get_or_make(sample.series, || {
-            texts.push(texts_of(sample, carried));
-            texts.len() as u32 - 1
-        });
-        self.times.push(sample.time_ns);
-        self.values.push(sample.value);
-        self.origins.push(sample.origin);
-        self.series.push(series);
+        let known = self.known.of(taken);
+        for (metric, value) in taken.values {
+            let series = *known[*metric as usize].get_or_insert_with(|| {
+                texts.push(texts_of(&taken.source.metrics[*metric as usize], taken.tags(), carried));
+                texts.len() as u32 - 1
+            });
+            self.times.push(taken.at.time_ns);
+            self.values.push(*value);
+            self.origins.push(taken.at.origin);
+            self.series.push(series);
+        }
         if self.times.len() >= GROUP_ROWS {
             self.write_group().map_err(failed)?;
         }
@@ -104,9 +108,9 @@ impl Format for Parquet {
 }
 
 /// The metric's name, the value of each carried tag, and the other tags.
-fn texts_of(sample: &Sample, carried: &[&str]) -> Vec<Option<ByteArray>> {
-    let mut tags: HashMap<&str, &str> = k6_tags(sample.tags, carried).into_iter().collect();
-    let mut texts = vec![Some(ByteArray::from(sample.metric.name.as_str()))];
+fn texts_of(metric: &Metric, tags: &Tags, carried: &[&str]) -> Vec<Option<ByteArray>> {
+    let mut tags: HashMap<&str, &str> = k6_tags(tags, carried).into_iter().collect();
+    let mut texts = vec![Some(ByteArray::from(metric.name.as_str()))];
     texts.extend(carried.iter().map(|name| tags.remove(name).map(ByteArray::from)));
     let extra: std::collections::BTreeMap<&str, &str> = tags.into_iter().collect();
     let extra: serde_json::Map<String, Value> = extra.into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
