@@ -184,12 +184,12 @@ impl Connection {
             Framing::Chunked => self.read_chunks(discard, received).await,
             Framing::UntilClose => {
                 loop {
+                    if discard {
+                        self.buffer.clear();
+                    }
                     match self.fill_or_end().await? {
                         0 => break,
                         read => *received += read,
-                    }
-                    if discard {
-                        self.buffer.clear();
                     }
                 }
                 Ok(self.buffer.split().freeze())
@@ -293,3 +293,6 @@ fn content_length(value: &[u8]) -> io::Result<usize> {
     let wrong = || invalid(&format!("the response's Content-Length is '{}'", String::from_utf8_lossy(value)));
     text.and_then(|text| text.parse().ok()).ok_or_else(wrong)
 }
+
+#[cfg(test)]
+mod properties;
