@@ -56,12 +56,17 @@ def checks_of(group: dict[str, Any]) -> dict[str, tuple[int, int]]:
 def run(command: list[str], script: Path, url: str, folder: Path) -> Ended:
     export = folder / "export.json"
     export.unlink(missing_ok=True)
-    flags = ["--quiet", "--env", f"URL={url}", "--user-agent", "compared/1", "--summary-export", str(export), script.name]
+    flags = ["--quiet", "--env", f"URL={url}", "--user-agent", "compared/1", "--summary-export", str(export)]
     done = subprocess.run(
-        [*command, *flags], cwd=script.parent, capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False
+        [*command, *flags, script.name],
+        cwd=script.parent,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT_S,
+        check=False,
     )
     if not export.exists():
-        sys.exit(f"{' '.join([*command, *flags])} wrote no summary:\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join([*command, *flags, script.name])} wrote no summary:\n{done.stdout}{done.stderr}")
     told = json.loads(export.read_text())
     ignored = OURS_ONLY | OF_THE_MOMENT
     metrics = {name: values for name, values in told["metrics"].items() if name.split("{")[0] not in ignored}
@@ -78,15 +83,15 @@ def differences(theirs: list[Ended], ours: list[Ended], times_count: bool) -> It
     if names[0] != names[1]:
         yield f"metrics: only k6 has {sorted(names[0] - names[1])}, only ours {sorted(names[1] - names[0])}"
     for name in sorted(names[0] & names[1]):
-        columns = [[run.metrics.get(name, {}) for run in runs] for runs in (theirs, ours)]
-        yield from metric_differences(name, *columns, times_count)
+        rows = ([run.metrics.get(name, {}) for run in theirs], [run.metrics.get(name, {}) for run in ours])
+        yield from metric_differences(name, *rows, times_count)
 
 
 def metric_differences(
     name: str, theirs: list[dict[str, Any]], ours: list[dict[str, Any]], times_count: bool
 ) -> Iterator[str]:
     for field in sorted({field for row in theirs + ours for field in row}):
-        said = ([row.get(field) for row in theirs], [row.get(field) for row in ours])
+        said: tuple[list[Any], list[Any]] = ([row.get(field) for row in theirs], [row.get(field) for row in ours])
         if field == "thresholds" or None in said[0] + said[1]:
             same = all(value in said[0] for value in said[1])
         elif name.startswith("data_"):
@@ -108,8 +113,9 @@ def trend_is_same(field: str, said: tuple[list[float], list[float]], times_count
 
 
 def overlap(said: tuple[list[float], list[float]], share: float, more: float) -> bool:
-    low, high = zip(*((min(values) * (1 - share) - more, max(values) * (1 + share) + more) for values in said), strict=True)
-    return max(low) <= min(high)
+    lowest = [min(values) * (1 - share) - more for values in said]
+    highest = [max(values) * (1 + share) + more for values in said]
+    return max(lowest) <= min(highest)
 
 
 @contextmanager

@@ -151,7 +151,8 @@ async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::serv
                 responder.send_reset(h2::Reason::INTERNAL_ERROR);
                 return Ok(());
             };
-            responder.send_response(response, false)?.send_data(page.body.into(), true)
+            let body = if head.method == http::Method::HEAD { Bytes::new() } else { page.body.into() };
+            responder.send_response(response, false)?.send_data(body, true)
         }
         Answer::Stall => std::future::pending().await,
         Answer::Close => {

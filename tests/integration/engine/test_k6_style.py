@@ -1,4 +1,4 @@
-"""Scripts in the style of k6's documentation, over HTTP/1.1, HTTP/2 and TLS. `make compare-k6` runs the same ones by k6."""
+"""Scripts in the style of k6's documentation, over HTTP/1.1, HTTP/2 and TLS; `make compare-k6` runs them by k6 too."""
 
 from __future__ import annotations
 

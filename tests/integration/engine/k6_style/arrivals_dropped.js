@@ -3,10 +3,10 @@ import http from 'k6/http';
 import { check } from 'k6';
 
 export const options = {
-  scenarios: { rush: { executor: 'constant-arrival-rate', rate: 20, duration: '980ms', preAllocatedVUs: 2, maxVUs: 2 } },
+  scenarios: { rush: { executor: 'constant-arrival-rate', rate: 205, timeUnit: '10s', duration: '1s', preAllocatedVUs: 2, maxVUs: 2 } },
   thresholds: { dropped_iterations: ['count > 10'] },
 };
 
 export default function () {
-  check(http.get(`${__ENV.URL}/wait/480`), { served: (r) => r.status === 200 });
+  check(http.get(`${__ENV.URL}/wait/530`), { served: (r) => r.status === 200 });
 }

@@ -4,10 +4,10 @@ import { check } from 'k6';
 
 export const options = {
   scenarios: {
-    steady: { executor: 'constant-arrival-rate', rate: 40, timeUnit: '1s', duration: '1s', preAllocatedVUs: 20 },
+    steady: { executor: 'constant-arrival-rate', rate: 405, timeUnit: '10s', duration: '1s', preAllocatedVUs: 20 },
     ramp: {
       executor: 'ramping-arrival-rate', startRate: 20, timeUnit: '1s', preAllocatedVUs: 20, startTime: '200ms',
-      stages: [{ duration: '500ms', target: 20 }, { duration: '500ms', target: 60 }],
+      stages: [{ duration: '500ms', target: 20 }, { duration: '500ms', target: 61 }],
     },
   },
   thresholds: { dropped_iterations: ['count == 0'] },
