@@ -7,7 +7,7 @@ export const options = {
     steady: { executor: 'constant-arrival-rate', rate: 405, timeUnit: '10s', duration: '1s', preAllocatedVUs: 20 },
     ramp: {
       executor: 'ramping-arrival-rate', startRate: 20, timeUnit: '1s', preAllocatedVUs: 20, startTime: '200ms',
-      stages: [{ duration: '500ms', target: 20 }, { duration: '500ms', target: 61 }],
+      stages: [{ duration: '500ms', target: 20 }, { duration: '500ms', target: 60 }],
     },
   },
   thresholds: { dropped_iterations: ['count == 0'] },
