@@ -4,7 +4,7 @@ use plimsoll_fuzz::holds;
 use plimsoll_fuzz::proptest::{self, prelude::*};
 use serde_json::{json, Map, Value};
 
-use super::find;
+use super::{find, IgnoredAny};
 
 const NAMES: &[&str] = &["a", "b", "name", "items", "fav.movie", "0", "é", "", "x y", "#", "*", "@this"];
 const PIECES: &[&str] = &[
@@ -96,7 +96,8 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 fn a_selector_of_any_kind_finds_something_or_nothing() {
     holds("selector", &(bodies(), selectors()), |(body, selector)| {
         let found = find(&body, &selector);
-        prop_assert!(found.is_none() || serde_json::from_slice::<Value>(&body).is_ok());
+        // A number may be too large for any type, as in JavaScript, so nothing is made of the text.
+        prop_assert!(found.is_none() || serde_json::from_slice::<IgnoredAny>(&body).is_ok());
         Ok(())
     });
 }
