@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench known-capacity docs wheel-smoke postgresql clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale compare-k6 fuzz known-capacity docs wheel-smoke postgresql clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -40,21 +40,33 @@ postgresql:
 lint: build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs
-	$(BIN)/ruff format --check python tests docs
+	$(BIN)/ruff check python tests docs benches
+	$(BIN)/ruff format --check python tests docs benches
 	$(BIN)/lint-imports
 	$(BIN)/mypy python/plimsoll
 
 fmt: setup
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests docs
-	$(BIN)/ruff format python tests docs
+	$(BIN)/ruff check --fix python tests docs benches
+	$(BIN)/ruff format python tests docs benches
 
 accuracy: build
 	$(BIN)/python -m pytest tests/accuracy -m 'timing or not timing'
 
 bench: build
 	$(BIN)/python benches/cpu_per_request.py
+
+bench-scale: build
+	$(BIN)/python benches/scale.py
+
+compare-k6: build
+	$(BIN)/python benches/compare_k6.py
+
+# Each property for so many seconds, one after the other, from a seed that is printed; FUZZ_SEED gives one again.
+FUZZ_SECONDS ?= 600
+fuzz:
+	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --package plimsoll-core --package plimsoll-engine --package plimsoll-script \
+	  --lib properties:: -- --nocapture --test-threads 1
 
 known-capacity: build
 	$(BIN)/python benches/known_capacity.py

@@ -1,151 +1,226 @@
-"""CPU per request beside the peers that are installed (wrk, k6): interleaved rounds against the same server.
+"""CPU per request beside the peers that are installed, in interleaved rounds against the same server.
 
-    make bench                 5 rounds of 5 s each; the median and the range are printed
-    ROUNDS=9 SECONDS=10 make bench
+    make bench                            5 rounds of 5 s each; writes docs/bench.md
+    TABLES=get,script ROUNDS=9 SECONDS=10 make bench
 
-The target is nginx where it is installed, else the testkit's server. Figures are user + system CPU of the generator's
-whole process, its start included. Pin and quiet the machine for figures worth quoting; prefer the ratios.
+The tables: `get` (one URL), `script` (a realistic script, at 50 and at 2,000 VUs), `outputs` (with raw samples and
+without) and `threads` (two generator threads against one). The server has one core, the generator another. Figures are
+user and system CPU of the generator's whole process, its start included; "±" is the median absolute deviation over the
+rounds.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import resource
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS, SECONDS, CONNECTIONS = int(os.environ.get("ROUNDS", 5)), int(os.environ.get("SECONDS", 5)), 50
-ROOT = Path(__file__).parents[1]
-BODY = '{"id":1,"items":[{"name":"a"},{"name":"b"}],"text":"' + "x" * 140 + '"}'
-MINIMAL = "import http from 'k6/http';\nexport default function () { http.get(__ENV.URL); }\n"
-REALISTIC = """import http from 'k6/http';
-import { check } from 'k6';
-import { Trend } from 'k6/metrics';
-const seen = new Trend('items_time', true);
-export default function () {
-  const body = JSON.stringify({ a: 1, b: 'two', c: [1, 2, 3] });
-  const params = { headers: { 'Content-Type': 'application/json' }, tags: { name: 'POST /' } };
-  const response = http.post(__ENV.URL, body, params);
-  const data = response.json();
-  check(response, { ok: (r) => r.status === 200 && data.items.length === 2 });
-  seen.add(response.timings.duration);
-}
-"""
+import bench_page
+import peers
+from peers import Contender, Work
+from scripts import LOCUST_GET, LOCUST_REALISTIC, MINIMAL, REALISTIC, written
+from target import pinned, server_name, target
+
+ROUNDS, SECONDS = int(os.environ.get("ROUNDS", 5)), int(os.environ.get("SECONDS", 5))
+CONNECTIONS, MANY_VUS = 50, 2000
+RATE_OF_K6 = 5000
 
 
-@contextmanager
-def target(folder: Path) -> Iterator[str]:
-    """The URL of a server on one core (the first), where pinning is possible."""
-    pin = ["taskset", "-c", "0"] if shutil.which("taskset") and (os.cpu_count() or 1) > 1 else []
-    if not shutil.which("nginx"):
-        command = [*pin, str(ROOT / "target/release/plimsoll-testkit"), "--servers", "0"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert server.stdout is not None
-        url = server.stdout.readline().strip()
-    else:
-        configuration = folder / "nginx.conf"
-        configuration.write_text(
-            f"worker_processes 1; daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
-            "events { worker_connections 10000; }\nhttp { access_log off; keepalive_requests 1000000000;\n"
-            "server { listen 127.0.0.1:18099; location / { default_type application/json; "
-            f"return 200 '{BODY}'; }} }} }}\n"
-        )
-        server = subprocess.Popen([*pin, "nginx", "-c", str(configuration)])
-        url = "http://127.0.0.1:18099/"
-        await_listening(18099)
-    try:
-        yield url
-    finally:
-        server.terminate()
-        server.wait()
+@dataclass(frozen=True)
+class Measured:
+    cpu_us: float
+    per_s: float
 
 
-def await_listening(port: int) -> None:
-    """Returns when the port answers; ends the bench if it does not within 10 s."""
-    for _ in range(100):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.1)
-    sys.exit(f"nothing listens on port {port}")
-
-
-def measured(command: list[str], count: Callable[[str], int]) -> float:
-    """Microseconds of CPU per request of one run."""
-    pin = ["taskset", "-c", "1"] if shutil.which("taskset") and (os.cpu_count() or 1) > 1 else []
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([*pin, *command], capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+def measured(contender: Contender, cores: Sequence[int]) -> Measured:
+    """CPU per request and requests per second of one run."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    pin = pinned(cores[0]) if len(cores) == 1 else []
+    done = subprocess.run([*pin, *contender.command], capture_output=True, text=True, check=False)
+    elapsed_s, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    requests = count(done.stdout + done.stderr)
-    return 1e6 * cpu_s / requests
+    requests = contender.requests(done.stdout + done.stderr)
+    if requests == 0:
+        sys.exit(f"{contender.name} made no request:\n{done.stdout}{done.stderr}")
+    return Measured(1e6 * cpu_s / requests, requests / min(elapsed_s, SECONDS))
 
 
-def number_after(pattern: str) -> Callable[[str], int]:
-    """Reads the count of requests from a tool's output; ends the bench with the output if it is not there."""
-
-    def read(output: str) -> int:
-        found = re.search(pattern, output)
-        if found is None:
-            sys.exit(f"no count of requests in the output:\n{output}")
-        return int(found.group(1))
-
-    return read
-
-
-def contenders(folder: Path, url: str) -> dict[str, Callable[[], float]]:
-    """What can be measured on this machine, by name."""
-    scripts = {"minimal": folder / "minimal.js", "realistic": folder / "realistic.js"}
-    scripts["minimal"].write_text(MINIMAL)
-    scripts["realistic"].write_text(REALISTIC)
-    load = ["-u", str(CONNECTIONS), "-d", f"{SECONDS}s", "-e", f"URL={url}"]
-    counted = number_after(r"http_reqs\.*: *(\d+)")
-    found: dict[str, Callable[[], float]] = {}
-    if shutil.which("wrk"):
-        wrk = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", url]
-        found["wrk"] = lambda: measured(wrk, number_after(r"(\d+) requests in"))
-    plain = [str(ROOT / ".venv/bin/plimsoll"), "run", "-q", "--runs", str(folder / "runs"), "--url", url]
-    plain += ["-u", str(CONNECTIONS), "-d", f"{SECONDS}s"]
-    found["plimsoll --url"] = lambda: measured(plain, counted)
-    for name, script in scripts.items():
-        ours = [str(ROOT / ".venv/bin/plimsoll"), "run", "-q", "--runs", str(folder / "runs"), *load, str(script)]
-        found[f"plimsoll {name}"] = lambda command=ours: measured(command, counted)
-        if shutil.which("k6"):
-            theirs = ["k6", "run", "-q", "--no-usage-report", *load, str(script)]
-            found[f"k6 {name}"] = lambda command=theirs: measured(command, counted)
+def rounds(contenders: list[Contender], cores: Sequence[int] = (1,)) -> dict[str, list[Measured]]:
+    """Each contender once a round, by turns."""
+    found: dict[str, list[Measured]] = {contender.name: [] for contender in contenders}
+    for number in range(ROUNDS):
+        for contender in contenders:
+            found[contender.name].append(measured(contender, cores))
+            last = found[contender.name][-1]
+            print(f"round {number + 1} {contender.name:<28} {last.cpu_us:7.1f} µs {last.per_s:9,.0f}/s", flush=True)
     return found
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as name, target(Path(name)) as url:
-        todo = contenders(Path(name), url)
-        times: dict[str, list[float]] = {contender: [] for contender in todo}
-        for _ in range(ROUNDS):
-            for contender, measure in todo.items():
-                times[contender].append(measure())
-    print(
-        f"CPU µs per request, {CONNECTIONS} connections, {ROUNDS} interleaved rounds of {SECONDS} s: median (min-max)"
+def median_and_noise(values: Sequence[float], form: str) -> str:
+    median = statistics.median(values)
+    noise = statistics.median(abs(value - median) for value in values)
+    return f"{median:{form}} ± {noise:{form}} ({min(values):{form}} to {max(values):{form}})"
+
+
+def ratio(found: dict[str, list[Measured]], over: str, under: str, pick: Callable[[Measured], float]) -> str:
+    """The median of the rounds' ratios, with their range."""
+    values = [pick(a) / pick(b) for a, b in zip(found[over], found[under], strict=True)]
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
+def cpu(measured: Measured) -> float:
+    return measured.cpu_us
+
+
+def rate(measured: Measured) -> float:
+    return measured.per_s
+
+
+def kept(
+    name: str, title: str, how: str, found: dict[str, list[Measured]], base: str, pick: Callable[[Measured], float]
+) -> None:
+    """Writes a table; its last column compares each row with `base`."""
+    what = "CPU" if pick is cpu else "rate"
+    columns = ["generator", "CPU µs/request", "requests/s", f"{what} over that of {base}"]
+    rows = [
+        [
+            contender,
+            median_and_noise([one.cpu_us for one in values], ".1f"),
+            median_and_noise([one.per_s for one in values], ",.0f"),
+            ratio(found, contender, base, pick) if base in found else "–",
+        ]
+        for contender, values in found.items()
+    ]
+    how += " " + " ".join(f"{peer} is not installed: {command}." for peer, command in peers.missing().items())
+    versions = {**peers.versions(), "server": server_name()}
+    command = f"TABLES={name} ROUNDS={ROUNDS} SECONDS={SECONDS} make bench"
+    bench_page.keep(name, title, command, how.strip(), columns, rows, versions)
+
+
+def table_get(work: Work, folder: Path) -> None:
+    minimal = written(folder, "minimal.js", MINIMAL)
+    contenders = [
+        peers.plimsoll("plimsoll --url", work, folder, None),
+        peers.plimsoll("plimsoll, script", work, folder, minimal),
+    ]
+    if shutil.which("wrk"):
+        contenders.append(peers.wrk(work))
+    if shutil.which("oha"):
+        contenders.append(peers.oha(work))
+    if shutil.which("vegeta"):
+        contenders.append(peers.vegeta(work, folder))
+    if shutil.which("k6"):
+        contenders.append(peers.k6("k6, script", work, minimal))
+    if shutil.which("locust"):
+        contenders.append(peers.locust("locust", work, written(folder, "locust_get.py", LOCUST_GET)))
+    how = (
+        f"GET of one URL by {work.connections} connections in a closed loop (vegeta: as many workers without a rate), "
+        "one core each for generator and server. Where the server's core is full, the rate is the server's."
     )
-    for contender, values in times.items():
-        print(f"  {contender:<20} {statistics.median(values):7.1f}  ({min(values):.1f}-{max(values):.1f})")
-    for kind in ("minimal", "realistic"):
-        if f"k6 {kind}" in times:
-            pairs = zip(times[f"k6 {kind}"], times[f"plimsoll {kind}"], strict=True)
-            print(f"  k6 / plimsoll, {kind}: {statistics.median(theirs / ours for theirs, ours in pairs):.1f}")
-    if "wrk" in times:
-        pairs = zip(times["plimsoll --url"], times["wrk"], strict=True)
-        print(f"  plimsoll --url / wrk: {statistics.median(ours / theirs for ours, theirs in pairs):.2f}")
-    if not shutil.which("k6"):
-        print("  k6 is not installed: go install go.k6.io/k6@latest")
+    kept("get", "One URL", how, rounds(contenders), "wrk", cpu)
+
+
+def table_script(work: Work, folder: Path) -> None:
+    script = written(folder, "realistic.js", REALISTIC)
+    many = Work(work.url, MANY_VUS, work.seconds)
+    contenders = [
+        peers.plimsoll("plimsoll", work, folder, script),
+        peers.plimsoll(f"plimsoll, {MANY_VUS:,} VUs", many, folder, script),
+    ]
+    if shutil.which("k6"):
+        contenders += [peers.k6("k6", work, script), peers.k6(f"k6, {MANY_VUS:,} VUs", many, script)]
+    if shutil.which("locust"):
+        contenders.append(peers.locust("locust", work, written(folder, "locust_post.py", LOCUST_REALISTIC)))
+    how = (
+        f"POST of JSON, parse the answer, one check, one tag, one Trend; {work.connections} VUs in a closed loop where "
+        "nothing else stands. The start of 2,000 VUs counts; over so few seconds it is much of their CPU."
+    )
+    kept("script", "A realistic script", how, rounds(contenders), "k6", cpu)
+
+
+def table_outputs(work: Work, folder: Path) -> None:
+    script = written(folder, "realistic.js", REALISTIC)
+    kinds = {"": [], ", json": ["--out", f"json={folder}/raw.json"], ", csv": ["--out", f"csv={folder}/raw.csv"]}
+    open_loop = written(
+        folder,
+        "open.js",
+        REALISTIC
+        + f"export const options = {{ scenarios: {{ s: {{ executor: 'constant-arrival-rate', rate: {RATE_OF_K6}, "
+        + f"duration: '{work.seconds}s', preAllocatedVUs: 50 }} }} }};\n",
+    )
+    contenders = [peers.plimsoll(f"plimsoll{kind}", work, folder, script, *flags) for kind, flags in kinds.items()]
+    for kind, flags in kinds.items():
+        flagged = peers.plimsoll(f"plimsoll at {RATE_OF_K6:,}/s{kind}", work, folder, open_loop, *flags)
+        drop = flagged.command.index("-u")
+        command = flagged.command[:drop] + flagged.command[drop + 4 :]
+        contenders.append(Contender(flagged.name, command, flagged.requests))
+    if shutil.which("k6"):
+        contenders += [peers.k6(f"k6{kind}", work, script, *flags) for kind, flags in kinds.items()]
+    found = rounds(contenders)
+    if "k6" in found:
+        for kind in (", json", ", csv"):
+            print(f"k6{kind}: {ratio(found, f'k6{kind}', 'k6', rate)} of the rate without", flush=True)
+    how = (
+        f"The realistic script with raw samples and without, {work.connections} VUs, all of a generator on one core, "
+        "its writer too. In a closed loop the writer takes its CPU from the load. "
+        f"At {RATE_OF_K6:,}/s, near what k6 can do on this core, it has room."
+    )
+    kept_outputs(how, found)
+
+
+def kept_outputs(how: str, found: dict[str, list[Measured]]) -> None:
+    """As `kept`, each row with raw samples compared with its own without."""
+    rows = [
+        [
+            contender,
+            median_and_noise([one.cpu_us for one in values], ".1f"),
+            median_and_noise([one.per_s for one in values], ",.0f"),
+            ratio(found, contender, contender.rpartition(", ")[0], rate) if ", " in contender else "1",
+        ]
+        for contender, values in found.items()
+    ]
+    columns = ["generator", "CPU µs/request", "requests/s", "rate over that without"]
+    command = f"TABLES=outputs ROUNDS={ROUNDS} SECONDS={SECONDS} make bench"
+    versions = {**peers.versions(), "server": server_name()}
+    bench_page.keep("outputs", "Raw samples", command, how, columns, rows, versions)
+
+
+def table_threads(work: Work, folder: Path) -> None:
+    script = written(folder, "minimal.js", MINIMAL)
+    contenders = [
+        peers.plimsoll("plimsoll, 1 thread", work, folder, script),
+        peers.plimsoll("plimsoll, 2 threads", work, folder, script, "--threads", "2"),
+    ]
+    found = rounds(contenders, range(os.cpu_count() or 1))
+    how = (
+        "The minimal script, not pinned. On few cores the server and the generator's threads share them, so the rate "
+        "says what the machine carries; what a second thread costs is in the CPU per request."
+    )
+    kept("threads", "Two threads", how, found, "plimsoll, 1 thread", cpu)
+
+
+TABLES = {"get": table_get, "script": table_script, "outputs": table_outputs, "threads": table_threads}
+
+
+def main() -> None:
+    wanted = os.environ.get("TABLES", ",".join(TABLES)).split(",")
+    unknown = [name for name in wanted if name not in TABLES]
+    if unknown:
+        sys.exit(f"TABLES: {', '.join(unknown)} unknown; there are {', '.join(TABLES)}")
+    for peer, command in peers.missing().items():
+        print(f"{peer} is not installed: {command}")
+    with tempfile.TemporaryDirectory() as name, target(Path(name)) as url:
+        for table in wanted:
+            TABLES[table](Work(url, CONNECTIONS, SECONDS), Path(name))
+    print(f"written to {bench_page.DOCS / 'bench.md'}")
 
 
 if __name__ == "__main__":

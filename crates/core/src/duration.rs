@@ -36,13 +36,14 @@ pub fn from_json(value: &Value) -> Result<Duration, String> {
         Value::Number(number) => number
             .as_f64()
             .and_then(|ms| seconds(ms / 1000.0))
-            .ok_or_else(|| format!("{number} is not a duration in milliseconds; it must not be negative")),
+            .ok_or_else(|| format!("{number} is not a duration in milliseconds; it must be from 0 to 292 years")),
         other => Err(format!("{other} is not a duration; write for example '30s'")),
     }
 }
 
+/// At most 292 years, as in k6 (2^63 ns): then sums of durations, and moments so far away, can be reckoned with.
 fn seconds(value_s: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(value_s).ok()
+    Duration::try_from_secs_f64(value_s).ok().filter(|duration| duration.as_nanos() < 1 << 63)
 }
 
 #[cfg(test)]
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_an_example() {
-        for text in ["", "abc", "10x", "s", "1.2.3s", "-5s"] {
+        for text in ["", "abc", "10x", "s", "1.2.3s", "-5s", "2562048h"] {
             assert!(parse(text).unwrap_err().contains("for example"), "{text}");
         }
     }

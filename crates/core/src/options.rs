@@ -410,6 +410,9 @@ fn read_threshold(key: &str, row: &Value) -> Result<Threshold, String> {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::load::NO_THINK_TIME;
     use super::*;

@@ -192,6 +192,9 @@ pub fn observe(values: &Values, aggregate: Aggregate, elapsed_s: f64) -> Option<
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::record::{Delta, Kind, Overflow, Recorder, TagSetId, Values, MAX_TAG_SETS};
+use plimsoll_core::options::Options;
+use plimsoll_core::record::{Delta, Kind, Metric, Overflow, Recorder, TagSetId, Tags, Values, MAX_TAG_SETS};
 use plimsoll_core::snapshot::{Counts, SeriesMap};
 use plimsoll_core::threshold::{Threshold, Verdict};
 use serde_json::{json, Value};
@@ -43,6 +44,20 @@ pub struct Totals {
     pub overflowed: bool,
     /// Whether a threshold aborted the run.
     pub aborted: bool,
+}
+
+impl Totals {
+    /// Nothing measured yet. As in k6 there are counters that say 0 where nothing was counted: the bytes, and dropped
+    /// iterations where a threshold asks for them.
+    pub fn beginning(options: &Options) -> Self {
+        let dropped = options.watches_dropped_iterations().then_some("dropped_iterations");
+        let mut totals = Self::default();
+        for name in ["data_sent", "data_received"].into_iter().chain(dropped) {
+            let metric = Metric { name: name.to_owned(), kind: Kind::Counter, is_time: false };
+            totals.series.merge(&Delta { metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
+        }
+        totals
+    }
 }
 
 pub struct Collector<'a> {

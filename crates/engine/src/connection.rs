@@ -220,12 +220,12 @@ impl Connection {
             Framing::Chunked => self.read_chunks(discard, received).await,
             Framing::UntilClose => {
                 loop {
+                    if discard {
+                        self.buffer.clear();
+                    }
                     match self.fill_or_end().await? {
                         0 => break,
                         read => *received += read,
-                    }
-                    if discard {
-                        self.buffer.clear();
                     }
                 }
                 Ok(self.buffer.split().freeze())
@@ -363,6 +363,9 @@ fn content_length(value: &[u8]) -> io::Result<usize> {
     let wrong = || invalid(&format!("the response's Content-Length is '{}'", String::from_utf8_lossy(value)));
     text.and_then(|text| text.parse().ok()).ok_or_else(wrong)
 }
+
+#[cfg(test)]
+mod properties;
 
 #[cfg(test)]
 mod tests {

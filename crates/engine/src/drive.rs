@@ -150,6 +150,9 @@ impl Context {
         }
         if let Some(message) = slot.vu.as_ref().and_then(|vu| vu.state.test_aborted.borrow_mut().take()) {
             (worker.shared.abort_test)(message);
+            // As in k6, the iteration that ends the run counts; those that it interrupts do not.
+            self.record(slot, planned_s, started_s, lag_ms);
+            return End::Interrupted;
         }
         match outcome {
             Outcome::Aborted => {

@@ -403,8 +403,8 @@ impl Plan {
 
     fn load_and_summarise(&self) -> Result<Ended, EngineError> {
         let _small_pages = limits::SmallPages::only();
-        let mut totals = Totals::default();
         let options = self.loaded.options.clone();
+        let mut totals = Totals::beginning(&options);
         let has = |name: &str| self.loaded.info.exports.iter().any(|export| export == name);
         let mut setup_json: Option<Arc<str>> = None;
         if has("setup") && !options.no_setup {

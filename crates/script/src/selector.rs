@@ -24,6 +24,9 @@ fn find(body: &[u8], selector: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

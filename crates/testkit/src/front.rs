@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::TlsAcceptor;
 
-use crate::site::{answer, Answer, Page, Seen};
+use crate::site::{answer, delay, Answer, Page, Seen};
 
 /// What is known of a connection.
 struct Peer {
@@ -45,10 +45,18 @@ async fn serve(stream: TcpStream, port: u16, tls: Option<Arc<ServerConfig>>) -> 
     http1(stream, &peer, |stream| stream.get_ref().0.set_zero_linger()).await
 }
 
+async fn take_time(seen: &Seen) {
+    let delay = delay(seen);
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+}
+
 async fn http1<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, peer: &Peer, reset: impl Fn(&S) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = Vec::with_capacity(4096);
     loop {
         let Some(seen) = read_request(&mut stream, &mut buffer, peer).await? else { return Ok(()) };
+        take_time(&seen).await;
         match answer(&seen) {
             Answer::Page(page) => stream.write_all(&in_http1(&page, &seen.method)).await?,
             Answer::Stall => std::future::pending().await,
@@ -131,7 +139,9 @@ async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::serv
         head.headers.iter().map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())).collect();
     headers.push(("host".into(), head.uri.authority().map(ToString::to_string).unwrap_or_default()));
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
-    match answer(&seen(peer, head.method.to_string(), target, "HTTP/2.0", headers, body)) {
+    let seen = seen(peer, head.method.to_string(), target, "HTTP/2.0", headers, body);
+    take_time(&seen).await;
+    match answer(&seen) {
         Answer::Page(page) => {
             let mut response = http::Response::builder().status(page.status);
             for (name, value) in &page.headers {
@@ -141,7 +151,8 @@ async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::serv
                 responder.send_reset(h2::Reason::INTERNAL_ERROR);
                 return Ok(());
             };
-            responder.send_response(response, false)?.send_data(page.body.into(), true)
+            let body = if head.method == http::Method::HEAD { Bytes::new() } else { page.body.into() };
+            responder.send_response(response, false)?.send_data(body, true)
         }
         Answer::Stall => std::future::pending().await,
         Answer::Close => {

@@ -2,6 +2,7 @@
 //! against it. What a request asks for is in its path and query; nothing is kept from one request to the next.
 
 use std::io::Write;
+use std::time::Duration;
 
 use base64::prelude::{Engine, BASE64_STANDARD};
 use serde_json::json;
@@ -22,6 +23,7 @@ pub const HELP: &str = "paths of the site:
   /digest/user/password        the same with a challenge (RFC 7616): ?algorithm=SHA-256&qop=auth-int
   /header?name=X&value=…       a header of the response
   /page                        an HTML page with a form and a link
+  /wait/50                     /echo, 50 ms later
   /stall, /close, /reset       never answers; closes; resets the connection";
 
 /// A request, whatever carried it.
@@ -70,6 +72,12 @@ impl Page {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
+}
+
+/// How long the site takes over an answer.
+pub fn delay(seen: &Seen) -> Duration {
+    let wanted_ms = seen.target.strip_prefix("/wait/").and_then(|rest| rest.split(['/', '?']).next()).and_then(|text| text.parse().ok());
+    Duration::from_millis(wanted_ms.unwrap_or(0))
 }
 
 /// What the site answers.
