@@ -21,12 +21,14 @@ use crate::deadline::Deadlines;
 use crate::failures;
 use crate::http2::Http2;
 use crate::rules::Rules;
+use crate::self_watch::Refusals;
 use crate::traffic::Counted;
 
 /// What all VUs of a thread share: the rules, resolved names and the time limits of requests.
 pub struct Network {
     pub deadlines: Deadlines,
     pub rules: Arc<Rules>,
+    pub refusals: Refusals,
     names: RefCell<HashMap<String, Answer>>,
     /// Hosts and ports that speak TLS but no HTTP/2.
     http1_only: RefCell<HashSet<(String, u16)>>,
@@ -48,7 +50,13 @@ pub enum Link {
 
 impl Network {
     pub fn new(rules: Arc<Rules>) -> Rc<Self> {
-        Rc::new(Self { deadlines: Deadlines::default(), rules, names: RefCell::default(), http1_only: RefCell::default() })
+        Rc::new(Self {
+            deadlines: Deadlines::default(),
+            rules,
+            refusals: Refusals::default(),
+            names: RefCell::default(),
+            http1_only: RefCell::default(),
+        })
     }
 
     /// Whether a server is known not to speak HTTP/2.
@@ -67,7 +75,7 @@ impl Network {
         let remote = self.locate(origin).await?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
-        let tcp = dial(remote, from).await.map_err(|error| failures::of_dialling(&error))?;
+        let tcp = dial(remote, from).await.map_err(|error| self.failed(&error))?;
         let _ = tcp.set_nodelay(true);
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
@@ -83,6 +91,11 @@ impl Network {
         }
         self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
         Ok(Link::Http1(Connection::new(Stream::Tls(Box::new(stream)), remote, Some(agreed))))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        self.refusals.note(error);
+        failures::of_dialling(error)
     }
 
     /// The address to connect to, unless the options forbid it.
@@ -113,6 +126,7 @@ impl Network {
             return Ok(choose(&answer.ips, dns.select, answer.uses - 1));
         }
         let found = tokio::net::lookup_host((host, 0)).await.map_err(|error| {
+            self.refusals.note(&error);
             let code = if error.to_string().contains("emporary") { code::DNS } else { code::NO_SUCH_HOST };
             let message = if code == code::DNS { format!("lookup: {error}") } else { "lookup: no such host".into() };
             Failure { code, message }

@@ -243,10 +243,14 @@ impl Context {
         let Slot { vu: Some(vu), client, cut, .. } = slot else { return Outcome::Aborted };
         self.worker.origin.set(origin);
         let mut beside = None;
-        let mut step = vu.start(job);
+        let mut script = self.worker.watch.script_time();
+        let mut step = script.of(|| vu.start(job));
         loop {
             let effect = match step {
-                Step::Finished(outcome) => return outcome,
+                Step::Finished(outcome) => {
+                    self.worker.watch.record(&script);
+                    return outcome;
+                }
                 Step::Effect(effect) => effect,
             };
             let defaults = &vu.state.bundle.defaults;
@@ -260,7 +264,7 @@ impl Context {
                 return Outcome::Aborted;
             };
             self.worker.origin.set(origin);
-            step = vu.reply(reply);
+            step = script.of(|| vu.reply(reply));
         }
     }
 }

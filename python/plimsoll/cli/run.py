@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from plimsoll.cli.run_settings import Settings
     from plimsoll.cli.run_tally import Tally
+    from plimsoll.cli.run_watch import RunWatch
     from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.runs.writer import RunWriter
 
@@ -44,6 +45,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_checks import checked
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
+    from plimsoll.cli.run_watch import RunWatch, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
@@ -52,16 +54,18 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     quiet = bool(told.run.get("quiet"))
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
-    tally = Tally()
+    tally, watch = Tally(), RunWatch()
     try:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:
             _say_policy(engine, quiet)
             engine.begin()  # no load that could not be kept
             try:
-                _follow(engine, writer, tally, quiet)
+                _follow(engine, writer, tally, watch, quiet)
                 ended = engine.result()
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+                finding = watch.finding("interrupted" if tally.interrupted else "finished", str(writer.path))
+                writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
                 _print_results(engine.result(), no_summary, None)
@@ -73,7 +77,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, export)
-    for warning in [*tally.warnings(), *_sample_warnings(ended)]:
+    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding)]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()
@@ -141,7 +145,7 @@ def _say_policy(engine: EngineRun, quiet: bool) -> None:
     print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
 
 
-def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> None:
+def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, watch: RunWatch, quiet: bool) -> None:
     """Write and count every second until the end; Ctrl-C stops gracefully, a second one at once."""
     while True:
         try:
@@ -150,6 +154,7 @@ def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> 
                     writer.set_t0(snapshot.t_unix)
                 writer.append_snapshot(snapshot)
                 tally.add(snapshot)
+                watch.add(snapshot, writer)
                 if not quiet and (sys.stderr.isatty() or snapshot.second % 5 == 4):
                     counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
                     text = f"{snapshot.second + 1:5.0f} s  {counts}"
