@@ -127,6 +127,11 @@ class EngineRun:
         """What happens to an arrival beyond the cap: "wait" or "drop"."""
         return self._run.late_arrivals()
 
+    @property
+    def fixed_iterations(self) -> list[str]:
+        """The scenarios with a fixed number of iterations, which follow no level."""
+        return self._run.fixed_iterations()
+
     def elapsed_s(self) -> float | None:
         """Seconds since the load began; None before, as long as setup() runs."""
         return self._run.elapsed_s()

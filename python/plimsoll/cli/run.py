@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import Settings
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch
     from plimsoll.engine import EngineConfig, EngineRun
-    from plimsoll.runs.writer import RunWriter
+    from plimsoll.runs.snapshot import Snapshot
 
+EXIT_STOPPED = 103
 EXIT_THRESHOLDS = 99
 EXIT_INTERRUPTED = 105
 EXIT_ABORTED = 108
@@ -43,6 +45,7 @@ def run(context: typer.Context) -> None:
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_checks import checked
+    from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, sentences
@@ -59,18 +62,23 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:
             _say_policy(engine, quiet)
+            control = RunControl(engine, writer)
+
+            def ended_early() -> bool:
+                return tally.interrupted or control.stopped
+
             engine.begin()  # no load that could not be kept
             try:
-                _follow(engine, writer, tally, watch, quiet)
+                _follow(control, tally, watch, quiet)
                 ended = engine.result()
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
-                finding = watch.finding("interrupted" if tally.interrupted else "finished", str(writer.path))
+                finding = watch.finding("interrupted" if ended_early() else "finished", str(writer.path))
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
                 _print_results(engine.result(), no_summary, None)
                 raise
-            if tally.interrupted:
+            if ended_early():
                 writer.finish("interrupted")
     except ScriptError as error:
         error = named_by_origin(error, told.origins, config.script)
@@ -84,7 +92,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     if failure is not None:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]
         raise failure
-    return _exit_code(ended, tally.interrupted, flags["strict"])
+    return EXIT_STOPPED if control.stopped else _exit_code(ended, tally.interrupted, flags["strict"])
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
@@ -145,20 +153,23 @@ def _say_policy(engine: EngineRun, quiet: bool) -> None:
     print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
 
 
-def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, watch: RunWatch, quiet: bool) -> None:
-    """Write and count every second until the end; Ctrl-C stops gracefully, a second one at once."""
+def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> None:
+    """Write and count every second until the end, and serve what `plimsoll control` says; Ctrl-C stops gracefully, a
+    second one at once."""
+    engine, writer = control.engine, control.writer
     while True:
         try:
-            for snapshot in engine.snapshots():
-                if snapshot.second == 0:
-                    writer.set_t0(snapshot.t_unix)
-                writer.append_snapshot(snapshot)
-                tally.add(snapshot)
-                watch.add(snapshot, writer)
-                if not quiet and (sys.stderr.isatty() or snapshot.second % 5 == 4):
-                    counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
-                    text = f"{snapshot.second + 1:5.0f} s  {counts}"
-                    print(text, end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+            control.serve()
+            snapshot = engine.next_snapshot()
+            if snapshot is None:
+                continue
+            if snapshot.second == 0:
+                writer.set_t0(snapshot.t_unix)
+            writer.append_snapshot(snapshot)
+            tally.add(snapshot)
+            watch.add(snapshot, writer)
+            _show_progress(snapshot, quiet)
+        except StopIteration:
             return
         except KeyboardInterrupt:
             engine.stop(at_once=tally.interrupted)
@@ -166,6 +177,15 @@ def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, watch: RunWatch,
                 tally.interrupted = True
                 print("\nstopping: running iterations may end; Ctrl-C again stops at once", file=sys.stderr)
                 writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
+
+
+def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
+    live = sys.stderr.isatty()
+    if quiet or not (live or snapshot.second % 5 == 4):
+        return
+    level = "" if snapshot.level == 1 else f"  level {snapshot.level:g}"
+    counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting{level}"
+    print(f"{snapshot.second + 1:5.0f} s  {counts}", end="\r" if live else "\n", file=sys.stderr, flush=True)
 
 
 def _print_results(ended: dict[str, Any], no_summary: bool, summary_export: Path | None) -> None:

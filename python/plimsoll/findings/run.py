@@ -34,7 +34,9 @@ def run_finding(
         "status": status,
         "valid": not spoiled,
         "generator": {"healthy": not spoiled, **_numbers(facts, busiest_destination)},
-        "diagnoses": [{"name": one.name, "words": one.words, "remedy": one.remedy, "spoils": one.spoils} for one in found],
+        "diagnoses": [
+            {"name": one.name, "words": one.words, "remedy": one.remedy, "spoils": one.spoils} for one in found
+        ],
         "invalid_because": [one.words for one in spoiled],
         "notes": [one.words for one in found if not one.spoils],
         "next": list(dict.fromkeys(one.remedy for one in found)),

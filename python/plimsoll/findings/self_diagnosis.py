@@ -63,7 +63,7 @@ def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | Non
     `busiest_destination`: the address to which most local ports were held at the end, and how many.
     """
     found = [*_files(facts), *_ports(facts, busiest_destination), *_cores(facts)]
-    found += _stalls(facts, found)
+    found += _stalls(facts)
     found += [] if any(one.name in _LATE_BY for one in found) else _lag(facts)
     return [*found, *_memory(facts)]
 
@@ -119,8 +119,8 @@ def _cores(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if stolen and is_late(late, facts.response_p50_ms):
         yield Diagnosis(
             "steal",
-            f"The hypervisor took {stolen.mean:.0%} of this machine's processors away {stolen.words()}, and the generator "
-            f"was late by {late:.1f} ms at p99: response times contain those pauses.",
+            f"The hypervisor took {stolen.mean:.0%} of this machine's processors away {stolen.words()}, and the "
+            f"generator was late by {late:.1f} ms at p99: response times contain those pauses.",
             remedies.STEAL,
         )
     waiting = None if quota else lasting(facts.of("waiting_share"), WAITING)
@@ -143,23 +143,26 @@ def _cores(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         )
 
 
-def _stalls(facts: GeneratorSeconds, found: Sequence[Diagnosis]) -> Iterator[Diagnosis]:
+def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     """Turns of the loop so long that answers for other VUs were read late."""
     stalled = lasting(facts.of("stalled_share"), STALLED)
     longest, threads = facts.most("longest_turn_ms") or 0.0, int(facts.last("threads") or 1)
-    median_ms, waiting = facts.response_p50_ms, mean(facts.of("waiting_share") or [0.0])
     alone = facts.vus_max <= threads
-    from_outside = {"quota", "waiting"} & {one.name for one in found}
-    if stalled is None or alone or longest < max(LEAST_STALL_MS, OF_MEDIAN * (median_ms or 0.0)):
+    if stalled is None or alone or longest < max(LEAST_STALL_MS, OF_MEDIAN * (facts.response_p50_ms or 0.0)):
         return
-    if from_outside and ("quota" in from_outside or 2 * waiting >= stalled.mean):
+    # A turn is also long because the processor was taken from it meanwhile.
+    outside = sum(mean(facts.of(name) or [0.0]) for name in ("waiting_share", "host_steal_share", "throttled_share"))
+    if 2 * outside >= stalled.mean:
         return
     script_ms, p99_ms = facts.script_mean_ms, facts.most("script_p99_ms")
     if script_ms is not None and p99_ms is not None and p99_ms >= LEAST_STALL_MS:
         what = "The script kept a thread of the generator"
         time = f"; an iteration's script took {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
     else:
-        what, time = "Work without a pause (as many handshakes or large bodies at once) kept a thread of the generator", ""
+        what, time = (
+            "Work without a pause (as many handshakes or large bodies at once) kept a thread of the generator",
+            "",
+        )
     more = f" (--threads {threads + 1})." if (facts.last("usable_cores") or threads) >= threads + 1 else "."
     yield Diagnosis(
         "stall",
@@ -197,8 +200,8 @@ def _memory(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         own = facts.most("rss_bytes") or 0.0
         yield Diagnosis(
             "memory",
-            f"Memory was nearly used up: {_mib(free)} of {_mib(whole)} left, {_mib(own)} were the generator's. A machine "
-            "without memory stops its processes, or kills them.",
+            f"Memory was nearly used up: {_mib(free)} of {_mib(whole)} left, {_mib(own)} were the generator's. A "
+            "machine without memory stops its processes, or kills them.",
             remedies.MEMORY,
             spoils=False,
         )

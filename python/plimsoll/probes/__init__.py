@@ -1,4 +1,4 @@
-"""Facts of the server side and of the generator's own machine, one source a file, sampled each second beside the load."""
+"""Facts of the server side and of the generator's own machine, one source a file, read each second beside a load."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,24 @@ def busy_share(before: list[int], after: list[int]) -> float | None:
     if not len(after) == len(before) == 8 or whole <= 0:
         return None
     return 1 - sum(after[at] - before[at] for at in (3, 4, 7)) / whole
+
+
+def ticks_by_process(root: Path) -> dict[str, int]:
+    """CPU ticks so far of every other process, by "name (process id)"."""
+    ticks = {}
+    for folder in (root / "proc").glob("[0-9]*"):
+        name, _, rest = text(folder / "stat").rpartition(")")
+        words = rest.split()
+        if len(words) > 12 and folder.name != str(os.getpid()):
+            ticks[f"{name.partition('(')[2]} ({folder.name})"] = int(words[11]) + int(words[12])
+    return ticks
+
+
+def busiest_process(before: dict[str, int], after: dict[str, int]) -> str | None:
+    """Who worked most between two readings; None if nobody did."""
+    worked = {name: ticks - before.get(name, ticks) for name, ticks in after.items()}
+    most = max(worked, key=lambda name: worked[name], default=None)
+    return most if most is not None and worked[most] > 0 else None
 
 
 def local_port_range(root: Path) -> tuple[int, int] | None:
@@ -101,7 +120,7 @@ def _readable(remote: str) -> str:
 
 
 def throttled_s(folders: list[Path]) -> float | None:
-    """Seconds so far for which the CPU quota of any of these cgroups held its processes up; None without a quota's count."""
+    """Seconds so far for which the CPU quota of any of these cgroups held its processes up; None if none counts it."""
     found = None
     for folder in folders:
         for line in text(folder / "cpu.stat").splitlines():

@@ -28,4 +28,6 @@ def more_threads(threads: int, cores: float) -> str:
     """What to do about threads that are full."""
     if cores >= threads + 1:
         return f"Give the engine more threads (--threads {int(cores)}): this process may use {cores:g} cores."
-    return "Make the script cheaper, take a machine with more cores, or spread the load over several (executionSegment)."
+    return (
+        "Make the script cheaper, take a machine with more cores, or spread the load over several (executionSegment)."
+    )
