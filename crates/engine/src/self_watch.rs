@@ -58,9 +58,11 @@ pub struct Health {
     /// Share of the time that went by in stalls.
     pub stalled_share: Option<f64>,
     pub longest_turn_ms: f64,
-    /// Milliseconds in the script, of each iteration that was timed.
+    /// Milliseconds of processor time in the script, of each iteration that was timed.
     pub script: Histogram,
     pub refused: Refused,
+    /// VUs that the script asks for and the machine's limits do not allow.
+    pub denied_vus: u64,
 }
 
 impl Health {
@@ -74,6 +76,7 @@ impl Health {
         self.script.merge(&other.script);
         self.refused.files += other.refused.files;
         self.refused.ports += other.refused.ports;
+        self.denied_vus = self.denied_vus.max(other.denied_vus);
     }
 
     /// What is known, for a snapshot's `generator`.
@@ -93,6 +96,7 @@ impl Health {
         known.insert("longest_turn_ms".into(), json!(self.longest_turn_ms));
         known.insert("script_timed".into(), json!(self.script.count()));
         known.insert("refused_files".into(), json!(self.refused.files));
+        known.insert("denied_vus".into(), json!(self.denied_vus));
         known.insert("refused_ports".into(), json!(self.refused.ports));
         known
     }
@@ -118,6 +122,7 @@ pub struct SelfWatch {
     stalled: Cell<Duration>,
     to_time: Cell<u32>,
     script: RefCell<Histogram>,
+    denied_vus: Cell<u64>,
 }
 
 impl SelfWatch {
@@ -129,6 +134,7 @@ impl SelfWatch {
             stalled: Cell::default(),
             to_time: Cell::new(TIMED_ITERATIONS),
             script: RefCell::default(),
+            denied_vus: Cell::default(),
         }
     }
 
@@ -158,17 +164,22 @@ impl SelfWatch {
         }
     }
 
+    /// Notes how many VUs of a scenario may not run.
+    pub fn deny(&self, vus: u64) {
+        self.denied_vus.set(self.denied_vus.get().max(vus));
+    }
+
     /// For an iteration that begins: measures its script if it is among those that are timed.
     pub fn script_time(&self) -> ScriptTime {
         let left = self.to_time.get();
         self.to_time.set(left.saturating_sub(1));
-        ScriptTime((left > 0).then_some(Duration::ZERO))
+        ScriptTime((left > 0).then_some(0.0))
     }
 
     /// Records the script's time of an iteration that has ended.
     pub fn record(&self, script: &ScriptTime) {
-        if let Some(spent) = script.0 {
-            self.script.borrow_mut().record(spent.as_secs_f64() * 1000.0);
+        if let Some(spent_s) = script.0 {
+            self.script.borrow_mut().record(spent_s * 1000.0);
         }
     }
 
@@ -187,21 +198,22 @@ impl SelfWatch {
             longest_turn_ms: self.longest_turn.take().as_secs_f64() * 1000.0,
             script: self.script.take(),
             refused,
+            denied_vus: self.denied_vus.take(),
         }
     }
 }
 
-/// The time that one iteration spends in its script, or that it is not timed.
-pub struct ScriptTime(Option<Duration>);
+/// The processor time in seconds that one iteration spends in its script, or that it is not timed.
+pub struct ScriptTime(Option<f64>);
 
 impl ScriptTime {
-    /// Resumes the script and adds the time that it takes until it waits or ends.
+    /// Resumes the script and adds what it takes until it waits or ends.
     #[inline]
     pub fn of<Step>(&mut self, resume: impl FnOnce() -> Step) -> Step {
         let Some(spent) = &mut self.0 else { return resume() };
-        let began = Instant::now();
+        let began_s = thread_cpu_s();
         let step = resume();
-        *spent += began.elapsed();
+        *spent += thread_cpu_s() - began_s;
         step
     }
 }

@@ -13,14 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Means, Step, target_cores
-from plimsoll.findings.self_diagnosis import THREAD_BUSY, diagnose, is_late, lag_words
+from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, diagnose
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 HOST_BUSY = 0.90
 GENERATOR_TAKES = 0.10
+LAG_OF_MEDIAN = 0.10
 # What is judged here by the step's own figures, or as a disturbance of the target, is left to that.
-DIAGNOSED = ("files", "ports", "quota", "stall")
+DIAGNOSED = ("vus", "files", "ports", "quota", "stall")
 
 
 def seconds_of_steps(
@@ -116,10 +117,11 @@ def _problems(step: Step, seen: Means) -> list[tuple[str, str]]:
             )
         )
     lag, median = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
-    if is_late(lag, median):
+    if lag > LEAST_LAG_MS and (median is None or lag > LAG_OF_MEDIAN * median):
+        against = f", more than a tenth of the median response time ({median:.2f} ms)" if median is not None else ""
         found.append(
             (
-                lag_words(lag, median, f" {at}"),
+                f"The generator itself was late {at}: lag p99 {lag:.1f} ms{against}.",
                 "Free the generator's host of other work, or give the generator its own cores with --isolate.",
             )
         )

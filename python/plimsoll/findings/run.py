@@ -79,6 +79,7 @@ def _numbers(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> dict[s
         "stalled_share": facts.most("stalled_share"),
         "longest_turn_ms": facts.most("longest_turn_ms"),
         "lag_p99_ms": median(lags) if lags else None,
+        "denied_vus": facts.most("denied_vus"),
         "script_mean_ms": facts.script_mean_ms,
         "script_p99_ms": facts.most("script_p99_ms"),
         "script_max_ms": facts.most("script_max_ms"),

@@ -14,13 +14,14 @@ from plimsoll.probes import remedies
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 
 THREAD_BUSY = 0.90
-WAITING = 0.10
+WAITING = 0.20
 THROTTLED = 0.05
 STOLEN = 0.05
 STALLED = 0.01
 LEAST_STALL_MS = 5.0
 LEAST_LAG_MS = 1.0
 OF_MEDIAN = 0.10
+OF_P99 = 0.50
 NEAR = 0.90
 MEMORY_LEFT = 0.05
 _LASTS_SHARE, _LASTS_SECONDS = 0.10, 2
@@ -62,14 +63,25 @@ def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | Non
 
     `busiest_destination`: the address to which most local ports were held at the end, and how many.
     """
-    found = [*_files(facts), *_ports(facts, busiest_destination), *_cores(facts)]
+    found = [*_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_cores(facts)]
     found += _stalls(facts)
     found += [] if any(one.name in _LATE_BY for one in found) else _lag(facts)
     return [*found, *_memory(facts)]
 
 
-# Troubles that explain why the loop was late.
-_LATE_BY = ("thread", "quota", "steal", "waiting", "stall")
+# Troubles that explain why the loop was late, or why response times are none.
+_LATE_BY = ("files", "ports", "thread", "quota", "steal", "waiting", "stall")
+
+
+def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    denied = facts.most("denied_vus")
+    if denied:
+        yield Diagnosis(
+            "vus",
+            f"{denied:,.0f} of the VUs that the script asks for never ran: this machine's free memory, open files and "
+            f"local ports allow {facts.vus_most:,} (the limits are printed when a run starts).",
+            remedies.MORE_VUS,
+        )
 
 
 def _files(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
@@ -115,12 +127,12 @@ def _cores(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
             f"{quota.mean:.0%} of the time {quota.words()}: requests were sent and answers read late.",
             remedies.QUOTA,
         )
-    stolen, late = lasting(facts.of("host_steal_share"), STOLEN), _typical_lag_ms(facts)
-    if stolen and is_late(late, facts.response_p50_ms):
+    stolen, late = lasting(facts.of("host_steal_share"), STOLEN), Lateness.of(facts)
+    if stolen and late.shows:
         yield Diagnosis(
             "steal",
             f"The hypervisor took {stolen.mean:.0%} of this machine's processors away {stolen.words()}, and the "
-            f"generator was late by {late:.1f} ms at p99: response times contain those pauses.",
+            f"generator was late by {late.p99_ms:.1f} ms at p99: response times contain those pauses.",
             remedies.STEAL,
         )
     waiting = None if quota else lasting(facts.of("waiting_share"), WAITING)
@@ -148,17 +160,17 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     stalled = lasting(facts.of("stalled_share"), STALLED)
     longest, threads = facts.most("longest_turn_ms") or 0.0, int(facts.last("threads") or 1)
     alone = facts.vus_max <= threads
-    if stalled is None or alone or longest < max(LEAST_STALL_MS, OF_MEDIAN * (facts.response_p50_ms or 0.0)):
-        return
-    # A turn is also long because the processor was taken from it meanwhile.
-    outside = sum(mean(facts.of(name) or [0.0]) for name in ("waiting_share", "host_steal_share", "throttled_share"))
-    if 2 * outside >= stalled.mean:
+    if stalled is None or alone or longest < max(LEAST_STALL_MS, OF_MEDIAN * (facts.response_ms(0.50) or 0.0)):
         return
     script_ms, p99_ms = facts.script_mean_ms, facts.most("script_p99_ms")
     if script_ms is not None and p99_ms is not None and p99_ms >= LEAST_STALL_MS:
         what = "The script kept a thread of the generator"
-        time = f"; an iteration's script took {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
+        time = f"; an iteration's script computed for {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
     else:
+        # A turn is also long where the processor was taken from it meanwhile.
+        taken = sum(mean(facts.of(name) or [0.0]) for name in ("waiting_share", "host_steal_share", "throttled_share"))
+        if 2 * taken >= stalled.mean:
+            return
         what, time = (
             "Work without a pause (as many handshakes or large bodies at once) kept a thread of the generator",
             "",
@@ -173,25 +185,37 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 
 
 def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    lag_ms, median_ms = _typical_lag_ms(facts), facts.response_p50_ms
-    if is_late(lag_ms, median_ms):
-        yield Diagnosis("lag", lag_words(lag_ms, median_ms, ""), remedies.OWN_CORES)
+    late = Lateness.of(facts)
+    if late.shows:
+        yield Diagnosis(
+            "lag",
+            f"The generator itself was late, by {late.p50_ms:.1f} ms at the median and {late.p99_ms:.1f} ms at p99, "
+            f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it.",
+            remedies.OWN_CORES,
+        )
 
 
-def _typical_lag_ms(facts: GeneratorSeconds) -> float:
-    """The median of the seconds' p99: single hiccups do not count, lasting lag does."""
-    return median(facts.of("lag_p99_ms") or [0.0])
+@dataclass(frozen=True)
+class Lateness:
+    """How late the generator's loop was, the median of the seconds' own, so that single hiccups do not count; beside
+    the response times of all seconds."""
 
+    p50_ms: float
+    p99_ms: float
+    response_p50_ms: float
+    response_p99_ms: float
 
-def is_late(lag_p99_ms: float, median_ms: float | None) -> bool:
-    """Whether the generator's own lateness shows in response times of that median."""
-    return lag_p99_ms > LEAST_LAG_MS and (median_ms is None or lag_p99_ms > OF_MEDIAN * median_ms)
+    @classmethod
+    def of(cls, facts: GeneratorSeconds) -> Lateness:
+        """That of a run; times that nobody measured are 0."""
+        lags = (median(facts.of(name) or [0.0]) for name in ("lag_p50_ms", "lag_p99_ms"))
+        return cls(*lags, *(facts.response_ms(quantile) or 0.0 for quantile in (0.50, 0.99)))
 
-
-def lag_words(lag_p99_ms: float, median_ms: float | None, where: str) -> str:
-    """The sentence on lateness; `where` as in " at level 3"."""
-    against = f", more than a tenth of the median response time ({median_ms:.2f} ms)" if median_ms is not None else ""
-    return f"The generator itself was late{where}: lag p99 {lag_p99_ms:.1f} ms{against}."
+    @property
+    def shows(self) -> bool:
+        """Whether the median or p99 of response times is the generator's to a good part."""
+        median_shows = self.p50_ms > max(LEAST_LAG_MS, OF_MEDIAN * self.response_p50_ms)
+        return median_shows or self.p99_ms > max(LEAST_LAG_MS, OF_P99 * self.response_p99_ms)
 
 
 def _memory(facts: GeneratorSeconds) -> Iterator[Diagnosis]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 OPEN_FILES = "Raise the limit of open files (ulimit -n 65536, or LimitNOFILE= of the service), or use fewer VUs."
+MORE_VUS = (
+    "Free memory, raise the limit of open files (ulimit -n) or widen the local ports; or spread the VUs over several "
+    "machines (executionSegment)."
+)
 LOCAL_PORTS = (
     "Keep connections open between requests (leave noConnectionReuse and noVUConnectionReuse out), widen the range "
     "(sysctl -w net.ipv4.ip_local_port_range='1024 65535'), or send from more addresses (--local-ips)."

@@ -21,10 +21,11 @@ RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_re
 @dataclass
 class GeneratorSeconds:
     """`values`: by name, of a snapshot's `generator` and of the probe of the generator's machine, one each second in
-    which it was known; counts of arrivals over all seconds."""
+    which it was known; `vus_most` worked at once, `vus_max` were there."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
     seconds: int = 0
+    vus_most: int = 0
     vus_max: int = 0
     _metric: str | None = None
     _buckets: Counter[int] = field(default_factory=Counter)
@@ -33,6 +34,7 @@ class GeneratorSeconds:
     def add(self, snapshot: Snapshot) -> None:
         """Add one second of load."""
         self.seconds += 1
+        self.vus_most = max(self.vus_most, snapshot.vus)
         self.vus_max = max(self.vus_max, snapshot.vus_max)
         self._note(snapshot.generator)
         timed = float(snapshot.generator.get("script_timed") or 0)
@@ -77,14 +79,13 @@ class GeneratorSeconds:
         timed = self.total("script_timed")
         return self._script_sum_ms / timed if timed else None
 
-    @property
-    def response_p50_ms(self) -> float | None:
-        """Median response time (docs/run-directory.md: buckets), within 0.05 %; None without samples."""
-        half = sum(self._buckets.values()) / 2
+    def response_ms(self, quantile: float) -> float | None:
+        """Response time at `quantile` in [0, 1], from buckets (docs/run-directory.md); None without samples."""
+        rank = quantile * sum(self._buckets.values())
         seen = 0
         for bucket in sorted(self._buckets):
             seen += self._buckets[bucket]
-            if seen >= half:
+            if seen >= rank:
                 return (_edge(bucket) + _edge(bucket + 1)) / 2
         return None
 

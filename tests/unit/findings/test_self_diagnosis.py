@@ -34,7 +34,7 @@ def facts(engine: dict[str, Any] | None = None, machine: dict[str, Any] | None =
     for second in range(SECONDS):
         trouble = second < troubled
         generator = HEALTHY_ENGINE | (engine or {} if trouble else {})
-        found.add(Snapshot(second, vus_max=of.get("vus", 50), series=(response,), generator=generator))
+        found.add(Snapshot(second, vus=40, vus_max=of.get("vus", 50), series=(response,), generator=generator))
         values = HEALTHY_MACHINE | (machine or {} if trouble else {})
         found.add_row({"second": second, "source": "generator", "values": values})
         found.add_row({"second": second, "source": "host", "values": {"host_steal_share": 1.0}})
@@ -53,7 +53,7 @@ def test_a_healthy_run_says_nothing() -> None:
 
 
 SLOW_SCRIPT = {"stalled_share": 0.4, "longest_turn_ms": 55.0, "script_mean_ms": 50.3, "script_p99_ms": 52.0}
-LATE = {"lag_p99_ms": 6.0}
+LATE = {"lag_p99_ms": 16.0}
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,16 @@ LATE = {"lag_p99_ms": 6.0}
         ({"refused_files": 12, "open_files": 20_000}, {}, "files", ["120 connections", "20,000 are"], "ulimit -n"),
         ({"refused_ports": 3}, {"time_wait": 28_000}, "ports", ["30 connections", "28,000 in TIME_WAIT"], "port_range"),
         ({}, {"throttled_share": 0.45, "quota_cores": 0.5}, "quota", ["0.5 cores", "45%"], "CPU quota"),
-        (LATE, {"host_steal_share": 0.3}, "steal", ["30%", "6.0 ms"], "quieter host"),
+        (LATE, {"host_steal_share": 0.3}, "steal", ["30%", "16.0 ms"], "quieter host"),
         ({"waiting_share": 0.5}, {}, "waiting", ["50% of the time", "in 10 of 10 s"], "taskset"),
         ({"busiest_thread_share": 0.97}, {}, "thread", ["97% busy", "only thread"], "--threads 4"),
         ({"busiest_thread_share": 0.97}, {"usable_cores": 1}, "thread", ["97% busy"], "executionSegment"),
         ({"busiest_thread_share": 0.97, "threads": 3}, {}, "thread", ["3 threads"], "--threads 4"),
         (SLOW_SCRIPT, {}, "stall", ["55 ms at a time", "50.3 ms in the mean", "52 ms at p99"], "--threads 2"),
         ({"stalled_share": 0.2, "longest_turn_ms": 30.0}, {}, "stall", ["handshakes", "30 ms"], "script cheaper"),
-        (LATE, {}, "lag", ["lag p99 6.0 ms", "20.01 ms"], "cores of its own"),
+        (LATE, {}, "lag", ["0.1 ms at the median and 16.0 ms at p99", "20.0 and 20.0 ms"], "cores of its own"),
+        (LATE | {"lag_p50_ms": 2.5, "lag_p99_ms": 3.0}, {}, "lag", ["2.5 ms at the median"], "cores of its own"),
+        ({"denied_vus": 49}, {}, "vus", ["49 of the VUs", "allow 40"], "ulimit -n"),
     ],
 )  # fmt: skip
 def test_each_trouble_is_one_sentence_with_its_numbers_and_remedy(

@@ -15,12 +15,13 @@ def trend(metric: str, values: list[float]) -> Series:
     return Series.of_trend(metric, {}, Histogram.from_values(values))
 
 
-def test_the_median_is_that_of_the_histogram_without_its_arithmetic_library() -> None:
+def test_percentiles_are_those_of_the_histogram_without_its_arithmetic_library() -> None:
     facts, whole = GeneratorSeconds(), [1.0, 2.0, 3.0, 400.0, 50.0]
     facts.add(Snapshot(0, series=(trend("http_req_duration", [9000.0]), trend("http_req_response_time", whole[:2]))))
     facts.add(Snapshot(1, series=(trend("http_req_response_time", whole[2:]),)))
-    assert facts.response_p50_ms == pytest.approx(3.0, rel=5e-4)
-    assert GeneratorSeconds().response_p50_ms is None
+    assert facts.response_ms(0.5) == pytest.approx(3.0, rel=5e-4)
+    assert facts.response_ms(0.99) == pytest.approx(400.0, rel=5e-4)
+    assert GeneratorSeconds().response_ms(0.5) is None
 
 
 def test_the_script_s_mean_weighs_every_iteration_that_was_timed() -> None:
