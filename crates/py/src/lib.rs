@@ -116,6 +116,11 @@ impl EngineRun {
         self.run.fixed_iterations.clone()
     }
 
+    /// Whether the options ask that the load waits for a word to begin.
+    fn starts_paused(&self) -> bool {
+        self.run.starts_paused
+    }
+
     /// `wait` or `drop`.
     fn late_arrivals(&self) -> &'static str {
         self.run.late_arrivals

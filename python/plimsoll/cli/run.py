@@ -67,6 +67,9 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
             def ended_early() -> bool:
                 return tally.interrupted or control.stopped
 
+            if engine.starts_paused and not _resumed(control):
+                writer.finish("interrupted")
+                return EXIT_STOPPED if control.stopped else EXIT_INTERRUPTED
             engine.begin()  # no load that could not be kept
             try:
                 _follow(control, tally, watch, quiet)
@@ -151,6 +154,18 @@ def _say_policy(engine: EngineRun, quiet: bool) -> None:
         "drop": "arrivals that find no VU are dropped at once, as k6 does",
     }[engine.late_arrivals]
     print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
+
+
+def _resumed(control: RunControl) -> bool:
+    """Waits for the word to begin; False if a word to stop or Ctrl-C came instead."""
+    run_dir = control.writer.path
+    print(f"paused: plimsoll control {run_dir} resume begins the load", file=sys.stderr, flush=True)
+    try:
+        control.wait_until_resumed()
+    except KeyboardInterrupt:
+        print("\nstopped before the load began", file=sys.stderr)
+        return False
+    return not control.stopped
 
 
 def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from plimsoll.runs.control import Listener, Word
@@ -9,6 +10,8 @@ from plimsoll.runs.control import Listener, Word
 if TYPE_CHECKING:
     from plimsoll.engine import EngineRun
     from plimsoll.runs.writer import RunWriter
+
+LOOK_AGAIN_S = 0.05
 
 
 class RunControl:
@@ -22,10 +25,15 @@ class RunControl:
         self._level = 1.0
         self._paused = False
 
+    def wait_until_resumed(self) -> None:
+        """Returns when a word to resume or to stop has come."""
+        self._paused = True
+        while self._paused and not self.stopped:
+            time.sleep(LOOK_AGAIN_S)
+            self.serve()
+
     def serve(self) -> None:
-        """Carry out what came since the last call, once the load runs."""
-        if self.engine.elapsed_s() is None:
-            return
+        """Carry out what came since the last call."""
         for word in self._listener.words():
             answer = self._carry_out(word)
             self.writer.append_event(

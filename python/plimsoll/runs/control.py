@@ -6,6 +6,7 @@ second, carries it out and answers with an event `control` of that id.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.lines import numbered_lines, read_lines
 
@@ -44,12 +45,14 @@ class Listener:
         self._read_to = 0
 
     def words(self) -> Iterator[Word]:
-        """What came since the last call; a line that is none of ours is passed over."""
-        for end, line in numbered_lines(self._path, self._read_to):
-            self._read_to = end
-            word = _word(line)
-            if word is not None:
-                yield word
+        """What came since the last call; a line that is none of ours is passed over, and a file that cannot be read now
+        is read later: the run goes on."""
+        with contextlib.suppress(RunDirectoryError):
+            for end, line in numbered_lines(self._path, self._read_to):
+                self._read_to = end
+                word = _word(line)
+                if word is not None:
+                    yield word
 
 
 def _word(line: dict[str, Any]) -> Word | None:
@@ -107,6 +110,6 @@ def tell(
         if not is_running:
             raise InputError(f"the run in {run_dir} ended before it heard that", _REPORT)
         if time.monotonic() >= deadline_s:
-            step = "It may still be in setup(), or be no plimsoll run; the word waits for it."
+            step = "It has much else to do or stands still: see its terminal. The word waits for it."
             raise InputError(f"the run in {run_dir} did not answer within {within_s:g} s", step)
         sleep(_LOOK_AGAIN_S)
