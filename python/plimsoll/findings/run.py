@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from statistics import median
 from typing import Any
 
 from plimsoll.findings.self_diagnosis import Diagnosis, diagnose
@@ -62,14 +61,13 @@ def _answer(facts: GeneratorSeconds, found: list[Diagnosis], is_spoiled: bool) -
     numbers = []
     if (busiest := facts.most("busiest_thread_share")) is not None:
         numbers.append(f"its busiest thread was at most {busiest:.0%} busy in a second")
-    if lags := facts.of("lag_p99_ms"):
-        numbers.append(f"it was {median(lags):.2g} ms late at p99")
+    if (lag_ms := facts.median("lag_p99_ms")) is not None:
+        numbers.append(f"it was {lag_ms:.2g} ms late at p99")
     near = ", but a limit was near" if found else ""
     return f"No{near}{': ' if numbers else ''}{' and '.join(numbers)}."
 
 
 def _numbers(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> dict[str, Any]:
-    lags = facts.of("lag_p99_ms")
     numbers = {
         "threads": facts.last("threads"),
         "usable_cores": facts.last("usable_cores"),
@@ -78,7 +76,7 @@ def _numbers(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> dict[s
         "waiting_share": facts.most("waiting_share"),
         "stalled_share": facts.most("stalled_share"),
         "longest_turn_ms": facts.most("longest_turn_ms"),
-        "lag_p99_ms": median(lags) if lags else None,
+        "lag_p99_ms": facts.median("lag_p99_ms"),
         "denied_vus": facts.most("denied_vus"),
         "script_mean_ms": facts.script_mean_ms,
         "script_p99_ms": facts.most("script_p99_ms"),

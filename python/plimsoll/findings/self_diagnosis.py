@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
 
 from plimsoll.probes import remedies
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -55,7 +54,7 @@ def lasting(values: Sequence[float], limit: float) -> Lasting | None:
     """The seconds over the limit, if they are too many for chance; None else."""
     over = [value for value in values if value >= limit]
     enough = max(min(_LASTS_SECONDS, len(values)), _LASTS_SHARE * len(values))
-    return Lasting(len(over), len(values), mean(over)) if over and len(over) >= enough else None
+    return Lasting(len(over), len(values), sum(over) / len(over)) if over and len(over) >= enough else None
 
 
 def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | None = None) -> list[Diagnosis]:
@@ -168,7 +167,7 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         time = f"; an iteration's script computed for {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
     else:
         # A turn is also long where the processor was taken from it meanwhile.
-        taken = sum(mean(facts.of(name) or [0.0]) for name in ("waiting_share", "host_steal_share", "throttled_share"))
+        taken = sum(map(facts.mean, ("waiting_share", "host_steal_share", "throttled_share")))
         if 2 * taken >= stalled.mean:
             return
         what, time = (
@@ -208,7 +207,7 @@ class Lateness:
     @classmethod
     def of(cls, facts: GeneratorSeconds) -> Lateness:
         """That of a run; times that nobody measured are 0."""
-        lags = (median(facts.of(name) or [0.0]) for name in ("lag_p50_ms", "lag_p99_ms"))
+        lags = (facts.median(name) or 0.0 for name in ("lag_p50_ms", "lag_p99_ms"))
         return cls(*lags, *(facts.response_ms(quantile) or 0.0 for quantile in (0.50, 0.99)))
 
     @property

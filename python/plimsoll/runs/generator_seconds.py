@@ -69,6 +69,15 @@ class GeneratorSeconds:
         """The sum of the values of that name."""
         return sum(self.of(name))
 
+    def mean(self, name: str) -> float:
+        """The mean of the values of that name; 0 where it was never known."""
+        return self.total(name) / max(1, len(self.of(name)))
+
+    def median(self, name: str) -> float | None:
+        """The median of the values of that name, the lower of two; None where it was never known."""
+        values = sorted(self.of(name))
+        return values[(len(values) - 1) // 2] if values else None
+
     def last(self, name: str) -> float | None:
         """The last value of that name; None where it was never known."""
         return self.of(name)[-1] if self.of(name) else None

@@ -39,4 +39,8 @@ def test_what_was_never_known_is_none_and_other_sources_change_nothing() -> None
     facts.add_row({"source": "generator", "values": {"time_wait": 2.0, "odd": "text"}})
     facts.add_row({"source": "generator"})
     assert facts.most("time_wait") == facts.last("time_wait") == 2.0
+    for value in (9.0, 4.0, 5.0):
+        facts.add_row({"source": "generator", "values": {"time_wait": value}})
+    assert (facts.median("time_wait"), facts.mean("time_wait"), facts.last("time_wait")) == (4.0, 5.0, 5.0)
+    assert facts.median("odd") is None and facts.mean("odd") == 0.0
     assert facts.most("odd") is None and math.isclose(facts.total("odd"), 0.0)
