@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 /// A VU's memory until a run has measured its own (benches/ has the measurement).
 const VU_BYTES: u64 = 256 << 10;
 
-/// Files that connections leave to the run directory, scripts and probes.
+/// Files that connections leave to the run directory, scripts and probes while these go on; as many are open from the start.
 const FILES_OF_THE_RUN: RawFd = 16;
 
 /// The VU cap when a script states none, with the limits it came from.
@@ -19,7 +19,7 @@ pub struct VuCap {
 /// The least of half the free memory per VU, 80 % of the open files and 80 % of the local ports.
 pub fn vu_cap() -> VuCap {
     let by_memory = free_memory_bytes().map_or(u64::MAX, |bytes| bytes / 2 / VU_BYTES);
-    let by_files = raise_open_files() / 5 * 4;
+    let by_files = raise_open_files().saturating_sub(2 * FILES_OF_THE_RUN as u64) / 5 * 4;
     let by_ports = local_ports() / 5 * 4;
     let vus = by_memory.min(by_files).min(by_ports).max(1);
     let reason = format!("{by_memory} by half of the free memory, {by_files} by 80 % of the open files, {by_ports} by 80 % of the local ports");

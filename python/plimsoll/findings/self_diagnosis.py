@@ -62,14 +62,16 @@ def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | Non
 
     `busiest_destination`: the address to which most local ports were held at the end, and how many.
     """
-    found = [*_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_cores(facts)]
-    found += _stalls(facts)
-    found += [] if any(one.name in _LATE_BY for one in found) else _lag(facts)
+    found = [*_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_taken(facts)]
+    # Requests that fail at once, one after the other, fill a thread: that says nothing more.
+    if not any(one.spoils and one.name in ("files", "ports") for one in found):
+        found += [*_steal(facts), *_full(facts), *_stalls(facts)]
+        found += [] if any(one.name in _LATE_BY for one in found) else _lag(facts)
     return [*found, *_memory(facts)]
 
 
-# Troubles that explain why the loop was late, or why response times are none.
-_LATE_BY = ("files", "ports", "thread", "quota", "steal", "waiting", "stall")
+# Troubles that explain why the loop was late.
+_LATE_BY = ("thread", "quota", "steal", "waiting", "stall")
 
 
 def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
@@ -77,8 +79,8 @@ def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if denied:
         yield Diagnosis(
             "vus",
-            f"{denied:,.0f} of the VUs that the script asks for never ran: this machine's free memory, open files and "
-            f"local ports allow {facts.vus_most:,} (the limits are printed when a run starts).",
+            f"{denied:,.0f} of the VUs that the script asks for never ran: this machine's free memory, open files or "
+            "local ports do not allow them (the limits are printed when a run starts).",
             remedies.MORE_VUS,
         )
 
@@ -115,9 +117,10 @@ def _ports(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> Iterator
         yield Diagnosis("ports", words, remedies.LOCAL_PORTS, spoils=False)
 
 
-def _cores(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    """Who had the processor: the quota, the hypervisor, others on this machine, or the generator until it was full."""
+def _taken(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """The quota or others on this machine had the processor when a thread wanted it."""
     quota = lasting(facts.of("throttled_share"), THROTTLED)
+    waiting = lasting(facts.of("waiting_share"), WAITING)
     if quota:
         cores = facts.last("quota_cores")
         yield Diagnosis(
@@ -126,6 +129,17 @@ def _cores(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
             f"{quota.mean:.0%} of the time {quota.words()}: requests were sent and answers read late.",
             remedies.QUOTA,
         )
+    elif waiting:
+        yield Diagnosis(
+            "waiting",
+            f"Other work on this machine kept a thread of the generator from its core for {waiting.mean:.0%} of the "
+            f"time {waiting.words()}: requests were sent and answers read late.",
+            remedies.OWN_CORES,
+        )
+
+
+def _steal(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """The hypervisor had the processor, and the generator was late for it."""
     stolen, late = lasting(facts.of("host_steal_share"), STOLEN), Lateness.of(facts)
     if stolen and late.shows:
         yield Diagnosis(
@@ -134,14 +148,10 @@ def _cores(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
             f"generator was late by {late.p99_ms:.1f} ms at p99: response times contain those pauses.",
             remedies.STEAL,
         )
-    waiting = None if quota else lasting(facts.of("waiting_share"), WAITING)
-    if waiting:
-        yield Diagnosis(
-            "waiting",
-            f"Other work on this machine kept a thread of the generator from its core for {waiting.mean:.0%} of the "
-            f"time {waiting.words()}: requests were sent and answers read late.",
-            remedies.OWN_CORES,
-        )
+
+
+def _full(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """The generator itself had the processor all the time."""
     busy = lasting(facts.of("busiest_thread_share"), THREAD_BUSY)
     if busy:
         threads = int(facts.last("threads") or 1)
@@ -162,24 +172,22 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if stalled is None or alone or longest < max(LEAST_STALL_MS, OF_MEDIAN * (facts.response_ms(0.50) or 0.0)):
         return
     script_ms, p99_ms = facts.script_mean_ms, facts.most("script_p99_ms")
+    cores = facts.last("usable_cores") or threads
     if script_ms is not None and p99_ms is not None and p99_ms >= LEAST_STALL_MS:
         what = "The script kept a thread of the generator"
         time = f"; an iteration's script computed for {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
+        remedy = remedies.cheaper_script(threads, cores)
     else:
         # A turn is also long where the processor was taken from it meanwhile.
-        taken = sum(map(facts.mean, ("waiting_share", "host_steal_share", "throttled_share")))
-        if 2 * taken >= stalled.mean:
+        if 2 * sum(map(facts.mean, ("waiting_share", "host_steal_share", "throttled_share"))) >= stalled.mean:
             return
-        what, time = (
-            "Work without a pause (as many handshakes or large bodies at once) kept a thread of the generator",
-            "",
-        )
-    more = f" (--threads {threads + 1})." if (facts.last("usable_cores") or threads) >= threads + 1 else "."
+        what, time = "Work without a pause (as handshakes or large bodies at once) kept a thread of the generator", ""
+        remedy = remedies.fewer_vus_a_thread(threads, cores)
     yield Diagnosis(
         "stall",
         f"{what} from its other VUs for up to {longest:,.0f} ms at a time, {stalled.mean:.0%} of the time "
         f"{stalled.words()}{time}: answers that came meanwhile were read that much late.",
-        remedies.CHEAPER_SCRIPT + more,
+        remedy,
     )
 
 

@@ -22,10 +22,22 @@ OWN_CORES = (
     "or run it on another machine than the target."
 )
 MEMORY = "Use fewer VUs, set discardResponseBodies, stop what else runs here, or take a machine with more memory."
-CHEAPER_SCRIPT = (
-    "Make the script cheaper (parse data once in the init context or a SharedArray, read only what you need of a "
-    "response), or let fewer VUs share a thread"
-)
+
+
+def cheaper_script(threads: int, cores: float) -> str:
+    """What to do about a script that computes long."""
+    cheaper = (
+        "Make the script cheaper: parse data once, in the init context or a SharedArray, and read only what you need "
+        "of a response."
+    )
+    return f"{cheaper} {fewer_vus_a_thread(threads, cores)}"
+
+
+def fewer_vus_a_thread(threads: int, cores: float) -> str:
+    """What to do about VUs that keep each other waiting."""
+    if cores >= threads + 1:
+        return f"Let fewer VUs share a thread (--threads {int(cores)})."
+    return "Let fewer VUs share a thread: take a machine with more cores, or several (executionSegment)."
 
 
 def more_threads(threads: int, cores: float) -> str:

@@ -21,11 +21,10 @@ RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_re
 @dataclass
 class GeneratorSeconds:
     """`values`: by name, of a snapshot's `generator` and of the probe of the generator's machine, one each second in
-    which it was known; `vus_most` worked at once, `vus_max` were there."""
+    which it was known; `vus_max` VUs were there."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
     seconds: int = 0
-    vus_most: int = 0
     vus_max: int = 0
     _metric: str | None = None
     _buckets: Counter[int] = field(default_factory=Counter)
@@ -34,7 +33,6 @@ class GeneratorSeconds:
     def add(self, snapshot: Snapshot) -> None:
         """Add one second of load."""
         self.seconds += 1
-        self.vus_most = max(self.vus_most, snapshot.vus)
         self.vus_max = max(self.vus_max, snapshot.vus_max)
         self._note(snapshot.generator)
         timed = float(snapshot.generator.get("script_timed") or 0)

@@ -103,8 +103,8 @@ def test_vus_beyond_the_machine_s_limits_are_said(cli: Cli, known_server: Callab
     script(cli, GET % json.dumps({"vus": 100, "duration": "2s"}))
     url = known_server("--servers", 0, "--service-ms", 5)
     done = cli("run", "-q", "-e", f"BASE_URL={url}", "script.js", preexec_fn=limited_to(60))
-    assert "52 of the VUs that the script asks for never ran" in words(done.stderr)
-    assert finding(cli)["generator"]["denied_vus"] == 52
+    assert "80 of the VUs that the script asks for never ran" in words(done.stderr)
+    assert finding(cli)["generator"]["denied_vus"] == 80
 
 
 NARROW = """set -e
