@@ -244,7 +244,9 @@ impl Context {
         self.worker.origin.set(origin);
         let mut beside = None;
         let mut script = self.worker.watch.script_time();
-        let mut step = script.of(|| vu.start(job));
+        script.goes_on();
+        let mut step = vu.start(job);
+        script.stands();
         loop {
             let effect = match step {
                 Step::Finished(outcome) => {
@@ -264,7 +266,9 @@ impl Context {
                 return Outcome::Aborted;
             };
             self.worker.origin.set(origin);
-            step = script.of(|| vu.reply(reply));
+            script.goes_on();
+            step = vu.reply(reply);
+            script.stands();
         }
     }
 }

@@ -173,13 +173,13 @@ impl SelfWatch {
     pub fn script_time(&self) -> ScriptTime {
         let left = self.to_time.get();
         self.to_time.set(left.saturating_sub(1));
-        ScriptTime((left > 0).then_some(0.0))
+        ScriptTime { is_timed: left > 0, began_s: 0.0, spent_s: 0.0 }
     }
 
     /// Records the script's time of an iteration that has ended.
     pub fn record(&self, script: &ScriptTime) {
-        if let Some(spent_s) = script.0 {
-            self.script.borrow_mut().record(spent_s * 1000.0);
+        if script.is_timed {
+            self.script.borrow_mut().record(script.spent_s * 1000.0);
         }
     }
 
@@ -203,21 +203,32 @@ impl SelfWatch {
     }
 }
 
-/// The processor time in seconds that one iteration spends in its script, or that it is not timed.
-pub struct ScriptTime(Option<f64>);
+/// The processor time that one iteration spends in its script, if it is timed.
+pub struct ScriptTime {
+    is_timed: bool,
+    began_s: f64,
+    spent_s: f64,
+}
 
 impl ScriptTime {
-    /// Resumes the script and adds what it takes until it waits or ends.
+    /// The script is about to be resumed.
     #[inline]
-    pub fn of<Step>(&mut self, resume: impl FnOnce() -> Step) -> Step {
-        let Some(spent) = &mut self.0 else { return resume() };
-        let began_s = thread_cpu_s();
-        let step = resume();
-        *spent += thread_cpu_s() - began_s;
-        step
+    pub fn goes_on(&mut self) {
+        if self.is_timed {
+            self.began_s = thread_cpu_s();
+        }
+    }
+
+    /// The script waits or has ended.
+    #[inline]
+    pub fn stands(&mut self) {
+        if self.is_timed {
+            self.spent_s += thread_cpu_s() - self.began_s;
+        }
     }
 }
 
+#[cold]
 fn thread_cpu_s() -> f64 {
     // SAFETY: an all-zero timespec is valid, and the call fills it.
     let time = unsafe {
@@ -255,7 +266,8 @@ mod tests {
         let watch = SelfWatch::new();
         for _ in 0..TIMED_ITERATIONS + 50 {
             let mut script = watch.script_time();
-            assert_eq!(script.of(|| 7), 7);
+            script.goes_on();
+            script.stands();
             watch.record(&script);
         }
         assert_eq!(watch.take(Refused::default()).script.count(), u64::from(TIMED_ITERATIONS));
