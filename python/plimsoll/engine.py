@@ -127,6 +127,16 @@ class EngineRun:
         """What happens to an arrival beyond the cap: "wait" or "drop"."""
         return self._run.late_arrivals()
 
+    @property
+    def fixed_iterations(self) -> list[str]:
+        """The scenarios with a fixed number of iterations, which follow no level."""
+        return self._run.fixed_iterations()
+
+    @property
+    def starts_paused(self) -> bool:
+        """Whether the options (`paused`) ask that `begin` is called only when somebody says so."""
+        return self._run.starts_paused()
+
     def elapsed_s(self) -> float | None:
         """Seconds since the load began; None before, as long as setup() runs."""
         return self._run.elapsed_s()

@@ -85,6 +85,8 @@ pub struct Options {
     pub batch_per_host: usize,
     pub throw: bool,
     pub network: network::Network,
+    /// Whether the load waits for a word to begin.
+    pub paused: bool,
     pub no_setup: bool,
     pub no_teardown: bool,
     pub no_summary: bool,
@@ -257,6 +259,7 @@ impl Options {
             batch_per_host: reader.whole("batchPerHost").unwrap_or(6) as usize,
             throw: reader.flag("throw").unwrap_or(false),
             network: network::read(&mut reader),
+            paused: reader.flag("paused").unwrap_or(false),
             no_setup: reader.flag("noSetup").unwrap_or(false),
             no_teardown: reader.flag("noTeardown").unwrap_or(false),
             no_summary: reader.flag("noSummary").unwrap_or(false),
@@ -266,9 +269,6 @@ impl Options {
             declares_load: false,
             ignored: Vec::new(),
         };
-        if reader.flag("paused") == Some(true) {
-            reader.mistake("paused", "a paused run could not be resumed: there is no REST API; leave it out");
-        }
         options.scenarios = load::read_load(&mut reader, &mut options.declares_load);
         let thresholds = reader.get("thresholds");
         for key in fields.keys().filter(|key| WITHOUT_EFFECT.contains(&key.as_str())) {
@@ -481,7 +481,7 @@ mod tests {
             (json!({"vus": 0, "duration": "1s"}), "options.vus: must be at least 1"),
             (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
             (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
-            (json!({"paused": true}), "options.paused"),
+            (json!({"paused": "yes"}), "options.paused"),
             (json!({"executionSegment": "2"}), "options.executionSegment: '2'"),
             (json!({"systemTags": "url"}), "options.systemTags"),
         ] {

@@ -15,6 +15,7 @@ use serde_json::{json, Value};
 
 use crate::limits;
 use crate::samples::Samples;
+use crate::self_watch::Health;
 
 /// What one thread measured in one second.
 pub struct ThreadSecond {
@@ -24,6 +25,7 @@ pub struct ThreadSecond {
     pub counts: Counts,
     pub deltas: Vec<Delta>,
     pub lag: Histogram,
+    pub health: Health,
     pub overflow: Option<Overflow>,
 }
 
@@ -104,6 +106,7 @@ struct Second {
     counts: Counts,
     series: SeriesMap,
     lag: Histogram,
+    health: Health,
     elapsed_s: f64,
 }
 
@@ -126,6 +129,7 @@ impl Collector<'_> {
                     second.elapsed_s = second.elapsed_s.max(part.elapsed_s);
                     second.counts.add(&part.counts);
                     second.lag.merge(&part.lag);
+                    second.health.merge(&part.health);
                     for delta in &part.deltas {
                         second.series.merge(delta);
                     }
@@ -162,7 +166,7 @@ impl Collector<'_> {
     fn snapshot(&self, number: u32, second: &Second, cpu_s: f64) -> Value {
         let counts = &second.counts;
         let lag = |quantile: f64| second.lag.quantile(quantile).unwrap_or(0.0);
-        json!({
+        let mut snapshot = json!({
             "second": number, "t_unix": self.t0_unix_s + f64::from(number), "level": *self.level.borrow(),
             "vus": counts.vus, "vus_max": counts.vus_max,
             "planned": counts.planned, "started": counts.started, "done": counts.done,
@@ -173,7 +177,11 @@ impl Collector<'_> {
                 "cpu_s": cpu_s, "lag_p50_ms": lag(0.5), "lag_p99_ms": lag(0.99), "lag_max_ms": lag(1.0),
                 "threads": self.threads, "rss_bytes": limits::resident_bytes(), "open_files": limits::open_files(),
             },
-        })
+        });
+        if let Some(generator) = snapshot["generator"].as_object_mut() {
+            generator.extend(second.health.to_json());
+        }
+        snapshot
     }
 
     fn judge(&self, totals: &mut Totals) {

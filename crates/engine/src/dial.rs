@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,13 +21,18 @@ use crate::connection::{Connection, Stream};
 use crate::deadline::Deadlines;
 use crate::failures;
 use crate::http2::Http2;
+use crate::limits;
 use crate::rules::Rules;
+use crate::self_watch::Refusals;
 use crate::traffic::Counted;
 
 /// What all VUs of a thread share: the rules, resolved names and the time limits of requests.
 pub struct Network {
     pub deadlines: Deadlines,
     pub rules: Arc<Rules>,
+    pub refusals: Refusals,
+    /// The highest number of a file that a connection may have; what is above is left to the run's own files.
+    last_file: RawFd,
     names: RefCell<HashMap<String, Answer>>,
     /// Hosts and ports that speak TLS but no HTTP/2.
     http1_only: RefCell<HashSet<(String, u16)>>,
@@ -48,7 +54,14 @@ pub enum Link {
 
 impl Network {
     pub fn new(rules: Arc<Rules>) -> Rc<Self> {
-        Rc::new(Self { deadlines: Deadlines::default(), rules, names: RefCell::default(), http1_only: RefCell::default() })
+        Rc::new(Self {
+            deadlines: Deadlines::default(),
+            rules,
+            refusals: Refusals::default(),
+            last_file: limits::last_file_of_connections(),
+            names: RefCell::default(),
+            http1_only: RefCell::default(),
+        })
     }
 
     /// Whether a server is known not to speak HTTP/2.
@@ -67,7 +80,7 @@ impl Network {
         let remote = self.locate(origin).await?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
-        let tcp = dial(remote, from).await.map_err(|error| failures::of_dialling(&error))?;
+        let tcp = dial(remote, from, self.last_file).await.map_err(|error| self.failed(&error))?;
         let _ = tcp.set_nodelay(true);
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
@@ -83,6 +96,11 @@ impl Network {
         }
         self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
         Ok(Link::Http1(Box::new(Connection::new(Stream::Tls(Box::new(stream)), remote, Some(agreed)))))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        self.refusals.note(error);
+        failures::of_dialling(error)
     }
 
     /// The address to connect to, unless the options forbid it.
@@ -113,6 +131,7 @@ impl Network {
             return Ok(choose(&answer.ips, dns.select, answer.uses - 1));
         }
         let found = tokio::net::lookup_host((host, 0)).await.map_err(|error| {
+            self.refusals.note(&error);
             let code = if error.to_string().contains("emporary") { code::DNS } else { code::NO_SUCH_HOST };
             let message = if code == code::DNS { format!("lookup: {error}") } else { "lookup: no such host".into() };
             Failure { code, message }
@@ -127,10 +146,15 @@ impl Network {
     }
 }
 
-async fn dial(remote: SocketAddr, from: Option<IpAddr>) -> std::io::Result<TcpStream> {
-    let Some(from) = from.filter(|from| from.is_ipv4() == remote.is_ipv4()) else { return TcpStream::connect(remote).await };
-    let socket = if from.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.bind(SocketAddr::new(from, 0))?;
+async fn dial(remote: SocketAddr, from: Option<IpAddr>, last_file: RawFd) -> std::io::Result<TcpStream> {
+    let socket = if remote.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // The kernel gives the lowest free number: all up to this one are in use.
+    if socket.as_raw_fd() > last_file {
+        return Err(std::io::Error::from_raw_os_error(libc::EMFILE));
+    }
+    if let Some(from) = from.filter(|from| from.is_ipv4() == remote.is_ipv4()) {
+        socket.bind(SocketAddr::new(from, 0))?;
+    }
     socket.connect(remote).await
 }
 

@@ -255,10 +255,16 @@ impl Context {
         let Slot { vu: Some(vu), client, cut, .. } = slot else { return Outcome::Aborted };
         self.worker.origin.set(origin);
         let mut beside = None;
+        let mut script = self.worker.watch.script_time();
+        script.goes_on();
         let mut step = vu.start(job);
+        script.stands();
         loop {
             let effect = match step {
-                Step::Finished(outcome) => return outcome,
+                Step::Finished(outcome) => {
+                    self.worker.watch.record(&script);
+                    return outcome;
+                }
                 Step::Effect(effect) => effect,
             };
             let Some(reply) = cut.unless_raised(pin!(carry_out(client, effect, &mut beside, &vu.state.bundle.defaults))).await else {
@@ -267,7 +273,9 @@ impl Context {
                 return Outcome::Aborted;
             };
             self.worker.origin.set(origin);
+            script.goes_on();
             step = vu.reply(reply);
+            script.stands();
         }
     }
 }

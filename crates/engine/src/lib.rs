@@ -3,7 +3,7 @@
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
 //! `iterations`); `client` carries out requests, over `connection` (HTTP/1.1) or `http2`, which `dial` makes by the run's `rules`;
 //! `deadline` is their time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots;
-//! `samples` writes raw ones; `plain` requests one URL without a script.
+//! `self_watch` is what a thread sees of itself; `samples` writes raw ones; `plain` requests one URL without a script.
 
 mod beside;
 mod client;
@@ -23,6 +23,7 @@ mod plain;
 mod rules;
 pub mod run;
 mod samples;
+mod self_watch;
 mod signal;
 mod summary;
 mod timer;

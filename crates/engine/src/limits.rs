@@ -1,9 +1,13 @@
 //! What this machine lets the generator do: memory, open files, local ports, processors.
 
 use std::fs;
+use std::os::fd::RawFd;
 
 /// A VU's memory until a run has measured its own (benches/ has the measurement).
 const VU_BYTES: u64 = 256 << 10;
+
+/// Files that connections leave to the run directory, scripts and probes while these go on; as many are open from the start.
+const FILES_OF_THE_RUN: RawFd = 16;
 
 /// The VU cap when a script states none, with the limits it came from.
 #[derive(Clone, Debug)]
@@ -15,7 +19,7 @@ pub struct VuCap {
 /// The least of half the free memory per VU, 80 % of the open files and 80 % of the local ports.
 pub fn vu_cap() -> VuCap {
     let by_memory = free_memory_bytes().map_or(u64::MAX, |bytes| bytes / 2 / VU_BYTES);
-    let by_files = raise_open_files() / 5 * 4;
+    let by_files = raise_open_files().saturating_sub(2 * FILES_OF_THE_RUN as u64) / 5 * 4;
     let by_ports = local_ports() / 5 * 4;
     let vus = by_memory.min(by_files).min(by_ports).max(1);
     let reason = format!("{by_memory} by half of the free memory, {by_files} by 80 % of the open files, {by_ports} by 80 % of the local ports");
@@ -29,13 +33,22 @@ fn free_memory_bytes() -> Option<u64> {
     Some(kib << 10)
 }
 
-/// Raises the soft limit of open files to the hard one, and says what it is then.
-fn raise_open_files() -> u64 {
+fn open_files_limit() -> Option<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the result.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
-        return 1024;
-    }
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } == 0;
+    known.then_some(limit)
+}
+
+/// The highest number that a connection's file may have, so that the run can still write what it measures.
+pub fn last_file_of_connections() -> RawFd {
+    let allowed = open_files_limit().map_or(u64::MAX, |limit| limit.rlim_cur);
+    RawFd::try_from(allowed).unwrap_or(RawFd::MAX).saturating_sub(FILES_OF_THE_RUN + 1)
+}
+
+/// Raises the soft limit of open files to the hard one, and says what it is then.
+fn raise_open_files() -> u64 {
+    let Some(mut limit) = open_files_limit() else { return 1024 };
     let soft = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
     // SAFETY: raising the soft limit within the hard one; on failure the old one stays.

@@ -283,6 +283,10 @@ pub struct Run {
     began: Arc<Mutex<Option<Instant>>>,
     pub vu_cap: limits::VuCap,
     pub late_arrivals: &'static str,
+    /// The scenarios with a fixed number of iterations, which follow no level.
+    pub fixed_iterations: Vec<String>,
+    /// Whether the options ask that `begin` waits for a word.
+    pub starts_paused: bool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -324,8 +328,11 @@ impl Run {
             began: began.clone(),
             samples: samples.map(Arc::new),
         };
+        let is_fixed = |scenario: &&Scenario| matches!(scenario.executor, Executor::SharedIterations { .. } | Executor::PerVuIterations { .. });
+        let fixed_iterations = plan.loaded.options.scenarios.iter().filter(is_fixed).map(|scenario| scenario.name.clone()).collect();
+        let starts_paused = plan.loaded.options.paused;
         let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
-        Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, vu_cap, late_arrivals: late_name })
+        Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, vu_cap, late_arrivals: late_name, fixed_iterations, starts_paused })
     }
 
     /// Runs setup and begins the load; a second call does nothing.

@@ -22,6 +22,7 @@ use crate::dial::Network;
 use crate::plain::PlainUrl;
 use crate::rules::Rules;
 use crate::samples::{Origin, Samples};
+use crate::self_watch::SelfWatch;
 use crate::signal::Signal;
 use crate::timer::Timer;
 use crate::{closed, iterations, open};
@@ -101,6 +102,7 @@ pub struct Worker {
     pub vus: Cell<u64>,
     pub waiting: RefCell<Vec<Rc<open::Line>>>,
     lag: RefCell<Histogram>,
+    pub watch: SelfWatch,
     errors_shown: Cell<u64>,
     /// Iterations completed that reports have told of.
     told_done: Cell<u64>,
@@ -133,6 +135,7 @@ impl Worker {
             vus: Cell::new(0),
             waiting: RefCell::default(),
             lag: RefCell::default(),
+            watch: SelfWatch::new(),
             errors_shown: Cell::new(0),
             told_done: Cell::new(0),
             repeated,
@@ -220,6 +223,7 @@ impl Worker {
             counts,
             deltas: recorder.take(),
             lag: std::mem::take(&mut *self.lag.borrow_mut()),
+            health: self.watch.take(self.network.refusals.take()),
             overflow: recorder.overflow().cloned(),
         };
         // The collector outlives the workers; a send can only fail while the process ends.
@@ -237,8 +241,10 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
     shared.start.wait();
     let (worker, runtime, pools) = prepared?;
     let local = tokio::task::LocalSet::new();
-    local.block_on(&runtime, async {
+    let watched = worker.clone();
+    let load = local.run_until(async {
         worker.began.set(Instant::now());
+        worker.watch.begin();
         let ended = futures_util::future::join_all(pools.into_iter().enumerate().map(|(at, slots)| run_scenario(worker.clone(), at, slots)));
         tokio::select! {
             _ = ended => {}
@@ -247,7 +253,8 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
         }
         worker.report(parts, worker.elapsed_s() as u32);
         Ok(())
-    })
+    });
+    runtime.block_on(watched.watch.turns_of(load))
 }
 
 type Prepared = (Rc<Worker>, tokio::runtime::Runtime, Vec<Vec<Slot>>);

@@ -111,6 +111,16 @@ impl EngineRun {
         (self.run.vu_cap.vus, self.run.vu_cap.reason.clone())
     }
 
+    /// The scenarios with a fixed number of iterations, which follow no level.
+    fn fixed_iterations(&self) -> Vec<String> {
+        self.run.fixed_iterations.clone()
+    }
+
+    /// Whether the options ask that the load waits for a word to begin.
+    fn starts_paused(&self) -> bool {
+        self.run.starts_paused
+    }
+
     /// `wait` or `drop`.
     fn late_arrivals(&self) -> &'static str {
         self.run.late_arrivals

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from plimsoll.cli.capacity import capacity
+from plimsoll.cli.control import control
 from plimsoll.cli.demo import demo
 from plimsoll.cli.doctor import doctor
 from plimsoll.cli.lab import lab
@@ -45,6 +46,7 @@ app = typer.Typer(
 _OWN_FLAGS: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command()(demo)
 app.command(context_settings=_OWN_FLAGS)(run)
+app.command()(control)
 app.command()(capacity)
 app.command()(doctor)
 app.command()(report)

@@ -174,7 +174,7 @@ OPTIONS: tuple[K6Option, ...] = (
     K6Option(
         "executionSegmentSequence", "execution-segment-sequence", metavar="CUTS", help="how it is cut, as in 0,1/3,1"
     ),
-    _switch("paused", "paused", "start paused: refused, as there is nothing to resume it with", short="p"),
+    _switch("paused", "paused", "wait before setup() until plimsoll control says resume", short="p"),
     _switch("noSetup", "no-setup", "do not run setup()"),
     _switch("noTeardown", "no-teardown", "do not run teardown()"),
     K6Option("setupTimeout", env="K6_SETUP_TIMEOUT", read=duration_or_ms),

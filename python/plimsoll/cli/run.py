@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import Settings
     from plimsoll.cli.run_tally import Tally
+    from plimsoll.cli.run_watch import RunWatch
     from plimsoll.engine import EngineConfig, EngineRun
-    from plimsoll.runs.writer import RunWriter
+    from plimsoll.runs.snapshot import Snapshot
 
+EXIT_STOPPED = 103
 EXIT_THRESHOLDS = 99
 EXIT_INTERRUPTED = 105
 EXIT_ABORTED = 108
@@ -42,8 +45,10 @@ def run(context: typer.Context) -> None:
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_checks import checked
+    from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
+    from plimsoll.cli.run_watch import RunWatch, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
@@ -52,35 +57,45 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     quiet = bool(told.run.get("quiet"))
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
-    tally = Tally()
+    tally, watch = Tally(), RunWatch()
     try:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:
             _say_policy(engine, quiet)
+            control = RunControl(engine, writer)
+
+            def ended_early() -> bool:
+                return tally.interrupted or control.stopped
+
+            if engine.starts_paused and not _resumed(control):
+                writer.finish("interrupted")
+                return EXIT_STOPPED if control.stopped else EXIT_INTERRUPTED
             engine.begin()  # no load that could not be kept
             try:
-                _follow(engine, writer, tally, quiet)
+                _follow(control, tally, watch, quiet)
                 ended = engine.result()
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+                finding = watch.finding("interrupted" if ended_early() else "finished", str(writer.path))
+                writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
                 _print_results(engine.result(), no_summary, None)
                 raise
-            if tally.interrupted:
+            if ended_early():
                 writer.finish("interrupted")
     except ScriptError as error:
         error = named_by_origin(error, told.origins, config.script)
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, export)
-    for warning in [*tally.warnings(), *_sample_warnings(ended)]:
+    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding)]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()
     if failure is not None:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]
         raise failure
-    return _exit_code(ended, tally.interrupted, flags["strict"])
+    return EXIT_STOPPED if control.stopped else _exit_code(ended, tally.interrupted, flags["strict"])
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
@@ -141,19 +156,35 @@ def _say_policy(engine: EngineRun, quiet: bool) -> None:
     print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
 
 
-def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> None:
-    """Write and count every second until the end; Ctrl-C stops gracefully, a second one at once."""
+def _resumed(control: RunControl) -> bool:
+    """Waits for the word to begin; False if a word to stop or Ctrl-C came instead."""
+    run_dir = control.writer.path
+    print(f"paused: plimsoll control {run_dir} resume begins the load", file=sys.stderr, flush=True)
+    try:
+        control.wait_until_resumed()
+    except KeyboardInterrupt:
+        print("\nstopped before the load began", file=sys.stderr)
+        return False
+    return not control.stopped
+
+
+def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> None:
+    """Write and count every second until the end, and serve what `plimsoll control` says; Ctrl-C stops gracefully, a
+    second one at once."""
+    engine, writer = control.engine, control.writer
     while True:
         try:
-            for snapshot in engine.snapshots():
-                if snapshot.second == 0:
-                    writer.set_t0(snapshot.t_unix)
-                writer.append_snapshot(snapshot)
-                tally.add(snapshot)
-                if not quiet and (sys.stderr.isatty() or snapshot.second % 5 == 4):
-                    counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting"
-                    text = f"{snapshot.second + 1:5.0f} s  {counts}"
-                    print(text, end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+            control.serve()
+            snapshot = engine.next_snapshot()
+            if snapshot is None:
+                continue
+            if snapshot.second == 0:
+                writer.set_t0(snapshot.t_unix)
+            writer.append_snapshot(snapshot)
+            tally.add(snapshot)
+            watch.add(snapshot, writer)
+            _show_progress(snapshot, quiet)
+        except StopIteration:
             return
         except KeyboardInterrupt:
             engine.stop(at_once=tally.interrupted)
@@ -161,6 +192,15 @@ def _follow(engine: EngineRun, writer: RunWriter, tally: Tally, quiet: bool) -> 
                 tally.interrupted = True
                 print("\nstopping: running iterations may end; Ctrl-C again stops at once", file=sys.stderr)
                 writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
+
+
+def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
+    live = sys.stderr.isatty()
+    if quiet or not (live or snapshot.second % 5 == 4):
+        return
+    level = "" if snapshot.level == 1 else f"  level {snapshot.level:g}"
+    counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting{level}"
+    print(f"{snapshot.second + 1:5.0f} s  {counts}", end="\r" if live else "\n", file=sys.stderr, flush=True)
 
 
 def _print_results(ended: dict[str, Any], no_summary: bool, summary_export: Path | None) -> None:

@@ -25,7 +25,6 @@ def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None
     _refuse(
         told, "newMachineReadableSummary", run.get("newMachineReadableSummary", False), "the summary has k6 v1's form"
     )
-    _refuse(told, "paused", told.above.get("paused", False), "there is no REST API that could resume it")
     _refuse(told, "type", run.get("type") == "archive", "archives are not read; give the script itself")
     _refuse(
         told, "tracesOutput", run.get("tracesOutput", "none") != "none", "traces are not made; only none is allowed"

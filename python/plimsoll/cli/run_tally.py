@@ -13,12 +13,18 @@ class Tally:
     """Counts over a run; grows with the number of causes only."""
 
     failures: Failures = field(default_factory=Failures)
+    planned: int = 0
+    late: int = 0
+    dropped: int = 0
     started: int = 0
     done: int = 0
     interrupted: bool = False
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
+        self.planned += snapshot.planned
+        self.late += snapshot.late
+        self.dropped += snapshot.dropped
         self.started += snapshot.started
         self.done += snapshot.done
         for series in snapshot.series:
@@ -30,6 +36,13 @@ class Tally:
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{count:,} requests failed: {self.failures.words()}. {self.failures.next_step()}")
+        if self.late or self.dropped:
+            kinds = ((self.late, "sent late (measured from their plan)"), (self.dropped, "never sent"))
+            words = " and ".join(f"{count:,} were {how}" for count, how in kinds if count)
+            found.append(
+                f"of {self.planned:,} planned arrivals {words}, because no VU was free. See whether the target became "
+                "slow; if it should take this load, raise maxVUs."
+            )
         cut = self.started - self.done
         if cut > 0:
             step = (

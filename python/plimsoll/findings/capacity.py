@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from plimsoll.findings.capacity_words import answer, level_words, next_steps
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.estimates import interval_facts, knee_facts
-from plimsoll.findings.generator import generator_health
+from plimsoll.findings.generator import generator_health, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
@@ -64,8 +64,14 @@ def capacity_findings(
         step["cpu"] = cpu_shares(seen, step.get("generator_share"))
     deciding = _deciding(facts, steps)
     bad = _bound(steps, facts["bad"], "bad")
+    decisive = [steps[at] for at in deciding]
+    again_rows, again_snapshots = _sources(run)
     generator = generator_health(
-        [steps[at] for at in deciding], [means[at] for at in deciding], same_host=same_host, kept_apart=kept_apart
+        decisive,
+        [means[at] for at in deciding],
+        seconds_of_steps(again_snapshots, again_rows, decisive),
+        same_host=same_host,
+        kept_apart=kept_apart,
     )
     reference = expected_users / per_level if expected_users and per_level else facts["good"]
     failed = facts["status"] == "failed"

@@ -3,27 +3,55 @@
 A run is invalid as a capacity if, in a step that bounds it,
   * the host's CPU was over 90 % busy while the generator took over 10 % of the host, or
   * the generator's lag p99 was above both 1 ms and a tenth of the median response time, or
-  * the generator used over 90 % of what its threads can.
+  * the generator used over 90 % of what its threads can, or
+  * it had no file or port for a connection, its CPU quota held it up, or its loop stood still (self_diagnosis.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Means, Step, target_cores
+from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, diagnose
+from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.snapshot import Snapshot
 
 HOST_BUSY = 0.90
 GENERATOR_TAKES = 0.10
-LEAST_LAG_MS = 1.0
 LAG_OF_MEDIAN = 0.10
-THREADS_BUSY = 0.90
+# What is judged here by the step's own figures, or as a disturbance of the target, is left to that.
+DIAGNOSED = ("vus", "files", "ports", "quota", "stall")
+
+
+def seconds_of_steps(
+    snapshots: Iterable[Snapshot], rows: Iterable[Mapping[str, Any]], steps: Sequence[Step]
+) -> list[GeneratorSeconds]:
+    """What the generator and its machine did in the measured seconds of each step; the run is read once."""
+    windows = [(float(step["measured_from_s"]), float(step["end_s"])) for step in steps]
+    facts = [GeneratorSeconds() for _ in steps]
+    for snapshot in snapshots:
+        for (start_s, end_s), of_step in zip(windows, facts, strict=True):
+            if start_s <= snapshot.second < end_s:
+                of_step.add(snapshot)
+    for row in rows:
+        second = row.get("second")
+        for (start_s, end_s), of_step in zip(windows, facts, strict=True):
+            if isinstance(second, int | float) and start_s <= second < end_s:
+                of_step.add_row(row)
+    return facts
 
 
 def generator_health(
-    steps: Sequence[Step], means: Sequence[Means], *, same_host: bool | None = None, kept_apart: str | None = None
+    steps: Sequence[Step],
+    means: Sequence[Means],
+    seconds: Sequence[GeneratorSeconds] = (),
+    *,
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
 ) -> dict[str, Any]:
-    """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host).
+    """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host) and their `seconds`, where
+    these are known.
 
     `same_host`: whether target and generator share a host (None: yes if a process of the
     target was probed here, else not known);
@@ -33,11 +61,9 @@ def generator_health(
     reasons: list[str] = []
     remedies: list[str] = []
     for step, seen in zip(steps, means, strict=True):
-        for reason, remedy in _problems(step, seen):
-            if reason not in reasons:
-                reasons.append(reason)
-            if remedy not in remedies:
-                remedies.append(remedy)
+        _note(_problems(step, seen), reasons, remedies)
+    for step, facts in zip(steps, seconds, strict=False):
+        _note(_diagnosed(step, facts), reasons, remedies)
     worst_lag = max((float(step.get("lag_p99_ms") or 0.0) for step in steps), default=0.0)
     target = [cores for seen in means if (cores := target_cores(seen)) is not None]
     shared = same_host if same_host is not None else (True if target else None)
@@ -61,9 +87,27 @@ def generator_health(
     return health | {"words": _same_host_words(health)}
 
 
+def _note(problems: Iterable[tuple[str, str]], reasons: list[str], remedies: list[str]) -> None:
+    for reason, remedy in problems:
+        if reason not in reasons:
+            reasons.append(reason)
+        if remedy not in remedies:
+            remedies.append(remedy)
+
+
+def _diagnosed(step: Step, facts: GeneratorSeconds) -> Iterator[tuple[str, str]]:
+    for one in diagnose(facts):
+        if one.spoils and one.name in DIAGNOSED:
+            yield f"{_at(step).capitalize()}: {one.words}", one.remedy
+
+
+def _at(step: Step) -> str:
+    return f"at level {step['level']:,.6g}"
+
+
 def _problems(step: Step, seen: Means) -> list[tuple[str, str]]:
     found = []
-    at = f"at level {step['level']:,.6g}"
+    at = _at(step)
     busy, share = seen.get("host", {}).get("cpu_share"), _host_share(step, seen)
     if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
         found.append(
@@ -82,7 +126,7 @@ def _problems(step: Step, seen: Means) -> list[tuple[str, str]]:
             )
         )
     threads = float(step.get("generator_share") or 0.0)
-    if threads > THREADS_BUSY:
+    if threads > THREAD_BUSY:
         found.append(
             (
                 f"The generator's threads were {threads:.0%} busy {at}: it could not have sent more.",

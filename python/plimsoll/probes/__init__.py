@@ -1,15 +1,23 @@
-"""Facts of the server side, one source a file, sampled each second beside the load."""
+"""Facts of the server side and of the generator's own machine, one source a file, read each second beside a load."""
 
-from plimsoll.probes.core_speed import CoreSpeedProbe
-from plimsoll.probes.host import HostProbe
-from plimsoll.probes.network import NetworkProbe
-from plimsoll.probes.probe import Probe, ProbeUnavailable
-from plimsoll.probes.process import ProcessProbe
-from plimsoll.probes.sampler import Sampler
-from plimsoll.probes.selection import probes_for
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plimsoll.probes.core_speed import CoreSpeedProbe
+    from plimsoll.probes.generator import GeneratorProbe
+    from plimsoll.probes.host import HostProbe
+    from plimsoll.probes.network import NetworkProbe
+    from plimsoll.probes.probe import Probe, ProbeUnavailable
+    from plimsoll.probes.process import ProcessProbe
+    from plimsoll.probes.sampler import Sampler
+    from plimsoll.probes.selection import probes_for
 
 __all__ = [
     "CoreSpeedProbe",
+    "GeneratorProbe",
     "HostProbe",
     "NetworkProbe",
     "Probe",
@@ -18,3 +26,22 @@ __all__ = [
     "Sampler",
     "probes_for",
 ]
+
+_MODULES = {
+    "core_speed": ("CoreSpeedProbe",),
+    "generator": ("GeneratorProbe",),
+    "host": ("HostProbe",),
+    "network": ("NetworkProbe",),
+    "probe": ("Probe", "ProbeUnavailable"),
+    "process": ("ProcessProbe",),
+    "sampler": ("Sampler",),
+    "selection": ("probes_for",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imported at first use: a run that only watches its generator needs no models of a study."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from plimsoll.runs.machine import memory_limit_bytes, usable_cores
+from plimsoll.probes import kernel_files, remedies
+from plimsoll.runs.machine import cpu_quota_cores, memory_limit_bytes, usable_cores
 
 State = Literal["ok", "note", "spoils"]
-STEAL_WATCHED_S = 1.0
+WATCHED_S = 1.0
+# A VU's stack is a memory map with its guard page.
+MAPS_PER_VU = 2
 # A VU's memory as the engine reckons it for a script that states no maxVUs.
 VU_BYTES = 256 << 10
 MIB, GIB = 1 << 20, 1 << 30
@@ -43,9 +46,17 @@ class Facts:
     open_files: int | None = None
     local_ports: int | None = None
     time_wait: int | None = None
+    time_wait_reuse: int | None = None
+    tracked_connections: int | None = None
+    most_tracked_connections: int | None = None
     cores: float = 1.0
     host_cores: int = 1
+    quota_cores: float | None = None
+    busy_share: float | None = None
+    busiest: str | None = None
     steal_share: float | None = None
+    governors: tuple[str, ...] = ()
+    memory_maps: int | None = None
     memory_limit_bytes: int | None = None
     available_bytes: int | None = None
     swap_used_bytes: int | None = None
@@ -57,27 +68,36 @@ class Facts:
 
 
 def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None] = time.sleep) -> Facts:
-    """Reads /proc and /sys under `root` and the folder of runs; takes STEAL_WATCHED_S to see steal."""
-    memory = {name: int(value.split()[0]) << 10 for name, value in _pairs(root / "proc/meminfo") if value.split()}
-    ports = _text(root / "proc/sys/net/ipv4/ip_local_port_range").split()
-    sockets = _text(root / "proc/net/sockstat").split()
+    """Reads /proc and /sys under `root` and the folder of runs; takes WATCHED_S to see what else works here."""
+    memory = kernel_files.memory_bytes(root)
+    ports = kernel_files.local_port_range(root)
     folder = next((path for path in (runs, *runs.absolute().parents) if path.is_dir()), Path("."))
-    before = _cpu_times(root)
-    sleep(STEAL_WATCHED_S)
-    after = _cpu_times(root)
-    huge = _text(root / "sys/kernel/mm/transparent_hugepage/enabled")
+    before, worked_before = kernel_files.cpu_ticks(root), kernel_files.ticks_by_process(root)
+    sleep(WATCHED_S)
+    after, worked = kernel_files.cpu_ticks(root), kernel_files.ticks_by_process(root)
+    huge = kernel_files.text(root / "sys/kernel/mm/transparent_hugepage/enabled")
+    clock = kernel_files.text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
     swap = memory.get("SwapTotal", 0) - memory.get("SwapFree", 0)
+    governors = root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
     return Facts(
-        open_files=_open_files(),
-        local_ports=int(ports[1]) - int(ports[0]) + 1 if len(ports) == 2 else None,
-        time_wait=int(sockets[sockets.index("tw") + 1]) if "tw" in sockets[:-1] else None,
-        cores=usable_cores(root / "sys/fs/cgroup"),
+        open_files=kernel_files.open_files_limit(hard=True),
+        local_ports=ports[1] - ports[0] + 1 if ports else None,
+        time_wait=kernel_files.tcp_sockets(root).get("tw"),
+        time_wait_reuse=_number(root / "proc/sys/net/ipv4/tcp_tw_reuse"),
+        tracked_connections=_number(root / "proc/sys/net/netfilter/nf_conntrack_count"),
+        most_tracked_connections=_number(root / "proc/sys/net/netfilter/nf_conntrack_max"),
+        cores=usable_cores(root),
         host_cores=os.cpu_count() or 1,
-        steal_share=_steal_share(before, after),
-        memory_limit_bytes=memory_limit_bytes(root / "sys/fs/cgroup"),
+        quota_cores=cpu_quota_cores(root),
+        busy_share=kernel_files.busy_share(before, after),
+        busiest=kernel_files.busiest_process(worked_before, worked),
+        steal_share=kernel_files.steal_share(before, after),
+        governors=tuple(sorted({kernel_files.text(path).strip() for path in governors})),
+        memory_maps=_number(root / "proc/sys/vm/max_map_count"),
+        memory_limit_bytes=memory_limit_bytes(root),
         available_bytes=memory.get("MemAvailable"),
         swap_used_bytes=swap if "SwapTotal" in memory else None,
-        clock=_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").strip() or None,
+        clock=clock or None,
         huge_pages=huge.partition("[")[2].partition("]")[0] or None,
         runs_folder=runs,
         disk_free_bytes=shutil.disk_usage(folder).free,
@@ -87,46 +107,68 @@ def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None
 
 def judge(facts: Facts) -> list[Check]:
     """Every check whose fact is known, in the order in which they are worth reading."""
-    return [*_sockets(facts), *_processors(facts), *_memory(facts), *_rest(facts)]
+    return [*_sockets(facts), *_processors(facts), *_other_load(facts), *_memory(facts), *_rest(facts)]
 
 
 def _sockets(facts: Facts) -> Iterator[Check]:
     if facts.open_files is not None:
         state: State = "spoils" if facts.open_files < 1024 else "note" if facts.open_files < 10_000 else "ok"
         limits = f"a connection each: about {facts.open_files // 5 * 4:,} VUs"
-        yield _check("open files", state, f"{facts.open_files:,} at most", limits, "ulimit -Hn 65536, or LimitNOFILE=")
+        yield _check("open files", state, f"{facts.open_files:,} at most", limits, remedies.OPEN_FILES)
     if facts.local_ports is not None:
         state = "spoils" if facts.local_ports < 1000 else "note" if facts.local_ports < 20_000 else "ok"
         limits = f"connections to one address of the target: about {facts.local_ports // 5 * 4:,}"
-        remedy = "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
-        yield _check("local ports", state, f"{facts.local_ports:,}", limits, remedy)
+        yield _check("local ports", state, f"{facts.local_ports:,}", limits, remedies.LOCAL_PORTS)
     if facts.time_wait is not None:
         used = facts.time_wait / (facts.local_ports or 28_000)
         state = "spoils" if used > 0.5 else "note" if used > 0.2 else "ok"
-        remedy = "wait a minute, keep connections open between requests, or sysctl -w net.ipv4.tcp_tw_reuse=1"
-        limits = "ports that an ended connection still holds"
-        yield _check("TIME_WAIT", state, f"{facts.time_wait:,}, {used:.0%} of the local ports", limits, remedy)
+        found = f"{facts.time_wait:,} sockets, {used:.0%} of the local ports"
+        yield _check("TIME_WAIT", state, found, "ports that an ended connection still holds", remedies.TIME_WAIT)
+    if facts.time_wait_reuse is not None:
+        words = {0: "never", 1: "after a second", 2: "after a second, on loopback only"}
+        per_s = (facts.local_ports or 28_000) // 60
+        limits = f"new connections to one address, where each request makes one: about {per_s:,} per second"
+        limits = "no limit of connections per second" if facts.time_wait_reuse == 1 else limits
+        found = words.get(facts.time_wait_reuse, str(facts.time_wait_reuse))
+        yield Check("port reuse", "ok", found, limits)
+    if facts.tracked_connections is not None and facts.most_tracked_connections:
+        most = facts.most_tracked_connections
+        state = "spoils" if facts.tracked_connections > 0.8 * most else "note" if most < 65_536 else "ok"
+        limits = "packets of further connections are dropped by the firewall"
+        remedy = "Raise it: sysctl -w net.netfilter.nf_conntrack_max=262144."
+        yield _check("tracking", state, f"{facts.tracked_connections:,} of {most:,} connections", limits, remedy)
 
 
 def _processors(facts: Facts) -> Iterator[Check]:
-    remedy = "give the generator a machine or cores of its own"
     state: State = "note" if facts.cores < 2 else "ok"
     found = f"{facts.cores:g} of {facts.host_cores}"
-    yield _check("cores", state, found, "what the generator and a target on this machine share", remedy)
-    if facts.cores < min(1.0, facts.host_cores):
+    limits = "what the generator and a target on this machine share"
+    yield _check("cores", state, found, limits, "Give the generator a machine or cores of its own.")
+    if facts.quota_cores is not None:
+        state = "spoils" if facts.quota_cores < 1 else "note"
         limits = "every burst is held up when the quota of its period is used up"
-        yield Check(
-            "CPU quota", "spoils", f"{facts.cores:g} cores", limits, "give the container at least one whole core."
-        )
-    if facts.steal_share is not None:
-        state = "spoils" if facts.steal_share > 0.05 else "note" if facts.steal_share > 0.01 else "ok"
-        remedy = "move to a quieter host, or a machine with cores of its own"
-        limits = "response times: the hypervisor takes the processor away"
-        yield _check("steal", state, f"{facts.steal_share:.1%} within {STEAL_WATCHED_S:g} s", limits, remedy)
+        yield _check("CPU quota", state, f"{facts.quota_cores:g} cores", limits, remedies.QUOTA)
+    if facts.governors:
+        state = "ok" if facts.governors == ("performance",) else "note"
+        limits = "the clock rate follows the load: the same work takes longer when little is to be done"
+        remedy = "Set it for the test: cpupower frequency-set -g performance."
+        yield _check("governor", state, ", ".join(facts.governors), limits if state != "ok" else "nothing", remedy)
     if facts.clock is not None:
         state = "ok" if facts.clock in QUICK_CLOCKS else "spoils"
-        remedy = "choose tsc, where the kernel trusts it: clocksource=tsc, or another machine"
+        remedy = "Choose tsc, where the kernel trusts it (clocksource=tsc), or another machine."
         yield _check("clock", state, facts.clock, "what reading the time costs, several times per request", remedy)
+
+
+def _other_load(facts: Facts) -> Iterator[Check]:
+    if facts.busy_share is not None:
+        state: State = "spoils" if facts.busy_share > 0.5 else "note" if facts.busy_share > 0.1 else "ok"
+        mostly = f", mostly {facts.busiest}" if facts.busiest and state != "ok" else ""
+        found = f"{facts.busy_share:.0%} of all cores within {WATCHED_S:g} s{mostly}"
+        yield _check("other work", state, found, "the cores that are left for a load", remedies.OWN_CORES)
+    if facts.steal_share is not None:
+        state = "spoils" if facts.steal_share > 0.05 else "note" if facts.steal_share > 0.01 else "ok"
+        limits = "response times: the hypervisor takes the processor away"
+        yield _check("steal", state, f"{facts.steal_share:.1%} within {WATCHED_S:g} s", limits, remedies.STEAL)
 
 
 def _memory(facts: Facts) -> Iterator[Check]:
@@ -134,7 +176,7 @@ def _memory(facts: Facts) -> Iterator[Check]:
         free = min(facts.available_bytes, facts.memory_limit_bytes or facts.available_bytes)
         state: State = "spoils" if free < 256 * MIB else "note" if free < GIB else "ok"
         limits = f"about {free // 2 // VU_BYTES:,} VUs on half of it"
-        yield _check("free memory", state, f"{free / GIB:.1f} GiB", limits, "stop what is not needed, or use fewer VUs")
+        yield _check("free memory", state, f"{free / GIB:.1f} GiB", limits, remedies.MEMORY)
     if facts.memory_limit_bytes is not None:
         found = f"{facts.memory_limit_bytes / GIB:.1f} GiB"
         yield Check("memory limit", "note", found, "the container is killed when it is passed")
@@ -143,7 +185,13 @@ def _memory(facts: Facts) -> Iterator[Check]:
         scarce = swaps and (facts.available_bytes or 0) < GIB
         state = "spoils" if scarce else "note" if swaps else "ok"
         found = f"{facts.swap_used_bytes / MIB:.0f} MiB in use"
-        yield _check("swap", state, found, "a page that must come back stops the thread", "swapoff -a, or free memory")
+        remedy = "Turn it off (swapoff -a), or free memory."
+        yield _check("swap", state, found, "a page that must come back stops the thread", remedy)
+    if facts.memory_maps is not None:
+        vus = facts.memory_maps // MAPS_PER_VU
+        state = "note" if vus < 20_000 else "ok"
+        remedy = "Raise it: sysctl -w vm.max_map_count=262144."
+        yield _check("memory maps", state, f"{facts.memory_maps:,}", f"a stack for each of about {vus:,} VUs", remedy)
 
 
 def _rest(facts: Facts) -> Iterator[Check]:
@@ -153,44 +201,15 @@ def _rest(facts: Facts) -> Iterator[Check]:
         state: State = "spoils" if bad else "note" if free < GIB else "ok"
         found = f"{free / GIB:.1f} GiB free" if facts.folder_is_writable else "cannot be written"
         limits = f"what a run keeps in {facts.runs_folder}; raw samples take about 3 KiB per request"
-        yield _check("disk", state, found, limits, "free some, or choose another folder with --runs")
+        yield _check("disk", state, found, limits, "Free some, or choose another folder with --runs.")
     if facts.huge_pages is not None:
         yield Check("huge pages", "ok", facts.huge_pages, "nothing: the generator turns them off for itself")
 
 
 def _check(name: str, state: State, found: str, limits: str, remedy: str) -> Check:
-    return Check(name, state, found, limits, "" if state == "ok" else f"{remedy[0].upper()}{remedy[1:]}.")
+    return Check(name, state, found, limits, "" if state == "ok" else remedy)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
-
-
-def _pairs(path: Path) -> Iterator[tuple[str, str]]:
-    for line in _text(path).splitlines():
-        name, colon, value = line.partition(":")
-        if colon:
-            yield name, value
-
-
-def _cpu_times(root: Path) -> list[int]:
-    """User, nice, system, idle, iowait, irq, softirq, steal in ticks, over all cores."""
-    first = _text(root / "proc/stat").partition("\n")[0].split()
-    return [int(ticks) for ticks in first[1:9]] if first[:1] == ["cpu"] else []
-
-
-def _steal_share(before: list[int], after: list[int]) -> float | None:
-    whole = sum(after) - sum(before)
-    return (after[7] - before[7]) / whole if len(after) == len(before) == 8 and whole > 0 else None
-
-
-def _open_files() -> int | None:
-    """The hard limit, up to which the engine raises the soft one."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+def _number(path: Path) -> int | None:
+    digits = kernel_files.text(path).strip()
+    return int(digits) if digits.isdigit() else None

@@ -131,7 +131,7 @@ def _fill_cpu(step: Step, resources: Resources) -> None:
 
 
 def read_findings(run_dir: Path) -> list[dict[str, Any]]:
-    """The findings of a run; of a capacity run that was killed before it had any, what its finished steps prove.
+    """The findings of a run; of one that was killed before it had any, what its finished steps or its seconds prove.
 
     Empty where nothing can be said; RunDirectoryError if `run_dir` is no run directory.
     """
@@ -141,6 +141,12 @@ def read_findings(run_dir: Path) -> list[dict[str, Any]]:
 
 
 def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
+    if reader.manifest.get("experiment") == "run":
+        from plimsoll.findings.run import run_finding_of
+
+        status = "interrupted" if reader.state in ("interrupted", "killed", "running") else reader.state
+        found = run_finding_of(reader.snapshots(), reader.resources(), status=status, run_path=str(reader.path))
+        return [found] if found else []
     proven = any("measured_from_s" in event for event in reader.events("step_ended"))
     if reader.manifest.get("experiment") != "capacity" or not proven:
         return []

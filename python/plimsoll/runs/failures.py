@@ -34,9 +34,13 @@ _STEPS = {
     "no answer in time": "See what the target waits for, or raise the script's timeout.",
     "the host name is not known": "Correct the host in the URL.",
     "an address that options forbid": "Take it out of the script, or out of blockHostnames and blacklistIPs.",
+    "no open file left here": "The target never saw them: raise ulimit -n here, or use fewer VUs.",
+    "no local port left here": "The target never saw them: keep connections open between requests.",
     "no connection": "Check the URL and the network between here and there.",
     "no TLS connection": "Check the certificate, or set insecureSkipTLSVerify in the script's options.",
 }
+# What the system says where the generator lacks something of its own (errno(3)).
+_OWN = {"(os error 24)": "no open file left here", "(os error 99)": "no local port left here"}
 _SHOWN = 3
 
 
@@ -69,4 +73,8 @@ def _cause(series: Series) -> str:
     status, code = str(series.tags.get("status") or "0"), str(series.tags.get("error_code") or "")
     if status != "0":
         return f"status {status}"
+    error = str(series.tags.get("error") or "")
+    own = next((cause for end, cause in _OWN.items() if error.endswith(end)), None)
+    if own is not None:
+        return own
     return _CODES.get(code, f"error {code}" if code else "no answer")

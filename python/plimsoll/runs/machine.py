@@ -28,25 +28,67 @@ def machine_facts() -> dict[str, Any]:
     }
 
 
-def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> float:
-    """Cores this process may use: the least of affinity and the container's CPU quota (cgroup 2, then 1)."""
+def usable_cores(root: Path = Path("/")) -> float:
+    """Cores this process may use: the least of affinity and the CPU quotas of its cgroups."""
     cores = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    quota, _, period = (_read(cgroup / "cpu.max") or "").partition(" ")
-    if not quota:
-        quota = _read(cgroup / "cpu/cpu.cfs_quota_us") or ""
-        period = _read(cgroup / "cpu/cpu.cfs_period_us") or ""
-    if quota.isdigit() and period.strip().isdigit() and int(period) > 0:
-        cores = min(cores, int(quota) / int(period))
-    return cores
+    return min(cores, cpu_quota_cores(root) or cores)
 
 
-def memory_limit_bytes(cgroup: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """The container's memory limit; None without one."""
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        text = _read(cgroup / name)
-        if text and text.isdigit() and int(text) < 1 << 60:
-            return int(text)
-    return None
+def cpu_quota_cores(root: Path = Path("/")) -> float | None:
+    """The least CPU quota of this process' cgroups, in cores; None without one."""
+    found = []
+    for folder in cgroup_folders("cpu", root):
+        quota, _, period = (_read(folder / "cpu.max") or "").partition(" ")
+        if not quota:
+            quota = _read(folder / "cpu.cfs_quota_us") or ""
+            period = _read(folder / "cpu.cfs_period_us") or ""
+        if quota.isdigit() and period.isdigit() and int(period) > 0:
+            found.append(int(quota) / int(period))
+    return min(found, default=None)
+
+
+def memory_limit_bytes(root: Path = Path("/")) -> int | None:
+    """The least memory limit of this process' cgroups; None without one."""
+    limits = [limit for limit, _ in memory_limits(root)]
+    return min(limits, default=None)
+
+
+def memory_limits(root: Path = Path("/")) -> list[tuple[int, int]]:
+    """Limit and use in bytes of each of this process' cgroups that has a memory limit; what the kernel would give back
+    first, pages of files that nobody used lately, is no use."""
+    found = []
+    for folder in cgroup_folders("memory", root):
+        limit = _read(folder / "memory.max") or _read(folder / "memory.limit_in_bytes") or ""
+        used = _read(folder / "memory.current") or _read(folder / "memory.usage_in_bytes") or ""
+        if limit.isdigit() and int(limit) < 1 << 60:
+            found.append((int(limit), max(0, int(used) - _idle_file_bytes(folder)) if used.isdigit() else 0))
+    return found
+
+
+def _idle_file_bytes(folder: Path) -> int:
+    stat = dict(line.split()[:2] for line in (_read(folder / "memory.stat") or "").splitlines() if " " in line)
+    return int(stat.get("total_inactive_file") or stat.get("inactive_file") or 0)
+
+
+def cgroup_folders(controller: str, root: Path = Path("/")) -> list[Path]:
+    """The folders of this process' cgroup and of those around it, innermost first (cgroup 2, else 1; cgroups(7)).
+
+    In a container that does not show the path it is the top one, which is the container's own.
+    """
+    top, inner = root / "sys/fs/cgroup", ""
+    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controller in controllers.split(","):
+            top, inner = root / "sys/fs/cgroup" / controller, path
+            break
+        if number == "0":
+            inner = path
+    if not top.is_dir():
+        top = root / "sys/fs/cgroup"
+    below = top / inner.lstrip("/")
+    folders = [below, *below.parents][: len(below.parts) - len(top.parts) + 1]
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def _cpu_model() -> str | None:

@@ -24,7 +24,19 @@ from plimsoll.runs.snapshot import SCALARS, Series, Snapshot
 Rows = list[dict[str, Any]]
 _ROWS_AT_ONCE = 20_000
 _GENERATOR = "generator_"
-GENERATOR_FIELDS = ("cpu_s", "lag_p50_ms", "lag_p99_ms", "lag_max_ms", "threads", "rss_bytes", "open_files")
+GENERATOR_FIELDS = (
+    *("cpu_s", "lag_p50_ms", "lag_p99_ms", "lag_max_ms", "threads", "rss_bytes", "open_files"),
+    *("busiest_thread_share", "waiting_share", "stalled_share", "longest_turn_ms"),
+    *(
+        "script_timed",
+        "script_mean_ms",
+        "script_p99_ms",
+        "script_max_ms",
+        "refused_files",
+        "refused_ports",
+        "denied_vus",
+    ),
+)
 _REAL_SCALARS = ("t_unix", "level", "oldest_wait_s")
 
 SECONDS_SCHEMA = pa.schema(

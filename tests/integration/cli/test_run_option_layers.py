@@ -64,7 +64,7 @@ def test_the_environment_is_the_system_s_and_that_of_flags(cli: Cli) -> None:
         ({}, ["--nix"], {}, 255, "--nix"),
         ({}, ["-o", "influxdb"], {}, 255, "json, csv, parquet"),
         ({}, ["--out", "json=none/x"], {}, 255, "none/x"),
-        ({"paused": True}, [], {}, 104, "options.paused"),
+        ({"paused": "yes"}, [], {}, 104, "options.paused"),
     ],
 )
 def test_a_mistake_is_named_where_it_was_made(

@@ -131,7 +131,6 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path: Path, text: str | No
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["--paused"], "--paused"),
         (["--type", "archive"], "archives are not read"),
         (["--traces-output", "otel"], "--traces-output"),
         (["--log-output", "loki"], "redirect it with 2>"),

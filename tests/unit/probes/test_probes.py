@@ -161,7 +161,8 @@ def test_what_is_not_there_says_what_to_do(selector):
 def test_a_study_gets_the_probes_it_asks_for():
     processes = [ProcessSelector(label="a", pid=1), ProcessSelector(label="b", pid=2)]
     chosen = probes_for(Probes(), processes)
-    assert [probe.source for probe in chosen] == ["host", "network", "process:a", "process:b", "core_speed"]
+    always = ["host", "generator", "network"]
+    assert [probe.source for probe in chosen] == [*always, "process:a", "process:b", "core_speed"]
     assert all(isinstance(probe, Probe) for probe in chosen)
     assert probes_for(Probes(host=False, network=False, processes=False, core_speed=False), processes) == []
-    assert [probe.source for probe in probes_for(Probes(), [])] == ["host", "network"]
+    assert [probe.source for probe in probes_for(Probes(), [])] == always

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream as Socket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use plimsoll_fuzz::holds;
@@ -16,7 +16,7 @@ use plimsoll_script::effect::{HttpRequest, Timings};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Connection, Stream};
+use super::{Connection, Outgoing, Stream};
 
 /// What the reader made of a response: status, body, whether the connection may be used again, bytes received; or its error.
 type Read = Result<(u16, Vec<u8>, bool, u64), String>;
@@ -61,7 +61,8 @@ impl Loopback {
                 server.shutdown(std::net::Shutdown::Write).ok();
                 server
             };
-            let (read, _server) = tokio::join!(connection.exchange(&request, &mut timings), write);
+            let outgoing = Outgoing { request: &request, message: None };
+            let (read, _server) = tokio::join!(connection.exchange(outgoing, Instant::now(), &mut timings), write);
             match read {
                 Ok((response, reuse)) => Ok((response.status, response.body.to_vec(), reuse, response.bytes_received)),
                 Err(error) => Err(format!("{:?} {error}", error.kind())),

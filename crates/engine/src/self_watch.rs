@@ -1,0 +1,313 @@
+//! What a thread of the engine sees of itself: how long the turns of its loop and its scripts take, the processor time
+//! it used, and how long it was ready and had no processor. A turn costs two readings of the clock; of each second the
+//! first iterations are timed, so that neither costs anything per request.
+
+use std::cell::{Cell, RefCell};
+use std::fs;
+use std::future::{poll_fn, Future};
+use std::io;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use plimsoll_core::histogram::Histogram;
+use serde_json::{json, Map, Value};
+
+/// A turn of the loop that is longer is a stall: what came meanwhile was read that much late.
+const STALL: Duration = Duration::from_millis(5);
+/// Iterations of a second whose script is timed, on each thread.
+const TIMED_ITERATIONS: u32 = 100;
+/// What is left of a second at a run's end says nothing about shares.
+const LEAST_WALL_S: f64 = 0.25;
+
+/// Connections that the generator could not open for want of something of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// No file descriptor was left (EMFILE, ENFILE).
+    pub files: u64,
+    /// No local port was left (EADDRNOTAVAIL).
+    pub ports: u64,
+}
+
+/// Counts them where they happen.
+#[derive(Default)]
+pub struct Refusals(Cell<Refused>);
+
+impl Refusals {
+    pub fn note(&self, error: &io::Error) {
+        let mut refused = self.0.get();
+        match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => refused.files += 1,
+            Some(libc::EADDRNOTAVAIL) => refused.ports += 1,
+            _ => return,
+        }
+        self.0.set(refused);
+    }
+
+    pub fn take(&self) -> Refused {
+        self.0.take()
+    }
+}
+
+/// One second of one thread; merged, the worst of several, and the counts and times of all.
+#[derive(Clone, Debug, Default)]
+pub struct Health {
+    /// Processor time ÷ time.
+    pub busy_share: Option<f64>,
+    /// Share of the time in which the thread could have run and had no processor.
+    pub waiting_share: Option<f64>,
+    /// Share of the time that went by in stalls.
+    pub stalled_share: Option<f64>,
+    pub longest_turn_ms: f64,
+    /// Milliseconds of processor time in the script, of each iteration that was timed.
+    pub script: Histogram,
+    pub refused: Refused,
+    /// VUs that the script asks for and the machine's limits do not allow.
+    pub denied_vus: u64,
+}
+
+impl Health {
+    pub fn merge(&mut self, other: &Health) {
+        for (mine, theirs) in
+            [(&mut self.busy_share, other.busy_share), (&mut self.waiting_share, other.waiting_share), (&mut self.stalled_share, other.stalled_share)]
+        {
+            *mine = mine.map_or(theirs, |mine| Some(theirs.map_or(mine, |theirs| mine.max(theirs))));
+        }
+        self.longest_turn_ms = self.longest_turn_ms.max(other.longest_turn_ms);
+        self.script.merge(&other.script);
+        self.refused.files += other.refused.files;
+        self.refused.ports += other.refused.ports;
+        self.denied_vus = self.denied_vus.max(other.denied_vus);
+    }
+
+    /// What is known, for a snapshot's `generator`.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let script = |quantile: f64| self.script.quantile(quantile);
+        let mean_ms = (self.script.count() > 0).then(|| self.script.sum() / self.script.count() as f64);
+        let shares = [
+            ("busiest_thread_share", self.busy_share),
+            ("waiting_share", self.waiting_share),
+            ("stalled_share", self.stalled_share),
+            ("script_mean_ms", mean_ms),
+            ("script_p99_ms", script(0.99)),
+            ("script_max_ms", script(1.0)),
+        ];
+        let mut known: Map<String, Value> =
+            shares.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value)))).collect();
+        known.insert("longest_turn_ms".into(), json!(self.longest_turn_ms));
+        known.insert("script_timed".into(), json!(self.script.count()));
+        known.insert("refused_files".into(), json!(self.refused.files));
+        known.insert("denied_vus".into(), json!(self.denied_vus));
+        known.insert("refused_ports".into(), json!(self.refused.ports));
+        known
+    }
+}
+
+/// Where the clocks of a thread stood.
+#[derive(Clone, Copy)]
+struct Reading {
+    at: Instant,
+    cpu_s: f64,
+    waited_s: Option<f64>,
+}
+
+impl Reading {
+    fn now() -> Self {
+        Self { at: Instant::now(), cpu_s: thread_cpu_s(), waited_s: thread_waited_s() }
+    }
+}
+
+pub struct SelfWatch {
+    last: Cell<Reading>,
+    longest_turn: Cell<Duration>,
+    stalled: Cell<Duration>,
+    to_time: Cell<u32>,
+    script: RefCell<Histogram>,
+    denied_vus: Cell<u64>,
+}
+
+impl SelfWatch {
+    /// Of the thread that calls it.
+    pub fn new() -> Self {
+        Self {
+            last: Cell::new(Reading::now()),
+            longest_turn: Cell::default(),
+            stalled: Cell::default(),
+            to_time: Cell::new(TIMED_ITERATIONS),
+            script: RefCell::default(),
+            denied_vus: Cell::default(),
+        }
+    }
+
+    /// Begins to measure.
+    pub fn begin(&self) {
+        self.last.set(Reading::now());
+    }
+
+    /// The work, each of whose turns is timed; it must be what the thread's loop polls.
+    pub async fn turns_of<Output>(&self, work: impl Future<Output = Output>) -> Output {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            let began = Instant::now();
+            let polled = work.as_mut().poll(context);
+            self.add_turn(began.elapsed());
+            polled
+        })
+        .await
+    }
+
+    fn add_turn(&self, took: Duration) {
+        if took > self.longest_turn.get() {
+            self.longest_turn.set(took);
+        }
+        if took > STALL {
+            self.stalled.set(self.stalled.get() + took);
+        }
+    }
+
+    /// Notes how many VUs of a scenario may not run.
+    pub fn deny(&self, vus: u64) {
+        self.denied_vus.set(self.denied_vus.get().max(vus));
+    }
+
+    /// For an iteration that begins: measures its script if it is among those that are timed.
+    pub fn script_time(&self) -> ScriptTime {
+        let left = self.to_time.get();
+        self.to_time.set(left.saturating_sub(1));
+        ScriptTime { is_timed: left > 0, began_s: 0.0, spent_s: 0.0 }
+    }
+
+    /// Records the script's time of an iteration that has ended.
+    pub fn record(&self, script: &ScriptTime) {
+        if script.is_timed {
+            self.script.borrow_mut().record(script.spent_s * 1000.0);
+        }
+    }
+
+    /// What was seen since the last time, which then counts as told.
+    pub fn take(&self, refused: Refused) -> Health {
+        let now = Reading::now();
+        let last = self.last.replace(now);
+        let wall_s = (now.at - last.at).as_secs_f64();
+        let share = |seconds: f64| (wall_s >= LEAST_WALL_S).then(|| (seconds / wall_s).clamp(0.0, 1.0));
+        let waited_s = now.waited_s.zip(last.waited_s).map(|(now, before)| now - before);
+        self.to_time.set(TIMED_ITERATIONS);
+        Health {
+            busy_share: share(now.cpu_s - last.cpu_s),
+            waiting_share: waited_s.and_then(share),
+            stalled_share: share(self.stalled.take().as_secs_f64()),
+            longest_turn_ms: self.longest_turn.take().as_secs_f64() * 1000.0,
+            script: self.script.take(),
+            refused,
+            denied_vus: self.denied_vus.take(),
+        }
+    }
+}
+
+/// The processor time that one iteration spends in its script, if it is timed.
+pub struct ScriptTime {
+    is_timed: bool,
+    began_s: f64,
+    spent_s: f64,
+}
+
+impl ScriptTime {
+    /// The script is about to be resumed.
+    #[inline]
+    pub fn goes_on(&mut self) {
+        if self.is_timed {
+            self.began_s = thread_cpu_s();
+        }
+    }
+
+    /// The script waits or has ended.
+    #[inline]
+    pub fn stands(&mut self) {
+        if self.is_timed {
+            self.spent_s += thread_cpu_s() - self.began_s;
+        }
+    }
+}
+
+#[cold]
+fn thread_cpu_s() -> f64 {
+    // SAFETY: an all-zero timespec is valid, and the call fills it.
+    let time = unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
+        time
+    };
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// How long this thread was ready and had no processor, so far; `None` where the kernel does not say (proc(5), schedstat).
+fn thread_waited_s() -> Option<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let waited_ns: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(waited_ns as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_over_the_limit_are_stalls_and_are_told_once() {
+        let watch = SelfWatch::new();
+        for milliseconds in [1, 20, 4, 30] {
+            watch.add_turn(Duration::from_millis(milliseconds));
+        }
+        assert_eq!((watch.longest_turn.get(), watch.stalled.get()), (Duration::from_millis(30), Duration::from_millis(50)));
+        assert_eq!(watch.take(Refused::default()).longest_turn_ms, 30.0);
+        assert_eq!(watch.take(Refused::default()).longest_turn_ms, 0.0);
+    }
+
+    #[test]
+    fn the_first_iterations_of_a_second_are_timed() {
+        let watch = SelfWatch::new();
+        for _ in 0..TIMED_ITERATIONS + 50 {
+            let mut script = watch.script_time();
+            script.goes_on();
+            script.stands();
+            watch.record(&script);
+        }
+        assert_eq!(watch.take(Refused::default()).script.count(), u64::from(TIMED_ITERATIONS));
+        watch.record(&watch.script_time());
+        assert_eq!(watch.take(Refused::default()).script.count(), 1);
+    }
+
+    #[test]
+    fn of_threads_the_worst_counts_and_what_is_not_known_is_left_out() {
+        let known = |busy_share, turn, files| Health {
+            busy_share: Some(busy_share),
+            longest_turn_ms: turn,
+            refused: Refused { files, ports: 1 },
+            ..Health::default()
+        };
+        let mut merged = Health::default();
+        merged.merge(&known(0.4, 3.0, 1));
+        merged.merge(&known(0.9, 1.0, 2));
+        merged.merge(&Health::default());
+        let json = merged.to_json();
+        assert_eq!((merged.busy_share, merged.longest_turn_ms), (Some(0.9), 3.0));
+        assert_eq!((json["refused_files"].clone(), json["refused_ports"].clone()), (json!(3), json!(2)));
+        assert!(!json.contains_key("waiting_share") && !json.contains_key("script_p99_ms"));
+    }
+
+    #[test]
+    fn only_what_the_generator_lacks_is_a_refusal() {
+        let refusals = Refusals::default();
+        for code in [libc::EMFILE, libc::ENFILE, libc::EADDRNOTAVAIL, libc::ECONNREFUSED] {
+            refusals.note(&io::Error::from_raw_os_error(code));
+        }
+        refusals.note(&io::Error::other("no code"));
+        assert_eq!(refusals.take(), Refused { files: 2, ports: 1 });
+        assert_eq!(refusals.take(), Refused::default());
+    }
+
+    #[test]
+    fn a_thread_that_computes_is_busy() {
+        let before = thread_cpu_s();
+        let sum: u64 = (0..3_000_000u64).map(std::hint::black_box).sum();
+        assert!(sum > 0 && thread_cpu_s() > before);
+    }
+}

@@ -1,0 +1,31 @@
+"""`plimsoll control`: live control of a run that goes on in another terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def control(
+    run_directory: Annotated[Path, typer.Argument(help="its run directory; or the folder of runs, for the newest")],
+    verb: Annotated[str, typer.Argument(help="pause, resume, level N (times the declared load), or stop")],
+    value: Annotated[float | None, typer.Argument(help="N of level")] = None,
+) -> None:
+    """Pause, resume, stop or change the level of a `plimsoll run` that goes on.
+
+    Arrivals and VUs follow at once. A pause lets running iterations end, and the plan's time goes on.
+    """
+    from plimsoll.errors import InputError
+    from plimsoll.runs.control import VERBS, tell
+    from plimsoll.runs.directory import latest
+
+    if verb not in VERBS:
+        raise InputError(f"control: there is no '{verb}'", f"Say one of {', '.join(VERBS)}.")
+    is_level = value is not None and 0 <= value < float("inf")
+    if is_level != (verb == "level") or (value is not None and not is_level):
+        wrong = "a number of at least 0 belongs there" if verb == "level" else "takes no number"
+        raise InputError(f"control {verb}: {wrong}", "Say for example: plimsoll control runs level 1.5.")
+    found = run_directory if (run_directory / "manifest.json").is_file() else latest(run_directory)
+    print(tell(found, verb, value)["answer"])

@@ -1,0 +1,66 @@
+"""What `plimsoll control` may tell a run that goes on: pause, resume, level, stop."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from plimsoll.runs.control import Listener, Word
+
+if TYPE_CHECKING:
+    from plimsoll.engine import EngineRun
+    from plimsoll.runs.writer import RunWriter
+
+LOOK_AGAIN_S = 0.05
+
+
+class RunControl:
+    """Carries out words and answers them with events; `stopped` says whether one of them was to stop."""
+
+    def __init__(self, engine: EngineRun, writer: RunWriter) -> None:
+        self.stopped = False
+        self.engine = engine
+        self.writer = writer
+        self._listener = Listener(writer.path)
+        self._level = 1.0
+        self._paused = False
+
+    def wait_until_resumed(self) -> None:
+        """Returns when a word to resume or to stop has come."""
+        self._paused = True
+        while self._paused and not self.stopped:
+            time.sleep(LOOK_AGAIN_S)
+            self.serve()
+
+    def serve(self) -> None:
+        """Carry out what came since the last call."""
+        for word in self._listener.words():
+            answer = self._carry_out(word)
+            self.writer.append_event(
+                "control", id=word.id, verb=word.verb, level=self._in_force(), paused=self._paused, answer=answer
+            )
+
+    def _carry_out(self, word: Word) -> str:
+        if word.verb == "stop":
+            self.engine.stop()
+            self.stopped = True
+            return "stopping: running iterations may end"
+        if word.verb == "level" and word.level is not None:
+            self._level = word.level
+        else:
+            self._paused = word.verb == "pause"
+        self.engine.set_level(self._in_force())
+        return self._words() + self._unmoved_words()
+
+    def _in_force(self) -> float:
+        return 0.0 if self._paused else self._level
+
+    def _words(self) -> str:
+        if self._paused:
+            waits = f"(level {self._level:g} waits)"
+            return f"paused: running iterations end, no new ones begin; the plan's time goes on {waits}"
+        return f"level {self._level:g}: {self._level:g} times the declared load"
+
+    def _unmoved_words(self) -> str:
+        unmoved = ", ".join(self.engine.fixed_iterations)
+        return f"; not so {unmoved}: a fixed number of iterations follows no level" if unmoved else ""

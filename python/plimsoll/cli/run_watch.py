@@ -1,0 +1,54 @@
+"""The generator of a `plimsoll run` watches itself: each second into the run directory, at the end a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from plimsoll.findings.run import run_finding
+from plimsoll.probes import kernel_files
+from plimsoll.probes.generator import GeneratorProbe
+from plimsoll.runs.generator_seconds import GeneratorSeconds
+
+if TYPE_CHECKING:
+    from plimsoll.runs.snapshot import Snapshot
+    from plimsoll.runs.writer import RunWriter
+
+# With fewer ports in use none can be short, and looking at every socket is spared.
+_PORTS_WORTH_COUNTING = 0.2
+
+
+class RunWatch:
+    """Gathers the facts of each second, and makes the finding of them."""
+
+    def __init__(self) -> None:
+        self._probe = GeneratorProbe()
+        self._facts = GeneratorSeconds()
+
+    def add(self, snapshot: Snapshot, writer: RunWriter) -> None:
+        """Add one second, and write what the machine says of it."""
+        values = self._probe.sample()
+        row = {"t_unix": snapshot.t_unix, "second": snapshot.second, "source": self._probe.source, "values": values}
+        writer.append_resource(row)
+        self._facts.add(snapshot)
+        self._facts.add_row(row)
+
+    def finding(self, status: str, run_path: str) -> dict[str, Any] | None:
+        """The run's finding; None where not a second was measured."""
+        if not self._facts.seconds:
+            return None
+        ports = self._facts.last("local_ports") or 0.0
+        used = (self._facts.most("time_wait") or 0.0) + (self._facts.most("tcp_in_use") or 0.0)
+        counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
+        busiest = kernel_files.busiest_destination() if counted else None
+        return run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path)
+
+
+def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:
+    """What to tell after the summary: one line for each trouble, with its remedy; none for a healthy run."""
+    if finding is None or not finding["diagnoses"]:
+        return
+    if not finding["valid"]:
+        yield "the generator was a limit in this run, so that its figures are not the target's alone:"
+    for one in finding["diagnoses"]:
+        yield f"{one['words']} {one['remedy']}"

@@ -1,0 +1,242 @@
+"""Did the generator itself spoil a run? Facts of its seconds in, plain sentences out.
+
+A trouble that comes and goes with the seconds counts where it lasts: in a tenth of the seconds and in at least two of
+them. The thresholds and their reasons stand in docs/measurement.md, "When the generator is the limit".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from plimsoll.probes import remedies
+from plimsoll.runs.generator_seconds import GeneratorSeconds
+
+THREAD_BUSY = 0.90
+WAITING = 0.20
+THROTTLED = 0.05
+STOLEN = 0.05
+STALLED = 0.01
+LEAST_STALL_MS = 5.0
+LEAST_LAG_MS = 1.0
+OF_MEDIAN = 0.10
+OF_P99 = 0.50
+NEAR = 0.90
+MEMORY_LEFT = 0.05
+_LASTS_SHARE, _LASTS_SECONDS = 0.10, 2
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What happened, with numbers and what follows from it, and the remedy. `spoils`: figures of the run are not the
+    target's alone; else a limit came near."""
+
+    name: str
+    words: str
+    remedy: str
+    spoils: bool = True
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """In how many of the seconds a value was over its limit, and its mean in these."""
+
+    seconds: int
+    of: int
+    mean: float
+
+    def words(self) -> str:
+        """ "in 7 of 10 s"."""
+        return f"in {self.seconds} of {self.of} s"
+
+
+def lasting(values: Sequence[float], limit: float) -> Lasting | None:
+    """The seconds over the limit, if they are too many for chance; None else."""
+    over = [value for value in values if value >= limit]
+    enough = max(min(_LASTS_SECONDS, len(values)), _LASTS_SHARE * len(values))
+    return Lasting(len(over), len(values), sum(over) / len(over)) if over and len(over) >= enough else None
+
+
+def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | None = None) -> list[Diagnosis]:
+    """Every trouble, the gravest kind first; empty for a healthy run.
+
+    `busiest_destination`: the address to which most local ports were held at the end, and how many.
+    """
+    found = [*_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_taken(facts)]
+    # Requests that fail at once, one after the other, fill a thread: that says nothing more.
+    if not any(one.spoils and one.name in ("files", "ports") for one in found):
+        found += [*_steal(facts), *_full(facts), *_stalls(facts)]
+        found += [] if any(one.name in _LATE_BY for one in found) else _lag(facts)
+    return [*found, *_memory(facts)]
+
+
+# Troubles that explain why the loop was late.
+_LATE_BY = ("thread", "quota", "steal", "waiting", "stall")
+
+
+def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    denied = facts.most("denied_vus")
+    if denied:
+        yield Diagnosis(
+            "vus",
+            f"{denied:,.0f} of the VUs that the script asks for never ran: this machine's free memory, open files or "
+            "local ports do not allow them (the limits are printed when a run starts).",
+            remedies.MORE_VUS,
+        )
+
+
+def _files(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    refused, limit, opened = facts.total("refused_files"), facts.last("open_files_limit"), facts.most("open_files")
+    allowed = f" ({limit:,.0f} are allowed)" if limit else ""
+    if refused:
+        yield Diagnosis(
+            "files",
+            f"{refused:,.0f} connections could not be opened because the generator had no free file descriptor"
+            f"{allowed}: these requests failed here and never reached the target.",
+            remedies.OPEN_FILES,
+        )
+    elif limit and opened and opened >= NEAR * limit:
+        words = f"The generator had {opened:,.0f} of {limit:,.0f} allowed files open: more VUs would have failed here."
+        yield Diagnosis("files", words, remedies.OPEN_FILES, spoils=False)
+
+
+def _ports(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> Iterator[Diagnosis]:
+    refused, ports, waiting = facts.total("refused_ports"), facts.last("local_ports"), facts.most("time_wait")
+    held = f"{busiest[1]:,} of {ports:,.0f} held to {busiest[0]}" if busiest and ports else ""
+    ended = f"{waiting:,.0f} in TIME_WAIT" if waiting else ""
+    state = ", ".join(part for part in (held, ended) if part)
+    if refused:
+        yield Diagnosis(
+            "ports",
+            f"{refused:,.0f} connections could not be opened because no local port was free"
+            f"{f' ({state})' if state else ''}: these requests failed here and never reached the target.",
+            remedies.LOCAL_PORTS,
+        )
+    elif busiest and ports and busiest[1] >= NEAR * ports:
+        words = f"Local ports were nearly used up ({state}): more new connections would have failed here."
+        yield Diagnosis("ports", words, remedies.LOCAL_PORTS, spoils=False)
+
+
+def _taken(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """The quota or others on this machine had the processor when a thread wanted it."""
+    quota = lasting(facts.of("throttled_share"), THROTTLED)
+    waiting = lasting(facts.of("waiting_share"), WAITING)
+    if quota:
+        cores = facts.last("quota_cores")
+        yield Diagnosis(
+            "quota",
+            f"The container's CPU quota{f' of {cores:g} cores' if cores else ''} held the generator up for "
+            f"{quota.mean:.0%} of the time {quota.words()}: requests were sent and answers read late.",
+            remedies.QUOTA,
+        )
+    elif waiting:
+        yield Diagnosis(
+            "waiting",
+            f"Other work on this machine kept a thread of the generator from its core for {waiting.mean:.0%} of the "
+            f"time {waiting.words()}: requests were sent and answers read late.",
+            remedies.OWN_CORES,
+        )
+
+
+def _steal(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """The hypervisor had the processor, and the generator was late for it."""
+    stolen, late = lasting(facts.of("host_steal_share"), STOLEN), Lateness.of(facts)
+    if stolen and late.shows:
+        yield Diagnosis(
+            "steal",
+            f"The hypervisor took {stolen.mean:.0%} of this machine's processors away {stolen.words()}, and the "
+            f"generator was late by {late.p99_ms:.1f} ms at p99: response times contain those pauses.",
+            remedies.STEAL,
+        )
+
+
+def _full(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """The generator itself had the processor all the time."""
+    busy = lasting(facts.of("busiest_thread_share"), THREAD_BUSY)
+    if busy:
+        threads = int(facts.last("threads") or 1)
+        which = "The generator's only thread" if threads == 1 else f"The busiest of the generator's {threads} threads"
+        yield Diagnosis(
+            "thread",
+            f"{which} was {busy.mean:.0%} busy {busy.words()}: it could not have sent more, and response times contain "
+            "waiting for it.",
+            remedies.more_threads(threads, facts.last("usable_cores") or threads),
+        )
+
+
+def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """Turns of the loop so long that answers for other VUs were read late."""
+    stalled = lasting(facts.of("stalled_share"), STALLED)
+    longest, threads = facts.most("longest_turn_ms") or 0.0, int(facts.last("threads") or 1)
+    alone = facts.vus_max <= threads
+    if stalled is None or alone or longest < max(LEAST_STALL_MS, OF_MEDIAN * (facts.response_ms(0.50) or 0.0)):
+        return
+    script_ms, p99_ms = facts.script_mean_ms, facts.most("script_p99_ms")
+    cores = facts.last("usable_cores") or threads
+    if script_ms is not None and p99_ms is not None and p99_ms >= LEAST_STALL_MS:
+        what = "The script kept a thread of the generator"
+        time = f"; an iteration's script computed for {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
+        remedy = remedies.cheaper_script(threads, cores)
+    else:
+        # A turn is also long where the processor was taken from it meanwhile.
+        if 2 * sum(map(facts.mean, ("waiting_share", "host_steal_share", "throttled_share"))) >= stalled.mean:
+            return
+        what, time = "Work without a pause (as handshakes or large bodies at once) kept a thread of the generator", ""
+        remedy = remedies.fewer_vus_a_thread(threads, cores)
+    yield Diagnosis(
+        "stall",
+        f"{what} from its other VUs for up to {longest:,.0f} ms at a time, {stalled.mean:.0%} of the time "
+        f"{stalled.words()}{time}: answers that came meanwhile were read that much late.",
+        remedy,
+    )
+
+
+def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    late = Lateness.of(facts)
+    if late.shows:
+        yield Diagnosis(
+            "lag",
+            f"The generator itself was late, by {late.p50_ms:.1f} ms at the median and {late.p99_ms:.1f} ms at p99, "
+            f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it.",
+            remedies.OWN_CORES,
+        )
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late the generator's loop was, the median of the seconds' own, so that single hiccups do not count; beside
+    the response times of all seconds."""
+
+    p50_ms: float
+    p99_ms: float
+    response_p50_ms: float
+    response_p99_ms: float
+
+    @classmethod
+    def of(cls, facts: GeneratorSeconds) -> Lateness:
+        """That of a run; times that nobody measured are 0."""
+        lags = (facts.median(name) or 0.0 for name in ("lag_p50_ms", "lag_p99_ms"))
+        return cls(*lags, *(facts.response_ms(quantile) or 0.0 for quantile in (0.50, 0.99)))
+
+    @property
+    def shows(self) -> bool:
+        """Whether the median or p99 of response times is the generator's to a good part."""
+        median_shows = self.p50_ms > max(LEAST_LAG_MS, OF_MEDIAN * self.response_p50_ms)
+        return median_shows or self.p99_ms > max(LEAST_LAG_MS, OF_P99 * self.response_p99_ms)
+
+
+def _memory(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    free, whole = min(facts.of("memory_free_bytes"), default=None), facts.last("memory_bytes")
+    if free is not None and whole and free < MEMORY_LEFT * whole:
+        own = facts.most("rss_bytes") or 0.0
+        yield Diagnosis(
+            "memory",
+            f"Memory was nearly used up: {_mib(free)} of {_mib(whole)} left, {_mib(own)} were the generator's. A "
+            "machine without memory stops its processes, or kills them.",
+            remedies.MEMORY,
+            spoils=False,
+        )
+
+
+def _mib(size_bytes: float) -> str:
+    return f"{size_bytes / 2**20:,.0f} MiB"

@@ -1,0 +1,101 @@
+"""What the generator and its machine did, second by second: gathered from a run's snapshots and rows of resources.
+
+Pure; grows with the seconds, never with the requests.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from plimsoll.runs.snapshot import Snapshot
+
+SOURCE = "generator"
+# The first of these that a run has is its response time.
+RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
+
+
+@dataclass
+class GeneratorSeconds:
+    """`values`: by name, of a snapshot's `generator` and of the probe of the generator's machine, one each second in
+    which it was known; `vus_max` VUs were there."""
+
+    values: dict[str, list[float]] = field(default_factory=dict)
+    seconds: int = 0
+    vus_max: int = 0
+    _metric: str | None = None
+    _buckets: Counter[int] = field(default_factory=Counter)
+    _script_sum_ms: float = 0.0
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add one second of load."""
+        self.seconds += 1
+        self.vus_max = max(self.vus_max, snapshot.vus_max)
+        self._note(snapshot.generator)
+        timed = float(snapshot.generator.get("script_timed") or 0)
+        self._script_sum_ms += timed * float(snapshot.generator.get("script_mean_ms") or 0)
+        if self._metric is None:
+            present = {series.metric for series in snapshot.series if series.count}
+            self._metric = next((name for name in RESPONSE_METRICS if name in present), None)
+        for series in snapshot.series:
+            if series.metric == self._metric:
+                for bucket, count in series.buckets:
+                    self._buckets[bucket] += count
+
+    def add_row(self, row: Mapping[str, Any]) -> None:
+        """Add one row of resources; rows of other sources change nothing."""
+        if row.get("source") == SOURCE and isinstance(row.get("values"), Mapping):
+            self._note(row["values"])
+
+    def _note(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            if isinstance(value, int | float):
+                self.values.setdefault(name, []).append(float(value))
+
+    def of(self, name: str) -> list[float]:
+        """The values of that name, in order; empty where it was never known."""
+        return self.values.get(name, [])
+
+    def most(self, name: str) -> float | None:
+        """The greatest value of that name; None where it was never known."""
+        return max(self.of(name), default=None)
+
+    def total(self, name: str) -> float:
+        """The sum of the values of that name."""
+        return sum(self.of(name))
+
+    def mean(self, name: str) -> float:
+        """The mean of the values of that name; 0 where it was never known."""
+        return self.total(name) / max(1, len(self.of(name)))
+
+    def median(self, name: str) -> float | None:
+        """The median of the values of that name, the lower of two; None where it was never known."""
+        values = sorted(self.of(name))
+        return values[(len(values) - 1) // 2] if values else None
+
+    def last(self, name: str) -> float | None:
+        """The last value of that name; None where it was never known."""
+        return self.of(name)[-1] if self.of(name) else None
+
+    @property
+    def script_mean_ms(self) -> float | None:
+        """Mean time that an iteration spent in its script, of those that were timed; None without any."""
+        timed = self.total("script_timed")
+        return self._script_sum_ms / timed if timed else None
+
+    def response_ms(self, quantile: float) -> float | None:
+        """Response time at `quantile` in [0, 1], from buckets (docs/run-directory.md); None without samples."""
+        rank = quantile * sum(self._buckets.values())
+        seen = 0
+        for bucket in sorted(self._buckets):
+            seen += self._buckets[bucket]
+            if seen >= rank:
+                return (_edge(bucket) + _edge(bucket + 1)) / 2
+        return None
+
+
+def _edge(bucket: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<q", bucket << 42))[0]) if bucket > 0 else 0.0

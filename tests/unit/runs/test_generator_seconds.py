@@ -1,0 +1,46 @@
+"""Facts of the generator, second by second."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series, Snapshot
+
+
+def trend(metric: str, values: list[float]) -> Series:
+    return Series.of_trend(metric, {}, Histogram.from_values(values))
+
+
+def test_percentiles_are_those_of_the_histogram_without_its_arithmetic_library() -> None:
+    facts, whole = GeneratorSeconds(), [1.0, 2.0, 3.0, 400.0, 50.0]
+    facts.add(Snapshot(0, series=(trend("http_req_duration", [9000.0]), trend("http_req_response_time", whole[:2]))))
+    facts.add(Snapshot(1, series=(trend("http_req_response_time", whole[2:]),)))
+    assert facts.response_ms(0.5) == pytest.approx(3.0, rel=5e-4)
+    assert facts.response_ms(0.99) == pytest.approx(400.0, rel=5e-4)
+    assert GeneratorSeconds().response_ms(0.5) is None
+
+
+def test_the_script_s_mean_weighs_every_iteration_that_was_timed() -> None:
+    facts = GeneratorSeconds()
+    facts.add(Snapshot(0, generator={"script_timed": 3, "script_mean_ms": 10.0, "script_p99_ms": 12.0}))
+    facts.add(Snapshot(1, generator={"script_timed": 1, "script_mean_ms": 2.0, "script_p99_ms": 2.0}))
+    facts.add(Snapshot(2, generator={"script_timed": 0}))
+    assert facts.script_mean_ms == pytest.approx(8.0) and facts.most("script_p99_ms") == 12.0
+    assert GeneratorSeconds().script_mean_ms is None
+
+
+def test_what_was_never_known_is_none_and_other_sources_change_nothing() -> None:
+    facts = GeneratorSeconds()
+    facts.add_row({"source": "host", "values": {"time_wait": 5.0}})
+    facts.add_row({"source": "generator", "values": {"time_wait": 2.0, "odd": "text"}})
+    facts.add_row({"source": "generator"})
+    assert facts.most("time_wait") == facts.last("time_wait") == 2.0
+    for value in (9.0, 4.0, 5.0):
+        facts.add_row({"source": "generator", "values": {"time_wait": value}})
+    assert (facts.median("time_wait"), facts.mean("time_wait"), facts.last("time_wait")) == (4.0, 5.0, 5.0)
+    assert facts.median("odd") is None and facts.mean("odd") == 0.0
+    assert facts.most("odd") is None and math.isclose(facts.total("odd"), 0.0)
