@@ -209,6 +209,11 @@ impl Recorder {
         Ok(id)
     }
 
+    /// The kind of a registered metric.
+    pub fn kind_of(&self, name: &str) -> Option<Kind> {
+        self.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.kind)
+    }
+
     /// Interns a tag set given sorted by key. Past the limit `name` becomes "other".
     pub fn tag_set(&mut self, sorted: &[(&str, &str)]) -> TagSetId {
         if let Some(id) = self.tag_index.get(&Borrowed(sorted)) {

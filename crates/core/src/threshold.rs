@@ -114,8 +114,14 @@ impl Threshold {
         })
     }
 
-    /// Whether the aggregate exists for a kind of metric; an error that lists those that do.
-    pub fn check_kind(&self, kind: Kind) -> Result<(), String> {
+    /// Whether there is such a metric, and the aggregate exists for its kind; the error lists what there is.
+    pub fn check(&self, kind: Option<Kind>) -> Result<(), String> {
+        let Some(kind) = kind else {
+            return Err(format!(
+                "threshold '{}': there is no metric '{}'; check its spelling, or make it in the init context with k6/metrics",
+                self.key, self.metric
+            ));
+        };
         let allowed = match kind {
             Kind::Counter => matches!(self.aggregate, Aggregate::Count | Aggregate::Rate),
             Kind::Gauge => matches!(self.aggregate, Aggregate::Value),
@@ -204,6 +210,15 @@ mod tests {
         assert_eq!(metric, "http_req_duration");
         assert_eq!(tags, [("name".into(), "GET /a/b?x=1,2".into()), ("scenario".to_string(), "my scenario".to_string())]);
         assert_eq!(parse_key("m{url:http://a:1/b}").unwrap().1, [("url".to_string(), "http://a:1/b".to_string())]);
+    }
+
+    #[test]
+    fn a_threshold_wants_a_metric_that_is_there_and_an_aggregate_of_its_kind() {
+        let check = |source: &str, kind| Threshold::parse("seen", source).unwrap().check(kind);
+        assert!(check("p(95)<1", Some(Kind::Trend)).is_ok() && check("rate<1", Some(Kind::Counter)).is_ok());
+        assert!(check("p(95)<1", Some(Kind::Rate)).unwrap_err().contains("does not apply to a rate"));
+        assert!(check("value<1", Some(Kind::Counter)).unwrap_err().contains("use one of: count, rate"));
+        assert!(check("rate<1", None).unwrap_err().contains("there is no metric 'seen'"));
     }
 
     #[test]

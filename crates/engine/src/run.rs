@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::options::{overlaid, Executor, Options, Scenario};
+use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
@@ -126,15 +127,20 @@ struct Loaded {
 }
 
 fn load(config: &Config) -> Result<Loaded, EngineError> {
-    let (bundle, info) = match &config.url {
-        Some(_) => (Arc::new(Bundle::without_script(config.env.clone())), InitInfo { options_json: "null".into(), exports: vec!["default".into()] }),
+    let (bundle, info, recorder) = match &config.url {
+        Some(_) => {
+            let bundle = Bundle::without_script(config.env.clone());
+            let recorder = Recording::new(&bundle).map_err(ScriptError::new)?.recorder;
+            (Arc::new(bundle), InitInfo { options_json: "null".into(), exports: vec!["default".into()] }, recorder)
+        }
         None => {
             let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
             let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?.with_secrets(secrets);
             bundle.vu_memory_bytes = config.vu_memory_bytes;
             let bundle = Arc::new(bundle);
-            let (_, info) = new_vu(&bundle, 0)?;
-            (bundle, info)
+            let (vu, info) = new_vu(&bundle, 0)?;
+            let recorder = vu.state.recorder.clone();
+            (bundle, info, recorder)
         }
     };
     let of_script: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
@@ -153,6 +159,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         url.request(&options).map_err(|mistake| EngineError::Options(vec![mistake]))?;
     }
     check_exports(&options, &info)?;
+    check_thresholds(&options, &recorder.borrow())?;
     let rules = Rules::new(&options).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
@@ -222,6 +229,20 @@ fn check_exports(options: &Options, info: &InitInfo) -> Result<(), EngineError> 
         Ok(())
     } else {
         Err(EngineError::Options(missing))
+    }
+}
+
+/// Thresholds may watch what the run records anyway, and the metrics that the init context has made.
+fn check_thresholds(options: &Options, recorder: &Recorder) -> Result<(), EngineError> {
+    let kind = |name: &str| match name {
+        "vus" | "vus_max" => Some(Kind::Gauge),
+        _ => recorder.kind_of(name),
+    };
+    let mistakes: Vec<String> = options.thresholds.iter().filter_map(|threshold| threshold.check(kind(&threshold.metric)).err()).collect();
+    if mistakes.is_empty() {
+        Ok(())
+    } else {
+        Err(EngineError::Options(mistakes))
     }
 }
 

@@ -16,6 +16,9 @@ EMPTY = "export default function () {}\n"
     [
         ("export const options = { duration: 'soon' };\n" + EMPTY, 104, "not a duration"),
         ("export const options = { scenarios: { a: { executor: 'warp' } } };\n" + EMPTY, 104, "'warp'"),
+        ("export const options = { thresholds: { 'cheks{a:b}': ['rate>0.9'] } };\n" + EMPTY, 104, "no metric 'cheks'"),
+        ("export const options = { thresholds: { checks: ['p(95)<1'], vus: ['value>0'] } };\n" + EMPTY, 104,
+         "'p(95)<1' does not apply to a rate; use one of: rate"),
         ("export function other() {}", 104, "exports no function 'default'"),
         ("const x = ;", 107, "script.js:1"),
         ("import './nix.js';\n" + EMPTY, 107, "nix.js"),
