@@ -54,14 +54,17 @@ def test_globals_prototypes_and_errors_are_each_vus_own(tmp_path: Path, known_se
             'a global': () => globalThis.mine === __VU && __VU > 0,
             'a prototype': () => [].owner() === __VU && new Map().owner === __VU,
             'a response': () => r.owner === __VU && r instanceof Object && r.timings instanceof Object,
-            'data': () => r.json() instanceof Object && r.json('headers') instanceof Array && r.headers instanceof Object,
+            'data': () => r.json() instanceof Object && r.json('headers') instanceof Array,
+            'fields': () => r.headers instanceof Object && r.request.headers instanceof Object,
             'an error': () => failed instanceof Error && thrown(() => null.x) instanceof TypeError,
-            'bytes': () => encoding.b64decode('aGk=') instanceof ArrayBuffer && new Uint8Array(encoding.b64decode('aGk='))[1] === 105,
-            'a function': () => http.get.call(null, `${__ENV.URL}/echo`).status === 200 && typeof http.get.bind(null) === 'function',
+            'bytes': () => encoding.b64decode('aGk=') instanceof ArrayBuffer,
+            'elements': () => new Uint8Array(encoding.b64decode('aGk='))[1] === 105,
+            'a function': () => typeof http.get.bind(null) === 'function'
+              && http.get.call(null, `${__ENV.URL}/echo`).status === 200,
           });
         }""",
     )
-    assert_all_checks(summary, VUS * 3 * 7)
+    assert_all_checks(summary, VUS * 3 * 9)
 
 
 def test_promises_and_timers_run_in_their_own_vu(tmp_path: Path, known_server: Server) -> None:
