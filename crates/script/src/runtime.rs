@@ -35,7 +35,8 @@ thread_local! {
 }
 
 pub struct SharedRuntime {
-    runtime: Runtime,
+    /// Until the last VU has ended: what outlives a VU's context holds on to VUs, and they to this.
+    runtime: RefCell<Option<Runtime>>,
     raw: NonNull<qjs::JSRuntime>,
     fields: Option<Fields>,
     members: Cell<usize>,
@@ -100,24 +101,27 @@ impl SharedRuntime {
             }
         })));
         runtime.set_loader(ScriptModules(running.clone()), ScriptModules(running.clone()));
-        let made = Rc::new(Self { runtime, raw, fields: *FIELDS, members: Cell::new(0), memory, running });
+        let made = Rc::new(Self { runtime: RefCell::new(Some(runtime)), raw, fields: *FIELDS, members: Cell::new(0), memory, running });
         LATEST.set(Rc::downgrade(&made));
         Ok(made)
     }
 
     fn has_room(&self) -> bool {
-        self.fields.is_some() && self.members.get() < MOST_MEMBERS
+        self.fields.is_some() && self.members.get() < MOST_MEMBERS && self.runtime.borrow().is_some()
     }
 
-    /// A VU has ended.
+    /// A VU has ended, and its context is gone; the last one ends the runtime.
     pub fn part(&self) {
         self.members.set(self.members.get() - 1);
+        if self.members.get() == 0 {
+            drop(self.runtime.take());
+        }
     }
 
     /// A context for the VU that runs.
     pub fn context(&self) -> rquickjs::Result<Context> {
         // SAFETY: `raw` was asked of this runtime.
-        unsafe { intrinsics::context(&self.runtime, self.raw) }
+        unsafe { intrinsics::context(self.runtime.borrow().as_ref().ok_or(rquickjs::Error::Unknown)?, self.raw) }
     }
 
     /// The VU that runs begins an iteration.

@@ -282,12 +282,6 @@ fn hash_of<'a>(hasher: &DefaultHashBuilder, values: impl Iterator<Item = &'a str
 /// How long a script may compute without a request or sleep before it counts as runaway.
 pub const MAX_COMPUTE: Duration = Duration::from_secs(10);
 
-impl Drop for VuState {
-    fn drop(&mut self) {
-        self.runtime.part();
-    }
-}
-
 impl VuState {
     /// Fails where there is no memory for another runtime.
     pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64) -> Result<Self, ScriptError> {

@@ -143,6 +143,7 @@ fn body(state: &Rc<VuState>) {
     }
     state.yielder.set(None);
     state.runtime.leave();
+    state.runtime.part();
 }
 
 /// Gives the pages of the stack below the caller's frames back to the system: the init context goes deeper than most
