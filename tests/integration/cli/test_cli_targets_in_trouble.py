@@ -70,7 +70,7 @@ def test_run_says_why_requests_failed(
     done = cli("run", "-q", "-e", f"URL={url}", "script.js")
     assert done.returncode == 0 and "100.00%" in done.stdout  # as k6: without a threshold failed requests fail nothing
     assert [word for word in words if word not in done.stderr] == [], done.stderr
-    assert done.stderr.count("warning:") == 1
+    assert done.stderr.count("requests failed") == 1
 
 
 def test_capacity_of_a_script_names_what_the_target_answers(
