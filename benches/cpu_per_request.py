@@ -85,24 +85,34 @@ def rate(measured: Measured) -> float:
 
 
 def kept(
-    name: str, title: str, how: str, found: dict[str, list[Measured]], base: str, pick: Callable[[Measured], float]
+    name: str,
+    title: str,
+    how: str,
+    found: dict[str, list[Measured]],
+    versus: str,
+    base_of: Callable[[str], str],
+    pick: Callable[[Measured], float],
 ) -> None:
-    """Writes a table; its last column compares each row with `base`."""
-    what = "CPU" if pick is cpu else "rate"
-    columns = ["generator", "CPU µs/request", "requests/s", f"{what} over that of {base}"]
+    """Writes a table; its last column, `versus`, compares each row with that of `base_of` its name."""
     rows = [
         [
             contender,
             median_and_noise([one.cpu_us for one in values], ".1f"),
             median_and_noise([one.per_s for one in values], ",.0f"),
-            ratio(found, contender, base, pick) if base in found else "–",
+            ratio(found, contender, base_of(contender), pick) if base_of(contender) in found else "–",
         ]
         for contender, values in found.items()
     ]
     how += " " + " ".join(f"{peer} is not installed: {command}." for peer, command in peers.missing().items())
     versions = {**peers.versions(), "server": server_name()}
     command = f"TABLES={name} ROUNDS={ROUNDS} SECONDS={SECONDS} make bench"
+    columns = ["generator", "CPU µs/request", "requests/s", versus]
     bench_page.keep(name, title, command, how.strip(), columns, rows, versions)
+
+
+def kept_beside(name: str, title: str, how: str, found: dict[str, list[Measured]], base: str) -> None:
+    """Writes a table whose rows are compared with `base` by their CPU."""
+    kept(name, title, how, found, f"CPU over that of {base}", lambda _: base, cpu)
 
 
 def table_get(work: Work, folder: Path) -> None:
@@ -125,7 +135,7 @@ def table_get(work: Work, folder: Path) -> None:
         f"GET of one URL by {work.connections} connections in a closed loop (vegeta: as many workers without a rate), "
         "one core each for generator and server. Where the server's core is full, the rate is the server's."
     )
-    kept("get", "One URL", how, rounds(contenders), "wrk", cpu)
+    kept_beside("get", "One URL", how, rounds(contenders), "wrk")
 
 
 def table_script(work: Work, folder: Path) -> None:
@@ -143,7 +153,12 @@ def table_script(work: Work, folder: Path) -> None:
         f"POST of JSON, parse the answer, one check, one tag, one Trend; {work.connections} VUs in a closed loop where "
         "nothing else stands. The start of 2,000 VUs counts; over so few seconds it is much of their CPU."
     )
-    kept("script", "A realistic script", how, rounds(contenders), "k6", cpu)
+    kept_beside("script", "A realistic script", how, rounds(contenders), "k6")
+
+
+def without_output(row: str) -> str:
+    """The row of the same generator without raw samples."""
+    return row.removesuffix(", json").removesuffix(", csv")
 
 
 def table_outputs(work: Work, folder: Path) -> None:
@@ -173,24 +188,7 @@ def table_outputs(work: Work, folder: Path) -> None:
         "its writer too. In a closed loop the writer takes its CPU from the load. "
         f"At {RATE_OF_K6:,}/s, near what k6 can do on this core, it has room."
     )
-    kept_outputs(how, found)
-
-
-def kept_outputs(how: str, found: dict[str, list[Measured]]) -> None:
-    """As `kept`, each row with raw samples compared with its own without."""
-    rows = [
-        [
-            contender,
-            median_and_noise([one.cpu_us for one in values], ".1f"),
-            median_and_noise([one.per_s for one in values], ",.0f"),
-            ratio(found, contender, contender.rpartition(", ")[0], rate) if ", " in contender else "1",
-        ]
-        for contender, values in found.items()
-    ]
-    columns = ["generator", "CPU µs/request", "requests/s", "rate over that without"]
-    command = f"TABLES=outputs ROUNDS={ROUNDS} SECONDS={SECONDS} make bench"
-    versions = {**peers.versions(), "server": server_name()}
-    bench_page.keep("outputs", "Raw samples", command, how, columns, rows, versions)
+    kept("outputs", "Raw samples", how, found, "rate over that without", without_output, rate)
 
 
 def table_threads(work: Work, folder: Path) -> None:
@@ -204,7 +202,7 @@ def table_threads(work: Work, folder: Path) -> None:
         "The minimal script, not pinned. On few cores the server and the generator's threads share them, so the rate "
         "says what the machine carries; what a second thread costs is in the CPU per request."
     )
-    kept("threads", "Two threads", how, found, "plimsoll, 1 thread", cpu)
+    kept_beside("threads", "Two threads", how, found, "plimsoll, 1 thread")
 
 
 TABLES = {"get": table_get, "script": table_script, "outputs": table_outputs, "threads": table_threads}

@@ -158,8 +158,10 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     if let Some(url) = &config.url {
         url.request(&options).map_err(|mistake| EngineError::Options(vec![mistake]))?;
     }
-    check_exports(&options, &info)?;
-    check_thresholds(&options, &recorder.borrow())?;
+    let mistakes = [missing_exports(&options, &info), wrong_thresholds(&options, &recorder.borrow())].concat();
+    if !mistakes.is_empty() {
+        return Err(EngineError::Options(mistakes));
+    }
     let rules = Rules::new(&options).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
@@ -216,34 +218,21 @@ fn new_vu(bundle: &Arc<Bundle>, number: u64) -> Result<(Vu, InitInfo), ScriptErr
     Vu::load(VuState::new(bundle.clone(), recording, number)?)
 }
 
-fn check_exports(options: &Options, info: &InitInfo) -> Result<(), EngineError> {
-    let missing: Vec<String> = options
-        .scenarios
-        .iter()
-        .filter(|scenario| !info.exports.contains(&scenario.exec))
-        .map(|scenario| {
-            format!("scenario '{}': the script exports no function '{}'; it exports: {}", scenario.name, scenario.exec, info.exports.join(", "))
-        })
-        .collect();
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(EngineError::Options(missing))
-    }
+fn missing_exports(options: &Options, info: &InitInfo) -> Vec<String> {
+    let exports = info.exports.join(", ");
+    let missing = options.scenarios.iter().filter(|scenario| !info.exports.contains(&scenario.exec));
+    missing
+        .map(|scenario| format!("scenario '{}': the script exports no function '{}'; it exports: {exports}", scenario.name, scenario.exec))
+        .collect()
 }
 
 /// Thresholds may watch what the run records anyway, and the metrics that the init context has made.
-fn check_thresholds(options: &Options, recorder: &Recorder) -> Result<(), EngineError> {
+fn wrong_thresholds(options: &Options, recorder: &Recorder) -> Vec<String> {
     let kind = |name: &str| match name {
         "vus" | "vus_max" => Some(Kind::Gauge),
         _ => recorder.kind_of(name),
     };
-    let mistakes: Vec<String> = options.thresholds.iter().filter_map(|threshold| threshold.check(kind(&threshold.metric)).err()).collect();
-    if mistakes.is_empty() {
-        Ok(())
-    } else {
-        Err(EngineError::Options(mistakes))
-    }
+    options.thresholds.iter().filter_map(|threshold| threshold.check(kind(&threshold.metric)).err()).collect()
 }
 
 /// What a script says of itself, as JSON: `{options, exports, scenarios, declares_load, ignored}`.

@@ -87,8 +87,7 @@ impl SharedRuntime {
     }
 
     fn make() -> rquickjs::Result<Rc<Self>> {
-        let (memory, running) = (Rc::new(Ledger::default()), Running::default());
-        memory.enter(Share::default(), usize::MAX, 1);
+        let (memory, running) = (Ledger::unlimited(), Running::default());
         let runtime = Runtime::new_with_alloc(Limited(memory.clone()))?;
         // A runtime tells where it is by a context only.
         let raw = NonNull::new(Context::base(&runtime)?.get_runtime_ptr()).ok_or(rquickjs::Error::Unknown)?;
@@ -188,9 +187,7 @@ impl Fields {
     /// Watches a runtime: the frame is the one word that is null at rest and points into the stack during a call, the
     /// jobs the one list near it that is empty at rest and not while a job waits. `None` if that leaves a doubt.
     fn find() -> Option<Self> {
-        let memory = Rc::new(Ledger::default());
-        memory.enter(Share::default(), usize::MAX, 1);
-        let runtime = Runtime::new_with_alloc(Limited(memory)).ok()?;
+        let runtime = Runtime::new_with_alloc(Limited(Ledger::unlimited())).ok()?;
         let context = Context::full(&runtime).ok()?;
         context.with(|ctx| {
             // SAFETY: the context is alive, and so is its runtime, which is as large as its allocation.

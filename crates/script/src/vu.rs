@@ -136,9 +136,12 @@ impl Drop for Vu {
 fn body(state: &Rc<VuState>) {
     state.runtime.enter(Away::new(state.clone()), state.stack_end.get());
     match state.runtime.context() {
-        // SAFETY: this coroutine alone uses the context, and while it runs nobody else is in the runtime: the others have
-        // left it. The safe way would lock the runtime for as long as the VU is suspended.
-        Ok(context) => serve(&unsafe { Ctx::from_raw(context.as_raw()) }, state),
+        Ok(context) => {
+            // SAFETY: this coroutine alone uses the context, and while it runs nobody else is in the runtime: the others
+            // have left it. The safe way would lock the runtime for as long as the VU is suspended.
+            serve(&unsafe { Ctx::from_raw(context.as_raw()) }, state);
+            drop(state.prototypes.take());
+        }
         Err(error) => drop(state.suspend(Output::Loaded(Err(ScriptError::no_runtime(&error))))),
     }
     state.yielder.set(None);
@@ -167,7 +170,6 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
         Ok(loaded) => loaded,
         Err(error) => {
             events.clear(ctx);
-            drop(state.prototypes.take());
             state.rest(ctx, Output::Loaded(Err(error)));
             return;
         }
@@ -185,7 +187,6 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
     }
     // Nothing of JavaScript may outlive its context.
     events.clear(ctx);
-    drop(state.prototypes.take());
 }
 
 fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<(Object<'js>, InitInfo), ScriptError> {
