@@ -9,7 +9,14 @@ if TYPE_CHECKING:
     from plimsoll.experiments.result import Progress
 
 EVERY_S = 5
-PHASES = {"range": "finding the range", "bracket": "bracketing", "expected": "expected load", "drain": "draining"}
+PHASES = {
+    "range": "finding the range",
+    "bracket": "bracketing",
+    "expected": "expected load",
+    "drain": "draining",
+    "baseline": "one user alone",
+    "load": "loading",
+}
 
 
 class ProgressLine:
@@ -32,10 +39,10 @@ class ProgressLine:
         text = (
             f"{progress.second:5.0f} s  {PHASES[progress.phase]:<17}  {level(progress.level, unit):>14}"
             f"  {progress.done_per_s:7.1f} of {progress.planned_per_s:.1f}/s done  {progress.unfinished:.0f} unfinished"
-            f"  {', '.join(known)}"
+            f"  {', '.join(known)}{progress.words}"
         )
         print(
-            f"\r\x1b[2K{text[:118]}" if self._live else text,
+            f"\r\x1b[2K{text[:130]}" if self._live else text,
             end="" if self._live else "\n",
             file=sys.stderr,
             flush=True,

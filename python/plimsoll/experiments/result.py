@@ -13,9 +13,14 @@ from plimsoll.experiments.search import Bracket, Goal
 from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
-StepKind = Literal["probe", "hold", "expected"]
-Phase = Literal["range", "bracket", "expected", "drain"]
-PHASE_OF: dict[StepKind, Phase] = {"probe": "range", "hold": "bracket", "expected": "expected"}
+StepKind = Literal["probe", "hold", "expected", "baseline"]
+Phase = Literal["range", "bracket", "expected", "drain", "baseline", "load"]
+PHASE_OF: dict[StepKind, Phase] = {
+    "probe": "range",
+    "hold": "bracket",
+    "expected": "expected",
+    "baseline": "baseline",
+}
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,7 @@ class CapacityResult:
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of live progress, once a second: what is held, and what is known so far."""
+    """One line of live progress, once a second: what is held, and what is known so far, also in `words`."""
 
     phase: Phase
     second: float
@@ -172,6 +177,7 @@ class Progress:
     done_per_s: float
     unfinished: float
     bracket: Bracket
+    words: str = ""
 
 
 def level_text(level: float) -> str:

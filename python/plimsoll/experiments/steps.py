@@ -87,6 +87,7 @@ class StepHolder:
         self._data_volume = data_volume
         self._began = False
         self._unfinished = 0
+        self.words = ""
         self._stolen, self._speed = 0.0, math.nan
         self._speed_errors: list[float] = []
 
@@ -105,7 +106,7 @@ class StepHolder:
         judgement: Judgement | None = None
         try:
             for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
-                self._record(snapshot, PHASE_OF[kind])
+                self.record(snapshot, PHASE_OF[kind])
                 if snapshot.second < measured_from:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
@@ -128,7 +129,7 @@ class StepHolder:
             took_s = self.source.drain(limit_s)
             seconds = list(self.source.snapshots(self.source.now()))
             for snapshot in seconds:
-                self._record(snapshot, "drain", probe=snapshot is seconds[-1])
+                self.record(snapshot, "drain", probe=snapshot is seconds[-1])
             rounds += 1
             total_s += took_s if math.isfinite(took_s) else limit_s
             if math.isfinite(took_s) or self._unfinished >= DRAINING_SHARE * before or rounds >= MOST_DRAINS:
@@ -179,7 +180,7 @@ class StepHolder:
         self.event("step_ended", end_s, **record.to_json())
         return record
 
-    def _record(self, snapshot: Snapshot, phase: Phase, probe: bool = True) -> None:
+    def record(self, snapshot: Snapshot, phase: Phase, probe: bool = True) -> None:
         """Write one second and ask the probes, whose rates span the time since they were last asked."""
         self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
         if self.writer is not None:
@@ -200,6 +201,7 @@ class StepHolder:
                     float(snapshot.done),
                     float(self._unfinished),
                     self.bracket,
+                    self.words,
                 )
             )
 

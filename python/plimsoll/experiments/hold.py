@@ -1,0 +1,141 @@
+"""Is it stable at one load? One user alone first, then the load held for the time asked; findings read the run directory.
+
+    baseline   each operation by one user who does nothing at the same time: what is slow here is slow without any load
+    hold       the level, for the time, without looking back: the answer is in its time series (findings/hold.py)
+
+It ends early only where going on would hurt: most requests fail, or the work that waits would take the target half a
+minute. Ctrl-C ends with what was measured. Time is the load source's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from plimsoll.experiments.judge import Judgement, give_up_reason
+from plimsoll.experiments.load import LoadSource
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
+from plimsoll.experiments.shifted import Shifted
+from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
+
+PATIENCE_S = 30
+DRAIN_LIMIT_S = 30.0
+
+
+@dataclass(frozen=True)
+class HoldSettings:
+    """`level` in the source's unit; times in seconds of its clock; `baseline_s`: of the run of one user before it."""
+
+    level: float
+    duration_s: float = 600.0
+    warm_up_s: float = 30.0
+    baseline_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not (self.level > 0 and self.duration_s > 0 and self.warm_up_s >= 0 and self.baseline_s >= 0):
+            raise ValueError("level and duration_s are above 0, warm_up_s and baseline_s not below")
+
+
+@dataclass
+class HoldResult:
+    """How it ended, and its steps as they were held: the baseline's, if there was one, and the hold's."""
+
+    unit: str
+    open: bool
+    settings: HoldSettings
+    status: Status = "finished"
+    reason: str = ""
+    steps: list[StepRecord] = field(default_factory=list)
+    load_s: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as findings read it, from the run's event `hold_result`."""
+        return {
+            "unit": self.unit,
+            "open": self.open,
+            "status": self.status,
+            "reason": self.reason,
+            "level": self.settings.level,
+            "duration_s": self.settings.duration_s,
+            "warm_up_s": self.settings.warm_up_s,
+            "load_s": self.load_s,
+            "steps": [{**step.to_json(), "kind_of_step": step.kind} for step in self.steps],
+        }
+
+
+def run_hold(
+    source: LoadSource,
+    settings: HoldSettings,
+    baseline: LoadSource | None = None,
+    writer: Writer | None = None,
+    probes_sampler: ProbesSampler | None = None,
+    on_progress: ProgressCallback | None = None,
+    data_volume: DataVolume | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> HoldResult:
+    """Hold the level; both sources are started here and stopped whatever happens.
+
+    `baseline`: a source whose level 1 is one user at work; without it there is no baseline. The others as in
+    `run_capacity`; the last event written is `hold_result`.
+    """
+    holder = StepHolder(baseline or source, writer, probes_sampler, on_progress, data_volume, on_message)
+    result = HoldResult(source.unit, source.open, settings, steps=holder.records)
+    try:
+        if baseline is not None and settings.baseline_s > 0:
+            _alone(holder, baseline, settings.baseline_s)
+        _under_load(holder, source, settings, result)
+    except KeyboardInterrupt:
+        result.status, result.reason = "interrupted", "It was ended by an interruption."
+        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
+    result.load_s = max((step.end_s for step in holder.records), default=0.0)
+    holder.event("hold_result", result.load_s, result=result.to_json())
+    return result
+
+
+def _alone(holder: StepHolder, baseline: LoadSource, seconds: float) -> None:
+    """One user at work before the load."""
+    holder.source, holder.warm_up_s = baseline, 0.0
+    try:
+        baseline.start()
+        about = {"experiment": "hold", "unit": baseline.unit, "open": baseline.open}
+        holder.event("experiment_started", baseline.now(), **about)
+        holder.hold(1.0, "baseline", seconds, lambda seen: None, lambda seen: Judgement("undecided"))
+        holder.drain(DRAIN_LIMIT_S)
+    finally:
+        baseline.stop()
+
+
+def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, result: HoldResult) -> None:
+    offset_s = math.ceil(holder.source.now()) if holder.records else 0
+    shifted = Shifted(source, offset_s)
+    started = False
+    try:
+        shifted.start()
+        started = True
+        holder.source, holder.warm_up_s = shifted, settings.warm_up_s
+        holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
+        record = holder.hold(settings.level, "expected", settings.duration_s, _decide, _conclude)
+        if record.judgement.given_up:
+            result.reason = (
+                f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
+                f"{record.judgement.reasons[0]}"
+            )
+        holder.drain(DRAIN_LIMIT_S)
+        holder.read_data_volume()
+    finally:
+        if started:
+            shifted.stop()
+
+
+def _decide(seen: Measurement) -> Judgement | None:
+    if len(seen.seconds) < PATIENCE_S:
+        return None
+    stop = give_up_reason(seen)
+    return Judgement("bad", (stop,), given_up=True) if stop is not None else None
+
+
+def _conclude(seen: Measurement) -> Judgement:
+    return Judgement("undecided")

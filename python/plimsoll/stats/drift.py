@@ -1,0 +1,115 @@
+"""Does a series drift? Theil–Sen slope whose interval respects that neighbours depend on each other.
+
+Sen's (1968) interval comes from Kendall's variance, which assumes independent values. With an autocorrelation φ of lag 1
+that variance is multiplied by (1 + φ) / (1 − φ), its value for an AR(1) process and many values (Yue and Wang 2004). φ is that
+of the residuals, corrected for the bias of a short series by + (1 + 3 φ) / n (Kendall 1954), and never below 0.
+
+Values are first averaged into at most 40 blocks of equal time: what remains of the dependence is mild, and single
+outliers weigh little. What breaks it: a memory longer than a block or two, as of a queue near saturation; then φ comes near
+1 and the answer is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MOST_BLOCKS = 40
+FEWEST_BLOCKS = 10
+MOST_DEPENDENCE = 0.85
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Slope per second with its interval; `start` and `end`: values of the line at the first and last moment;
+    `dependence`: φ of the block means; `blocks`: how many."""
+
+    slope: float
+    low: float
+    high: float
+    confidence: float
+    start: float
+    end: float
+    span_s: float
+    dependence: float
+    blocks: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def share(self) -> float:
+        """Change over the span ÷ the value at its start; 0 for a start of 0."""
+        return self.slope * self.span_s / self.start if self.start else 0.0
+
+    @property
+    def share_interval(self) -> tuple[float, float]:
+        """The interval of `share`."""
+        scale = self.span_s / self.start if self.start else 0.0
+        return self.low * scale, self.high * scale
+
+
+def drift(seconds: ArrayLike, values: ArrayLike, confidence: float = 0.99) -> Drift | None:
+    """Drift of `values` at `seconds`, both of shape (n,); NaN is left out.
+
+    None where it cannot be told: fewer than 10 blocks with values, or a dependence that reaches beyond the blocks.
+    """
+    at, series = _blocks(np.asarray(seconds, dtype=float), np.asarray(values, dtype=float))
+    count = series.size
+    if count < FEWEST_BLOCKS:
+        return None
+    first, second = np.triu_indices(count, k=1)
+    slopes = np.sort((series[second] - series[first]) / (at[second] - at[first]))
+    slope = float(np.median(slopes))
+    offset = float(np.median(series - slope * at))
+    phi = dependence(series - offset - slope * at)
+    if phi > MOST_DEPENDENCE:
+        return None
+    variance = count * (count - 1) * (2 * count + 5) / 18 * (1 + phi) / (1 - phi)
+    spread = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(variance)
+    low = int(np.floor((slopes.size - spread) / 2))
+    high = int(np.ceil((slopes.size + spread) / 2))
+    span = float(at[-1] - at[0]) * count / (count - 1)
+    begin = float(at[0]) - span / count / 2
+    return Drift(
+        slope=slope,
+        low=float(slopes[low]) if low >= 0 else -np.inf,
+        high=float(slopes[high]) if high < slopes.size else np.inf,
+        confidence=confidence,
+        start=offset + slope * begin,
+        end=offset + slope * (begin + span),
+        span_s=span,
+        dependence=phi,
+        blocks=count,
+    )
+
+
+def dependence(residuals: ArrayLike) -> float:
+    """Autocorrelation of lag 1 of shape (n,), bias-corrected, within [0, 1]."""
+    rest = np.asarray(residuals, dtype=float)
+    rest = rest - rest.mean()
+    whole = float(rest @ rest)
+    if whole <= 0 or rest.size < 4:
+        return 0.0
+    phi = float(rest[1:] @ rest[:-1]) / whole
+    return float(min(1.0, max(0.0, phi + (1 + 3 * phi) / rest.size if phi > 0 else 0.0)))
+
+
+def _blocks(at: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means of at most MOST_BLOCKS stretches of equal time: (middle, mean) of those with values."""
+    known = np.isfinite(values) & np.isfinite(at)
+    at, values = at[known], values[known]
+    if at.size < FEWEST_BLOCKS:
+        return at, values
+    edges = np.linspace(at.min(), np.nextafter(at.max(), np.inf), min(MOST_BLOCKS, at.size) + 1)
+    place = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, edges.size - 2)
+    counts = np.bincount(place, minlength=edges.size - 1)
+    filled = counts > 0
+    sums = np.bincount(place, weights=values, minlength=edges.size - 1)
+    middles = np.bincount(place, weights=at, minlength=edges.size - 1)
+    return middles[filled] / counts[filled], sums[filled] / counts[filled]

@@ -1,0 +1,70 @@
+"""How long will loading N items take? From the time each item took so far, at the volume of data there was then.
+
+    total = elapsed + ∫ from n to N of c(v) dv        c(v): seconds per item at volume v (growth_family.py)
+
+The interval is that of curves drawn from all families by their weight and from their parameters' scatter, times the scatter
+of the pace itself over the items left. It says what follows *if the curve goes on*: a cliff ahead is in no data. Before a
+twentieth of the items there is no forecast.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from plimsoll.stats.cliff import cliff
+from plimsoll.stats.drift import dependence
+from plimsoll.stats.growth_family import Growth, growth_of, total_draws
+
+FEWEST_POINTS = 8
+LEAST_SHARE = 0.05
+DRIFT_CV = 0.03
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds in all with their interval; `left_s` of it still to come; `growth` is what it rests on."""
+
+    total_s: float
+    low_s: float
+    high_s: float
+    left_s: float
+    confidence: float
+    growth: Growth
+
+
+def forecast(
+    volume: ArrayLike, per_item_s: ArrayLike, elapsed_s: float, loaded: float, wanted: float, seed: int = 1
+) -> Forecast | None:
+    """Forecast from costs per item at volumes, both of shape (n,), ascending; volume counts what was there before too.
+
+    `loaded` of `wanted` items are there after `elapsed_s`. None before LEAST_SHARE of them, or with fewer than eight points.
+    After a cliff only what came after it counts, once there are eight points of that.
+    """
+    at, cost = np.asarray(volume, dtype=float), np.asarray(per_item_s, dtype=float)
+    usable = (at > 0) & (cost > 0)
+    at, cost = at[usable], cost[usable]
+    if at.size < FEWEST_POINTS or loaded < LEAST_SHARE * wanted or wanted <= 0:
+        return None
+    step = cliff(at, cost)
+    if step is not None and at.size - step.place >= FEWEST_POINTS:
+        at, cost = at[step.place :], cost[step.place :]
+    first = growth_of(at, cost)
+    if first is None:
+        return None
+    phi = min(0.9, dependence(np.log(cost / first.best.at(at))))
+    growth = growth_of(at, cost, phi) or first
+    left = max(0.0, wanted - loaded)
+    if left == 0:
+        return Forecast(elapsed_s, elapsed_s, elapsed_s, 0.0, 0.90, growth)
+    now = float(at[-1])
+    draws = total_draws(growth, now, now + left, seed)
+    # The pace of a whole machine wanders by some per cent over minutes, which no scatter of neighbours shows.
+    random = np.random.default_rng([seed, 1])
+    spread = math.hypot(DRIFT_CV, growth.best.cv * math.sqrt((1 + phi) / (1 - phi) / max(1.0, left / loaded * at.size)))
+    draws = draws * np.exp(spread * random.standard_normal(draws.size))
+    low, middle, high = np.quantile(draws, [0.05, 0.5, 0.95])
+    return Forecast(elapsed_s + middle, elapsed_s + low, elapsed_s + high, float(middle), 0.90, growth)
