@@ -13,6 +13,9 @@ from plimsoll.cli.capacity import capacity
 from plimsoll.cli.control import control
 from plimsoll.cli.demo import demo
 from plimsoll.cli.doctor import doctor
+from plimsoll.cli.drain import drain
+from plimsoll.cli.grow import grow
+from plimsoll.cli.hold import hold
 from plimsoll.cli.lab import lab
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.run import run
@@ -48,6 +51,9 @@ app.command()(demo)
 app.command(context_settings=_OWN_FLAGS)(run)
 app.command()(control)
 app.command()(capacity)
+app.command()(hold)
+app.command()(grow)
+app.command()(drain)
 app.command()(doctor)
 app.command()(report)
 app.command()(schema)

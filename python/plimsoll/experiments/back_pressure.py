@@ -1,13 +1,16 @@
 """How many creates at a time: as many as raise the throughput, and fewer as soon as one fails.
 
     start      double the concurrency as long as a doubling brings 30 % more throughput
-    climb      now and then try a quarter more, and a quarter less: keep more if it brings at least half of what it adds, keep
+    climb      now and then try a quarter more, and a quarter less: keep more if it brings at least half of what it
+        adds, keep
                less if that costs no more than a quarter of what it takes (incremental steps: Heiss and Wagner 1991)
-    fail       a failed create, or answers slower than the limit, halve it (multiplicative decrease: Chiu and Jain 1989) and set
+    fail       a failed create, or answers slower than the limit, halve it (multiplicative decrease: Chiu and Jain
+        1989) and set
                a ceiling below where it failed, which is raised by one after CALM_WINDOWS windows without a failure
 
-Throughput and not latency is followed, because the latency of creates rises with the data by itself, and a limit taken from the
-first minutes would throttle an ageing target more and more. Pure: windows in, a concurrency out (docs/decisions/0010).
+Throughput and not latency is followed, because the latency of creates rises with the data by itself, and a limit
+taken from the first minutes would throttle an ageing target more and more. Pure: windows in, a concurrency out
+(docs/decisions/0010).
 """
 
 from __future__ import annotations

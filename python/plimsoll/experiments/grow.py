@@ -1,9 +1,10 @@
 """How long does loading N items take, and how does it age? A closed load under back pressure, until N items are there.
 
-Windows of a few seconds at one concurrency (back_pressure.py says which one next) are written as events `grow_window`; they
-are all that the findings, the forecast and a resumption need. Near the end the concurrency falls with the items left, so that
-little more than N is loaded. An item counts as loaded when its iteration ended and none of its requests failed, or as a
-Counter of the script says. Ctrl-C ends with what was loaded; a later run resumes there. Time is the load source's own.
+Windows of a few seconds at one concurrency (back_pressure.py says which one next) are written as events
+`grow_window`; they are all that the findings, the forecast and a resumption need. Near the end the concurrency falls
+with the items left, so that little more than N is loaded. An item counts as loaded when its iteration ended and none
+of its requests failed, or as a Counter of the script says. Ctrl-C ends with what was loaded; a later run resumes
+there. Time is the load source's own.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ FAR = 10**9
 
 @dataclass(frozen=True)
 class GrowSettings:
-    """`items` to load in all; concurrency within `least` and `most`; `counter`: a Counter of the script that counts items;
-    `allowed_failures`: share of failed creates above which the run is no success; `loaded` items were there from an earlier run,
-    with its `windows`; `slow_ms`: mean time of a create that is too slow."""
+    """`items` to load in all; concurrency within `least` and `most`; `counter`: a Counter of the script that counts
+    items; `allowed_failures`: share of failed creates above which the run is no success; `loaded` items were there
+    from an earlier run, with its `windows`; `slow_ms`: mean time of a create that is too slow."""
 
     items: int
     least: int = 1
@@ -64,7 +65,8 @@ class GrowResult:
     causes: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The result as findings read it, from the run's event `grow_result`; windows and forecasts are events of their own."""
+        """The result as findings read it, from the run's event `grow_result`; windows and forecasts are events of
+        their own."""
         return {
             "status": self.status,
             "reason": self.reason,

@@ -1,4 +1,5 @@
-"""Is it stable at one load? One user alone first, then the load held for the time asked; findings read the run directory.
+"""Is it stable at one load? One user alone first, then the load held for the time asked; findings read the run
+directory.
 
     baseline   each operation by one user who does nothing at the same time: what is slow here is slow without any load
     hold       the level, for the time, without looking back: the answer is in its time series (findings/hold.py)
@@ -62,7 +63,7 @@ class HoldResult:
             "duration_s": self.settings.duration_s,
             "warm_up_s": self.settings.warm_up_s,
             "load_s": self.load_s,
-            "steps": [{**step.to_json(), "kind_of_step": step.kind} for step in self.steps],
+            "steps": [step.to_json() for step in self.steps],
         }
 
 
@@ -117,7 +118,7 @@ def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, 
         started = True
         holder.source, holder.warm_up_s = shifted, settings.warm_up_s
         holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
-        record = holder.hold(settings.level, "expected", settings.duration_s, _decide, _conclude)
+        record = holder.hold(settings.level, "expected", settings.duration_s, decide, conclude)
         if record.judgement.given_up:
             result.reason = (
                 f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
@@ -130,12 +131,12 @@ def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, 
             shifted.stop()
 
 
-def _decide(seen: Measurement) -> Judgement | None:
+def decide(seen: Measurement) -> Judgement | None:
     if len(seen.seconds) < PATIENCE_S:
         return None
     stop = give_up_reason(seen)
     return Judgement("bad", (stop,), given_up=True) if stop is not None else None
 
 
-def _conclude(seen: Measurement) -> Judgement:
+def conclude(seen: Measurement) -> Judgement:
     return Judgement("undecided")

@@ -122,7 +122,8 @@ class StepHolder:
         return self._close(seen, kind, start_s, judgement or conclude(seen), volume)
 
     def drain(self, limit_s: float) -> float:
-        """Level 0 until nothing waits or runs; seconds taken, infinity if the work left did not shrink in `limit_s`."""
+        """Level 0 until nothing waits or runs; seconds taken, infinity if the work left did not shrink in
+        `limit_s`."""
         total_s, rounds = 0.0, 0
         while True:
             before = self._unfinished
@@ -140,8 +141,8 @@ class StepHolder:
         return drained_s
 
     def read_data_volume(self) -> float | None:
-        """The data volume now, which is also that after the last step; None where the study does not say how, and while
-        the target has more than a second's work before it: the answer would wait behind that."""
+        """The data volume now, which is also that after the last step; None where the study does not say how, and
+        while the target has more than a second's work before it: the answer would wait behind that."""
         best_per_s = max((record.measurement.done_per_s for record in self.records), default=math.inf)
         if self._data_volume is None or self._unfinished > best_per_s:
             return None

@@ -81,14 +81,14 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     unit = wording.LEVEL_UNITS.get(str(section(finding, "capacity").get("unit")), unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
-    evidence = limited.get("evidence")
+    evidence = limited.get("evidence") or finding.get("evidence")
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
         valid=finding.get("valid", True) is not False,
         unanswered=unanswered,
         experiment=str(finding.get("experiment") or ""),
-        facts=[*_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
+        facts=[*_told_facts(finding), *_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
         evidence=" ".join(_texts(evidence)) or None,
         objectives=[
             _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
@@ -143,6 +143,13 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         yield "Headroom", wording.headroom(headroom["ratio"])
 
 
+def _told_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Pairs of label and value that the finding has in words already."""
+    for pair in finding.get("facts") or ():
+        if isinstance(pair, list | tuple) and len(pair) == 2:
+            yield str(pair[0]), str(pair[1])
+
+
 def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
     words, interval = f"about {wording.level(capacity['knee'], unit)}", capacity.get("knee_interval")
     if isinstance(interval, list | tuple) and len(interval) == 2 and all(map(is_number, interval)):
@@ -176,12 +183,15 @@ def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
     subject = entry.get("operation") or entry.get("request") or "all requests"
     met, at = entry.get("met_up_to_users", entry.get("met_up_to")), entry.get("at_level")
+    told = entry.get("words")
     verdicts = [dict(item) for item in entry.get("verdicts") or () if isinstance(item, Mapping)]
     known = ((met, "met up to"), (entry.get("failed_from"), "failed from"))
     words = ", ".join(f"{text} {wording.level(level, unit)}" for level, text in known if is_number(level))
     words = words or _unmet_words(verdicts)
     verdict = str(entry.get("verdict") or "unknown")
-    if is_number(at) and verdict != "unknown":
+    if told:
+        words = f"{wording.verdict(verdict)}: {told}"
+    elif is_number(at) and verdict != "unknown":
         words = f"{wording.verdict(verdict)} at {wording.level(at, unit)}; {words}"
     return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
 

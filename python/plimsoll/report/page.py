@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from plimsoll.report import finding_view, level_charts, tables, time_charts, wording
+from plimsoll.report import finding_view, level_charts, long_charts, tables, time_charts, wording
 from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
@@ -62,11 +62,12 @@ class Page:
     machine: list[tuple[str, str]]
     events: list[tuple[str, str, str]]
     facts: dict[str, Any] = field(default_factory=dict)
+    long_run: list[Chart] = field(default_factory=list)
 
     @property
     def charts(self) -> list[Chart]:
         """Every chart of the page, in order."""
-        return [*self.curves, *self.over_time, *self.resources, *self.generator_charts]
+        return [*self.long_run, *self.curves, *self.over_time, *self.resources, *self.generator_charts]
 
 
 def build(run: RunEvidence) -> Page:
@@ -102,6 +103,7 @@ def build(run: RunEvidence) -> Page:
         machine=tables.machine_rows(run.manifest),
         events=_event_rows(run),
         facts=_method_facts(run),
+        long_run=long_charts.charts_of(run),
     )
 
 
@@ -143,6 +145,8 @@ def measured(run: RunEvidence, unit: str) -> list[tuple[str, str]]:
 
 def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]:
     marks = level_charts.marks_of(main, run.manifest, run.steps)
+    if run.manifest.get("experiment") in long_charts.EXPERIMENTS:
+        return []
     drawn = (
         (
             "level-throughput",
@@ -225,6 +229,16 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
     skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result", "data_volume"}
+    skipped |= {
+        "hold_result",
+        "grow_result",
+        "drain_result",
+        "grow_window",
+        "grow_resumed",
+        "grow_settings",
+        "forecast",
+        "drain_settings",
+    }
     rows = []
     for event in run.events:
         kind = str(event.get("kind"))

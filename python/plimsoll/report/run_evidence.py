@@ -147,6 +147,8 @@ def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
         status = "interrupted" if reader.state in ("interrupted", "killed", "running") else reader.state
         found = run_finding_of(reader.snapshots(), reader.resources(), status=status, run_path=str(reader.path))
         return [found] if found else []
+    if reader.manifest.get("experiment") in ("hold", "grow", "drain"):
+        return _partial_long_run(reader)
     proven = any("measured_from_s" in event for event in reader.events("step_ended"))
     if reader.manifest.get("experiment") != "capacity" or not proven:
         return []
@@ -160,3 +162,22 @@ def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
         objectives=study.get("objectives") or (),
         run_path=str(reader.path),
     )
+
+
+def _partial_long_run(reader: RunReader) -> list[dict[str, Any]]:
+    """What a killed hold, grow or drain proves; their findings read the run directory anyway."""
+    if next(iter(reader.snapshots()), None) is None:
+        return []
+    path, experiment = str(reader.path), reader.manifest["experiment"]
+    if experiment == "grow":
+        from plimsoll.findings.grow import grow_findings
+
+        return grow_findings(reader, run_path=path)
+    if experiment == "drain":
+        from plimsoll.findings.drain import drain_findings
+
+        return drain_findings(reader, run_path=path)
+    from plimsoll.findings.hold import hold_findings
+
+    study = reader.manifest.get("study") or {}
+    return hold_findings(reader, objectives=study.get("objectives") or (), run_path=path)

@@ -1,7 +1,8 @@
 """Do errors come in bursts? Stretches of seconds with more failures than a steady share explains.
 
-Each window of 10 s is compared with the share of the whole run (binomial tail, Poisson for small shares); it belongs to a burst if so
-many failures have a probability below 1 % ÷ the number of windows (Bonferroni), and neighbouring windows are one burst.
+Each window of 10 s is compared with the share of the whole run (binomial tail, Poisson for small shares); it belongs
+to a burst if so many failures have a probability below 1 % ÷ the number of windows (Bonferroni), and neighbouring
+windows are one burst.
 """
 
 from __future__ import annotations

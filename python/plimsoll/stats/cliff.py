@@ -1,9 +1,10 @@
 """Is there a cliff: a place from which on a cost is higher at once, as when data no longer fit in memory?
 
-A step is sought in the logarithm of the cost, beside a smooth curve in the logarithm of the volume (a parabola), at every
-place with at least five points on either side. Its t value, divided by √((1 + φ) / (1 − φ)) for residuals that remember, must
-exceed 4.5: of 200 places one exceeds 3.9 by chance in one of a hundred runs (Bonferroni, two-sided). Only steps upwards by
-15 % and more are called cliffs. What breaks it: a cost that climbs over a third of the range is no step.
+A step is sought in the logarithm of the cost, beside a smooth curve in the logarithm of the volume (a parabola), at
+every place with at least five points on either side. Its t value, divided by √((1 + φ) / (1 − φ)) for residuals that
+remember, must exceed 4.5: of 200 places one exceeds 3.9 by chance in one of a hundred runs (Bonferroni, two-sided).
+Only steps upwards by 15 % and more are called cliffs. What breaks it: a cost that climbs over a third of the range is
+no step.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ MOST_PLACES = 200
 
 @dataclass(frozen=True)
 class Cliff:
-    """From volume `at` on (between `low` and `high`, the neighbouring points) the cost is `rise` (a share) higher; `t`: its
-    strength in standard deviations."""
+    """From volume `at` on (between `low` and `high`, the neighbouring points) the cost is `rise` (a share) higher;
+    `t`: its strength in standard deviations."""
 
     at: float
     low: float

@@ -1,12 +1,13 @@
 """Does a series drift? Theil–Sen slope whose interval respects that neighbours depend on each other.
 
-Sen's (1968) interval comes from Kendall's variance, which assumes independent values. With an autocorrelation φ of lag 1
-that variance is multiplied by (1 + φ) / (1 − φ), its value for an AR(1) process and many values (Yue and Wang 2004). φ is that
-of the residuals, corrected for the bias of a short series by + (1 + 3 φ) / n (Kendall 1954), and never below 0.
+Sen's (1968) interval comes from Kendall's variance, which assumes independent values. With an autocorrelation φ of
+lag 1 that variance is multiplied by (1 + φ) / (1 − φ), its value for an AR(1) process and many values (Yue and Wang
+2004). φ is that of the residuals, corrected for the bias of a short series by + (1 + 3 φ) / n (Kendall 1954), and
+never below 0.
 
 Values are first averaged into at most 40 blocks of equal time: what remains of the dependence is mild, and single
-outliers weigh little. What breaks it: a memory longer than a block or two, as of a queue near saturation; then φ comes near
-1 and the answer is None.
+outliers weigh little. What breaks it: a memory longer than a block or two, as of a queue near saturation; then φ
+comes near 1 and the answer is None.
 """
 
 from __future__ import annotations

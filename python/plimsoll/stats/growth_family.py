@@ -4,15 +4,18 @@
     n log n   a + b n ln n   power        a n^b             with a, b ≥ 0
 
 Costs scatter in proportion to themselves, so each family is fitted to the least sum of squared *relative* residuals
-(weights 1 / fit², three rounds) and compared by AICc (Hurvich and Tsai 1989) with a variance that all share. Two guards:
+(weights 1 / fit², three rounds) and compared by AICc (Hurvich and Tsai 1989) with a variance that all share. Two
+guards:
 
-* A family is *decided* when no other one with as good a fit says something else: its Akaike weight reaches 0.8, or the others with
-  weight say the same: all flat is constant; a logarithm and a power below 0.25 are one curve over a few decades, which is called
-  logarithmic.
+* A family is *decided* when no other one with as good a fit says something else: its Akaike weight reaches 0.8, or
+the others with
+  weight say the same: all flat is constant; a logarithm and a power below 0.25 are one curve over a few decades,
+  which is called logarithmic.
 * A prediction at a larger volume is refused where the families with weight, and the scatter of their
   parameters, disagree: its 90 % interval is wider than ± 30 %.
 
-What breaks it: a cliff inside the range (change_point.py looks for it first), fewer than four volumes, less than a decade.
+What breaks it: a cliff inside the range (change_point.py looks for it first), fewer than four volumes, less than a
+decade.
 """
 
 from __future__ import annotations
@@ -88,8 +91,8 @@ class Growth:
 def growth_of(volume: ArrayLike, cost: ArrayLike, dependence: float = 0.0) -> Growth | None:
     """Fit all families to costs (> 0) at volumes (> 0), both of shape (n,).
 
-    `dependence`: φ of neighbouring points' residuals, which makes n points worth n (1 − φ) / (1 + φ). None with fewer than four
-    distinct volumes.
+    `dependence`: φ of neighbouring points' residuals, which makes n points worth n (1 − φ) / (1 + φ). None with fewer
+    than four distinct volumes.
     """
     at, seen = np.asarray(volume, dtype=float), np.asarray(cost, dtype=float)
     usable = np.isfinite(at) & np.isfinite(seen) & (at > 0) & (seen > 0)
@@ -113,7 +116,8 @@ def growth_of(volume: ArrayLike, cost: ArrayLike, dependence: float = 0.0) -> Gr
 def predict(
     growth: Growth, volume: float, seed: int = 1, confidence: float = 0.90
 ) -> tuple[float, float, float] | None:
-    """(cost, low, high) at a volume, an average over the families by weight; None where they do not tell (see above)."""
+    """(cost, low, high) at a volume, an average over the families by weight; None where they do not tell (see
+    above)."""
     draws = _draws(growth, np.array([volume]), seed)[:, 0]
     tail = (1 - confidence) / 2
     low, middle, high = np.quantile(draws, [tail, 0.5, 1 - tail])
@@ -123,7 +127,8 @@ def predict(
 
 
 def total_draws(growth: Growth, start: float, end: float, seed: int = 1, draws: int = DRAWS) -> Array:
-    """∫ cost dn from `start` to `end`, drawn from families by weight and parameters by their scatter, shape (draws,)."""
+    """∫ cost dn from `start` to `end`, drawn from families by weight and parameters by their scatter, shape
+    (draws,)."""
     grid = np.linspace(start, end, 65)
     curves = _draws(growth, grid, seed, draws)
     return np.asarray(np.trapezoid(curves, grid, axis=1))

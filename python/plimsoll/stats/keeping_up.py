@@ -1,18 +1,20 @@
 """Does a consumer keep up with what comes in? From counts per second of items put in and taken out.
 
-Above its capacity a consumer's backlog grows in proportion to time, below it only wanders; at the border it is a reflected
-Brownian motion (Kingman's heavy traffic; Whitt 2002, ch. 5) whose scale after n arrivals is √(n (c_a² + c_s²)), with
-the variances per arrival and per completion of the series themselves (long-run, `saturation.variance_per_event`).
+Above its capacity a consumer's backlog grows in proportion to time, below it only wanders; at the border it is a
+reflected Brownian motion (Kingman's heavy traffic; Whitt 2002, ch. 5) whose scale after n arrivals is √(n (c_a² +
+c_s²)), with the variances per arrival and per completion of the series themselves (long-run,
+`saturation.variance_per_event`).
 
     growth z = (backlog at the end − at the start) / scale
 
 falls behind: growth z ≥ 0.8, and the backlog was never near its least in the last third
-keeps up:     growth z < 0.8, and the smallest overload that this time can show is at most 5 %, or the backlog emptied again
-else undecided
+keeps up:     growth z < 0.8, and the smallest overload that this time can show is at most 5 %, or the backlog emptied
+again else undecided
 
 0.8 gives 95 % power at an overload of (0.8 + 1.645) √((c_a² + c_s²) / n), the *smallest detectable*: 1.0 % of
-200 items/s (Poisson, exponential) in 10 minutes. A consumer at ρ = 0.95 is then called behind in less than 1 % of runs,
-because its backlog is much smaller than that border; at ρ between 1 less the smallest detectable and 1 no test can tell.
+200 items/s (Poisson, exponential) in 10 minutes. A consumer at ρ = 0.95 is then called behind in less than 1 % of
+runs, because its backlog is much smaller than that border; at ρ between 1 less the smallest detectable and 1 no test
+can tell.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ class KeepingUp:
 def keeping_up(put_in: ArrayLike, taken_out: ArrayLike, backlog_start: float, step_s: float = 1.0) -> KeepingUp:
     """Judge counts per `step_s` seconds, both of shape (n,), n ≥ 2, after a backlog of `backlog_start` items.
 
-    `busy_per_s`: what it took out per second while work waited throughout, its capacity if it fell behind; None where it
-    was hardly ever so.
+    `busy_per_s`: what it took out per second while work waited throughout, its capacity if it fell behind; None where
+    it was hardly ever so.
     """
     arrivals, taken = np.asarray(put_in, dtype=float), np.asarray(taken_out, dtype=float)
     if arrivals.shape != taken.shape or arrivals.ndim != 1 or arrivals.size < 2:

@@ -2,9 +2,9 @@
 
     total = elapsed + ∫ from n to N of c(v) dv        c(v): seconds per item at volume v (growth_family.py)
 
-The interval is that of curves drawn from all families by their weight and from their parameters' scatter, times the scatter
-of the pace itself over the items left. It says what follows *if the curve goes on*: a cliff ahead is in no data. Before a
-twentieth of the items there is no forecast.
+The interval is that of curves drawn from all families by their weight and from their parameters' scatter, times the
+scatter of the pace itself over the items left. It says what follows *if the curve goes on*: a cliff ahead is in no
+data. Before a twentieth of the items there is no forecast.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def forecast(
 ) -> Forecast | None:
     """Forecast from costs per item at volumes, both of shape (n,), ascending; volume counts what was there before too.
 
-    `loaded` of `wanted` items are there after `elapsed_s`. None before LEAST_SHARE of them, or with fewer than eight points.
-    After a cliff only what came after it counts, once there are eight points of that.
+    `loaded` of `wanted` items are there after `elapsed_s`. None before LEAST_SHARE of them, or with fewer than eight
+    points. After a cliff only what came after it counts, once there are eight points of that.
     """
     at, cost = np.asarray(volume, dtype=float), np.asarray(per_item_s, dtype=float)
     usable = (at > 0) & (cost > 0)

@@ -1,17 +1,18 @@
 """Is there a job that comes back? Periodic pulses in a series of one value a second, against a noise that remembers.
 
-Folding at trial periods (box least squares: Kovács, Zucker and Mazeh 2002), with two changes. The noise of response times
-remembers (AR(1)), which would make chance look periodic; so the series is whitened with its own coefficient φ, and what
-is looked for is a whitened pulse, whose first second stands out most. And a pulse counts at most 4 standard deviations,
-so that a single stall is not three cycles. For a pulse of w seconds at phase s and period P,
+Folding at trial periods (box least squares: Kovács, Zucker and Mazeh 2002), with two changes. The noise of response
+times remembers (AR(1)), which would make chance look periodic; so the series is whitened with its own coefficient φ,
+and what is looked for is a whitened pulse, whose first second stands out most. And a pulse counts at most 4 standard
+deviations, so that a single stall is not three cycles. For a pulse of w seconds at phase s and period P,
 
     z(P, s, w) = Σ over cycles of the matched filter of the pulse ÷ √(cycles)
 
-is about standard normal without a job. The pulses themselves look like memory, so φ is estimated again without the seconds of
-the best fold, and the search repeated. Its greatest value is compared with a border that noise without a job exceeds in
-less than 1 % of runs (simulated, white and AR(1): `BORDER`). At least 3 cycles, of which two thirds each rise by themselves. The period is then
-refined as the slope of the pulses' times over their numbers, and told with the interval of that regression. Runs of more than
-half an hour are looked at in steps of more than a second, 1,800 in all.
+is about standard normal without a job. The pulses themselves look like memory, so φ is estimated again without the
+seconds of the best fold, and the search repeated. Its greatest value is compared with a border that noise without a
+job exceeds in less than 1 % of runs (simulated, white and AR(1): `BORDER`). At least 3 cycles, of which two thirds
+each rise by themselves. The period is then refined as the slope of the pulses' times over their numbers, and told
+with the interval of that regression. Runs of more than twenty minutes are looked at in steps of more than a second,
+1,200 in all.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 
 WIDTHS = (1, 2, 3, 5, 8, 12, 20, 32)
 SHORTEST_PERIOD = 8
-MOST_POINTS = 1800
+MOST_POINTS = 1200
 FEWEST_CYCLES = 3
 CLIP = 4.0
 PER_WIDTH = 1.5
-BORDER = (3.85, 0.30)  # z = a + b ln(seconds); see tests/accuracy/longrun_scorecard.py
+BORDER = (5.2, 0.15)  # z = a + b ln(points); see tests/accuracy/longrun_scorecard.py
 RISING_CYCLES = 2 / 3
 
 

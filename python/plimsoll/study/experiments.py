@@ -26,19 +26,37 @@ class CapacityOptions(Options):
 
 
 class HoldOptions(Options):
-    """Is it stable at a fixed load? `users` defaults to the study's expected users."""
+    """Is it stable at a fixed load? `users` defaults to the study's expected users; `baseline_s`: one user alone
+    before."""
 
     users: float | None = Field(default=None, gt=0)
     duration_s: float = Field(default=600.0, gt=0)
     warm_up_s: float = Field(default=30.0, ge=0)
+    baseline_s: float = Field(default=30.0, ge=0, description="of one user alone before the load; 0 leaves it out")
+    memory_limit_mb: float | None = Field(
+        default=None,
+        gt=0,
+        description="resident memory in MiB that the target must not reach; the host's when left out",
+    )
 
 
 class GrowOptions(Options):
-    """How long does loading `items` take, and how does it age?"""
+    """How long does loading `items` take, and how does it age? Users are creates at a time."""
 
     items: int = Field(gt=0)
-    min_users: float = Field(default=1, gt=0)
-    max_users: float | None = Field(default=None, gt=0)
+    exec: str | None = Field(
+        default=None,
+        min_length=1,
+        description="exported function that creates one item; the first operation's if left out",
+    )
+    min_users: int = Field(default=1, ge=1)
+    max_users: int | None = Field(default=None, ge=1)
+    counter: str | None = Field(
+        default=None,
+        min_length=1,
+        description="a Counter of the script that counts items, where a call creates several",
+    )
+    allowed_failures: float = Field(default=0.0, ge=0, lt=1, description="share of creates that may fail")
 
 
 class CompareOptions(Options):
@@ -70,11 +88,26 @@ class SweepOptions(Options):
 
 
 class DrainOptions(Options):
-    """Does the asynchronous consumer keep up? `backlog`: command or URL that prints the items waiting."""
+    """Does the asynchronous consumer keep up? Each place of a number is a URL of JSON with #place, `sql:DSN QUERY`,
+    `log:FILE PATTERN`, `size:PATH` or a command that prints it. It takes `backlog`, or `consumed`, with or without
+    `produced`."""
 
-    backlog: str = Field(min_length=1)
+    backlog: str | None = Field(default=None, min_length=1, description="items waiting")
+    produced: str | None = Field(
+        default=None, min_length=1, description="counter of items put in; the load's own operations when left out"
+    )
+    consumed: str | None = Field(default=None, min_length=1, description="counter of items the consumer has done")
+    index: str | None = Field(default=None, min_length=1, description="bytes that the consumer keeps, as size:FOLDER")
+    index_budget_mb: float | None = Field(default=None, gt=0, description="MiB that the index must not exceed")
+    memory_budget_mb: float | None = Field(default=None, gt=0, description="MiB that the processes must not exceed")
+    operation: str | None = Field(
+        default=None, min_length=1, description="the operation that puts items in; all if left out"
+    )
+    items_per_operation: float = Field(default=1.0, gt=0)
     users: float | None = Field(default=None, gt=0)
     duration_s: float = Field(default=600.0, gt=0)
+    warm_up_s: float = Field(default=10.0, ge=0)
+    drain_s: float = Field(default=300.0, ge=0, description="how long to wait for the backlog after the load")
 
 
 class Experiment(Options):

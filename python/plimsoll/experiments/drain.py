@@ -1,0 +1,163 @@
+"""Does the asynchronous consumer keep up? Load for a time, then none until the backlog is gone; a probe reads the
+backlog.
+
+    rest    a few seconds without load: what waits already
+    load    the level, for the time: does the backlog grow?
+    drain   no load, until the backlog is back where it was, or the limit is reached: how fast is the consumer alone?
+
+The probe's rows (source "consumer") are what findings/drain.py judges. Time is the load source's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from plimsoll.experiments.hold import conclude, decide
+from plimsoll.experiments.load import LoadSource
+from plimsoll.experiments.result import ProgressCallback, Status, StepRecord
+from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
+
+SOURCE = "consumer"
+REST_S = 3
+AT_REST_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class DrainSettings:
+    """`level` in the source's unit; `drain_s`: how long to wait for the backlog after the load;
+    `items_per_operation`: what one iteration puts in, where no counter tells; `operation`: only these iterations put
+    something in."""
+
+    level: float
+    duration_s: float = 600.0
+    warm_up_s: float = 10.0
+    drain_s: float = 300.0
+    items_per_operation: float = 1.0
+    operation: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.level > 0 and self.duration_s > 0 and self.drain_s >= 0 and self.items_per_operation > 0):
+            raise ValueError("level, duration_s and items_per_operation are above 0, drain_s not below")
+
+
+@dataclass
+class DrainResult:
+    """How it ended: when load began and ended, when the backlog was gone (None: not within the limit)."""
+
+    unit: str
+    settings: DrainSettings
+    status: Status = "finished"
+    reason: str = ""
+    load_from_s: float = 0.0
+    load_to_s: float = 0.0
+    drained_at_s: float | None = None
+    ended_s: float = 0.0
+    steps: list[StepRecord] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as findings read it, from the run's event `drain_result`."""
+        return {
+            "unit": self.unit,
+            "status": self.status,
+            "reason": self.reason,
+            "level": self.settings.level,
+            "items_per_operation": self.settings.items_per_operation,
+            "operation": self.settings.operation,
+            "load_from_s": self.load_from_s,
+            "load_to_s": self.load_to_s,
+            "drained_at_s": self.drained_at_s,
+            "ended_s": self.ended_s,
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+
+def run_drain(
+    source: LoadSource,
+    settings: DrainSettings,
+    writer: Writer | None = None,
+    probes_sampler: ProbesSampler | None = None,
+    on_progress: ProgressCallback | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> DrainResult:
+    """Rest, load, drain; the source is started here and stopped whatever happens. Rows of the probe "consumer" with
+    the value `waiting` say when the backlog is gone."""
+    backlog = _Backlog(probes_sampler)
+    holder = StepHolder(source, writer, backlog.sample, on_progress, None, on_message)
+    backlog.holder = holder
+    result = DrainResult(source.unit, settings, steps=holder.records)
+    started = False
+    try:
+        source.start()
+        started = True
+        holder.event("experiment_started", 0.0, experiment="drain", unit=source.unit, open=source.open)
+        for snapshot in source.snapshots(source.now() + REST_S):
+            holder.record(snapshot, "drain")
+        at_rest = backlog.waiting or 0.0
+        result.load_from_s = source.now()
+        holder.warm_up_s = settings.warm_up_s
+        try:
+            record = holder.hold(settings.level, "expected", settings.duration_s, decide, conclude)
+            if record.judgement.given_up:
+                result.reason = f"The load was given up: {record.judgement.reasons[0]}"
+        finally:
+            source.set_level(0.0)
+            result.load_to_s = source.now()
+        _wait(source, holder, backlog, settings, at_rest, result)
+    except KeyboardInterrupt:
+        result.status, result.reason = "interrupted", "It was ended by an interruption."
+        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
+    finally:
+        if started:
+            result.ended_s = source.now()
+            source.stop()
+    holder.event("drain_result", result.ended_s, result=result.to_json())
+    return result
+
+
+def _wait(
+    source: LoadSource,
+    holder: StepHolder,
+    backlog: _Backlog,
+    settings: DrainSettings,
+    at_rest: float,
+    result: DrainResult,
+) -> None:
+    """Follow the backlog without load until it stays at rest."""
+    calm = 0
+    for snapshot in source.snapshots(source.now() + settings.drain_s):
+        holder.record(snapshot, "drain")
+        done = snapshot.backlog == 0 and snapshot.in_flight == 0
+        calm = calm + 1 if done and backlog.waiting is not None and backlog.waiting <= at_rest + 1 else 0
+        if calm == 1:
+            result.drained_at_s = snapshot.second + 1.0
+        if calm >= AT_REST_SECONDS:
+            return
+        if backlog.waiting is None and done and snapshot.second + 1 > result.load_to_s + 3 * AT_REST_SECONDS:
+            return
+    result.drained_at_s = None if calm < AT_REST_SECONDS else result.drained_at_s
+
+
+class _Backlog:
+    """Passes the probes' rows on and keeps the last backlog read."""
+
+    def __init__(self, sampler: ProbesSampler | None) -> None:
+        self._sampler = sampler
+        self.holder: StepHolder | None = None
+        self.waiting: float | None = None
+
+    def sample(self, second: int, t_unix: float) -> Iterable[Mapping[str, Any]]:
+        """All rows of that second."""
+        rows = list(self._sampler(second, t_unix)) if self._sampler is not None else []
+        for row in rows:
+            values = row.get("values") or {}
+            if row.get("source") != SOURCE:
+                continue
+            if "waiting" in values:
+                self.waiting = float(values["waiting"])
+            elif "put_in" in values and "taken_out" in values:
+                self.waiting = float(values["put_in"]) - float(values["taken_out"])
+        if self.holder is not None:
+            self.holder.words = f"  {self.waiting:,.0f} items wait" if self.waiting is not None else ""
+        return rows

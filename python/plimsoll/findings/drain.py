@@ -1,0 +1,362 @@
+"""Does the asynchronous consumer keep up? From the rows of its probe and the load's own seconds to findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.findings.capacity_words import number
+from plimsoll.findings.words import MIB, share_words, size_words, time_words
+from plimsoll.stats.drift import drift
+from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
+
+QUESTION = "Does the consumer keep up?"
+SOURCE = "consumer"
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Consumer:
+    """Per second of the run, shape (n,): items put in and taken out so far, items waiting; `index`: (seconds, bytes)
+    or None; `derived`: which of these was computed from the others, in words."""
+
+    seconds: Array
+    put_in: Array
+    taken_out: Array
+    waiting: Array
+    index: tuple[Array, Array] | None
+    memory: tuple[Array, Array] | None
+    derived: str
+
+
+def drain_findings(
+    run: Any,
+    *,
+    index_budget_bytes: float | None = None,
+    memory_budget_bytes: float | None = None,
+    run_path: str | None = None,
+    notes: Iterable[str] = (),
+) -> list[dict[str, Any]]:
+    """The findings of a drain run, the answer to QUESTION first. `run`: a RunReader, finished or not."""
+    facts = _facts(run)
+    common = {"schema": 1, "experiment": "drain", "status": facts["status"], "run": run_path, "objectives": []}
+    seen = consumer_series(run, facts)
+    if seen is None:
+        return [_unread(common, facts, notes)]
+    from_s = (facts["steps"] or [{}])[0].get("measured_from_s", facts["load_from_s"])
+    judged = _judge(seen, from_s, facts["load_to_s"])
+    drained = _drain_facts(seen, facts, judged)
+    main: dict[str, Any] = {
+        **common,
+        "question": QUESTION,
+        "answer": _answer(facts, judged),
+        "valid": judged is not None and facts["status"] != "failed",
+        "keeps_up": None if judged is None or judged.verdict == "undecided" else judged.verdict == "keeps up",
+        "facts": _main_facts(judged, drained),
+        "consumer": _judged_json(judged),
+        "notes": [*([facts["reason"]] if facts["reason"] else []), seen.derived, *notes],
+        "next": _next(judged),
+        "steps": facts["steps"],
+    }
+    if judged is not None and judged.verdict == "falls behind":
+        main["objectives"] = [_behind(judged)]
+    time_finding = {**common, "question": "How long does it take to drain?", "valid": main["valid"], **drained}
+    index = {
+        **common,
+        "question": "How does its index grow?",
+        "valid": main["valid"],
+        **_index(seen, index_budget_bytes, judged),
+    }
+    memory = {
+        **common,
+        "question": "When is the memory budget reached?",
+        "valid": main["valid"],
+        **_memory(seen, memory_budget_bytes),
+    }
+    wanted = [index] if seen.index is not None or index_budget_bytes is not None else []
+    return [main, time_finding, *wanted, *([memory] if memory_budget_bytes is not None else [])]
+
+
+def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
+    """The consumer over the seconds of the run; None where neither backlog nor counters were read."""
+    rows = [row for row in run.resources() if row.get("source") == SOURCE]
+    seconds = np.array([float(row["second"]) + 1 for row in rows])
+
+    def read(name: str) -> tuple[Array, Array] | None:
+        known = [
+            (second, float(row["values"][name]))
+            for second, row in zip(seconds, rows, strict=True)
+            if name in row["values"]
+        ]
+        return (np.array([at for at, _ in known]), np.array([value for _, value in known])) if len(known) >= 2 else None
+
+    waiting, put_in, taken_out = read("waiting"), read("put_in"), read("taken_out")
+    if waiting is None and taken_out is None:
+        return None
+    first, last = (waiting or taken_out)[0][[0, -1]]  # type: ignore[index]
+    at = np.arange(first, last + 1)
+    derived = "Items put in, items done and the backlog were each read."
+    if put_in is not None:
+        put = np.interp(at, *put_in) - put_in[1][0]
+    else:
+        put = _own_items(run, at, facts)
+        what = facts.get("operation") or "every operation"
+        derived = (("Items put in are counted by the load itself: " f"{facts['items_per_operation']:g} ") f"for each {what} that succeeded.")
+    if waiting is None and taken_out is not None:
+        taken = np.interp(at, *taken_out) - taken_out[1][0]
+        left = put - taken
+        left -= min(0.0, float(left.min()))
+        derived += " The backlog is what was put in less what was done."
+    else:
+        assert waiting is not None
+        left = np.interp(at, *waiting)
+        taken = np.interp(at, *taken_out) - taken_out[1][0] if taken_out is not None else put - (left - left[0])
+        if taken_out is None:
+            derived += " Items done are those put in less the growth of the backlog."
+    return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived)
+
+
+def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
+    """Items that the load put in until each second: iterations of the operation whose requests succeeded."""
+    counts = np.zeros(int(at[-1]) + 2)
+    operation = facts.get("operation")
+    for snapshot in run.snapshots():
+        done = failed = 0
+        for series in snapshot.series:
+            if operation is not None and series.tags.get("scenario") != operation:
+                continue
+            if series.metric == "iteration_duration":
+                done += series.count
+            elif series.metric == "http_req_failed":
+                failed += int(series.passes or 0)
+        if snapshot.second + 1 < counts.size:
+            counts[snapshot.second + 1] += max(0, done - failed)
+    total = np.cumsum(counts) * facts["items_per_operation"]
+    found = total[at.astype(int)]
+    return np.asarray(found - found[0])
+
+
+def _process_memory(run: Any) -> tuple[Array, Array] | None:
+    """Resident memory of the target's processes together over time."""
+    sums: dict[float, float] = {}
+    for row in run.resources():
+        values = row.get("values") or {}
+        if str(row.get("source")).startswith("process:") and "rss_bytes" in values:
+            sums[float(row["second"])] = sums.get(float(row["second"]), 0.0) + float(values["rss_bytes"])
+    return (np.array(list(sums)), np.array(list(sums.values()))) if len(sums) >= 2 else None
+
+
+def _judge(seen: Consumer, from_s: float, to_s: float) -> KeepingUp | None:
+    inside = (seen.seconds >= from_s) & (seen.seconds <= to_s)
+    if inside.sum() < 3:
+        return None
+    put, taken, waiting = seen.put_in[inside], seen.taken_out[inside], seen.waiting[inside]
+    return keeping_up(np.diff(put), np.diff(taken), float(waiting[0]))
+
+
+def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
+    if judged is None:
+        return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
+    rates = f"{number(judged.arrivals_per_s)} items/s came in, it did {number(judged.taken_per_s)}/s"
+    smallest = ((f"An overload of {share_words(judged.smallest_detectable)} " "or more ") f"would have shown in {time_words(judged.seconds)}")
+    went = f"the backlog went from {number(judged.backlog_start)} to {number(judged.backlog_end)} items"
+    if judged.verdict == "falls behind":
+        low, high = share_words(max(0.0, judged.overload_low)), share_words(judged.overload_high)
+        return (
+            ((f"No, it falls behind: {rates}; {went}, " f"{number(judged.growth_per_s)} ") "items more each second. It is overloaded by ")
+            (f"{share_words(judged.overload)} (95 %: " f"{low} to {high}).")
+        )
+    if judged.verdict == "keeps up":
+        return f"Yes: {rates}; {went}. {smallest}."
+    return f"It cannot be told: {rates}; {went}, which chance explains as well. {smallest}."
+
+
+def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any]) -> list[list[str]]:
+    if judged is None:
+        return []
+    rows = [
+        ["Put in", f"{number(judged.arrivals_per_s)} items/s"],
+        ["Done", f"{number(judged.taken_per_s)} items/s"],
+        ["Backlog at the end of the load", f"{number(judged.backlog_end)} items"],
+        ["Smallest overload that shows", share_words(judged.smallest_detectable)],
+    ]
+    alone = drained["drain"]["alone_per_s"]
+    return [*rows, *([["Done without load", f"{number(alone)} items/s"]] if alone else [])]
+
+
+def _judged_json(judged: KeepingUp | None) -> dict[str, Any] | None:
+    if judged is None:
+        return None
+    return {
+        "verdict": judged.verdict, "arrivals_per_s": judged.arrivals_per_s, "taken_per_s": judged.taken_per_s,
+        "backlog_start": judged.backlog_start, "backlog_end": judged.backlog_end, "growth_per_s": judged.growth_per_s,
+        "overload": judged.overload, "overload_interval": [judged.overload_low, judged.overload_high], "growth_z": judged.growth_z,
+        "smallest_detectable": judged.smallest_detectable, "seconds": judged.seconds, "busy_per_s": judged.busy_per_s,
+    }  # fmt: skip
+
+
+def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | None) -> dict[str, Any]:
+    """How fast the consumer is without load, how long the backlog took or would take."""
+    after = seen.seconds >= facts["load_to_s"]
+    waiting = seen.waiting[after]
+    at_end = float(waiting[0]) if waiting.size else (judged.backlog_end if judged else 0.0)
+    busy = waiting > max(2.0, 0.05 * at_end)
+    alone = None
+    if busy.sum() >= 3:
+        span = int(busy.sum())
+        alone = float((waiting[0] - waiting[span - 1]) / (span - 1)) if span > 1 else None
+    drained_at = facts["drained_at_s"]
+    about: dict[str, Any] = {"backlog": at_end, "alone_per_s": alone, "drained_s": None, "left_s": None}
+    if drained_at is not None and at_end > 2:
+        about["drained_s"] = drained_at - facts["load_to_s"]
+        speed = f", {number(alone)} items/s" if alone else ""
+        answer = f"{number(at_end)} items took {time_words(about['drained_s'])} without load{speed}."
+    elif drained_at is not None:
+        answer = "Nothing waited when the load ended."
+    else:
+        left = float(waiting[-1]) if waiting.size else at_end
+        rate = alone if alone and alone > 0 else (judged.busy_per_s if judged else None)
+        left_s = time_to_drain_s(left, rate) if rate else math.inf
+        about["left_s"] = left_s if math.isfinite(left_s) else None
+        how = (
+            f"at {number(rate)} items/s they take {time_words(left_s)} more"
+            if rate
+            else "how fast it drains was not seen"
+        )
+        answer = f"{number(left)} items still waited when the run ended; {how}."
+    if judged is not None and judged.verdict == "keeps up" and alone and alone > judged.arrivals_per_s and at_end > 2:
+        with_load = time_to_drain_s(at_end, alone, judged.arrivals_per_s)
+        answer += f" With the load going on they would take {time_words(with_load)}."
+    return {"answer": answer, "drain": about, "next": []}
+
+
+def _index(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:
+    if seen.index is None:
+        return {"answer": "It cannot be told: its size could not be read.", "index": None, "next": ["Check --index."]}
+    at, size = seen.index
+    items = np.interp(at, seen.seconds, seen.taken_out)
+    if np.ptp(items) < 10:
+        return {"answer": "It cannot be told: fewer than ten items were done.", "index": None, "next": []}
+    per_item = float((size[-1] - size[0]) / (items[-1] - items[0]))
+    interval = _per_item_interval(items, size)
+    shown = f" (95 %: {size_words(interval[0])} to {size_words(interval[1])})" if interval else ""
+    now = float(size[-1])
+    words = (
+        f"It grows by {size_words(per_item)} per item{shown}: from {size_words(float(size[0]))} to {size_words(now)}."
+    )
+    about: dict[str, Any] = {
+        "bytes_per_item": per_item,
+        "interval": interval,
+        "start_bytes": float(size[0]),
+        "end_bytes": now,
+    }
+    if budget is not None:
+        words += f" {_budget_words(budget, now, per_item, interval, judged)}"
+        about |= {"budget_bytes": budget, "items_left": (budget - now) / per_item if per_item > 0 else None}
+    return {"answer": words, "index": about, "next": []}
+
+
+def _per_item_interval(items: Array, size: Array) -> list[float] | None:
+    """Batch means of the growth per item over ten stretches with as many items each; None where it cannot be told."""
+    from scipy.stats import t as student
+
+    edges = np.linspace(items[0], items[-1], 11)
+    sizes = np.interp(edges, items, size)
+    slopes = np.diff(sizes) / np.diff(edges)
+    if not np.isfinite(slopes).all():
+        return None
+    half = float(student.ppf(0.975, slopes.size - 1)) * float(slopes.std(ddof=1)) / math.sqrt(slopes.size)
+    return [float(slopes.mean()) - half, float(slopes.mean()) + half]
+
+
+def _budget_words(
+    budget: float, now: float, per_item: float, interval: list[float] | None, judged: KeepingUp | None
+) -> str:
+    if now >= budget:
+        return f"The budget of {size_words(budget)} is exceeded."
+    if per_item <= 0:
+        return f"The budget of {size_words(budget)} is not approached."
+    left = (budget - now) / per_item
+    rate = judged.taken_per_s if judged else 0.0
+    when = f", in {time_words(left / rate)} at {number(rate)} items/s" if rate > 0 else ""
+    low = (budget - now) / interval[1] if interval and interval[1] > 0 else None
+    least = f" ({number(low)} at the least)" if low else ""
+    return f"The budget of {size_words(budget)} lasts for {number(left)} more items{least}{when}."
+
+
+def _memory(seen: Consumer, budget: float | None) -> dict[str, Any]:
+    if seen.memory is None or budget is None:
+        step = "Name the consumer's processes in the study (target.processes)."
+        return {"answer": "It cannot be told: no process was probed.", "memory": None, "next": [step]}
+    at, size = seen.memory
+    now, found = float(size[-1]), drift(at, size)
+    if found is None or found.low <= 0:
+        words = f"Not by what was seen: memory stays at {size_words(now)}, below the budget of {size_words(budget)}."
+        return {
+            "answer": words if now < budget else f"It is above the budget of {size_words(budget)} already.",
+            "memory": None,
+            "next": [],
+        }
+    left = (budget - now) / found.slope
+    rate = f"{found.slope * 3600 / MIB:+,.3g} MiB an hour"
+    return {
+        "answer": ((f"In {time_words(max(0.0, left))} if it goes on " f"to grow by {rate} (99 %: ") f"{time_words(max(0.0, (budget - now) / found.high))} to ")
+        (f"{time_words(max(0.0, (budget - now) / found.low))}); " f"{size_words(now)} now.")now."),
+        "memory": {
+            "bytes_per_s": found.slope,
+            "interval": [found.low, found.high],
+            "now_bytes": now,
+            "budget_bytes": budget,
+        },
+        "next": [],
+    }
+
+
+def _behind(judged: KeepingUp) -> dict[str, Any]:
+    return {
+        "operation": "consumer", "objective": "keeps up", "verdict": "failed", "words": ("overloaded by " f"{share_words(judged.overload)}"),
+        "met_up_to": None, "failed_from": None, "verdicts": [], "needs": None,
+    }  # fmt: skip
+
+
+def _next(judged: KeepingUp | None) -> list[str]:
+    if judged is None:
+        return ["Load it for longer (--duration), at least half a minute after the warm-up."]
+    if judged.verdict == "falls behind":
+        rate = f"{number(judged.busy_per_s)} items/s" if judged.busy_per_s else "what it does while it is busy"
+        return [f"Put in less than {rate}, or give the consumer more workers or hosts and run it again."]
+    if judged.verdict == "undecided":
+        need = judged.seconds * (judged.smallest_detectable / max(0.01, abs(judged.overload))) ** 2
+        return [f"Load it for about {time_words(max(2 * judged.seconds, min(need, 40 * judged.seconds)))} to tell."]
+    return []
+
+
+def _facts(run: Any) -> dict[str, Any]:
+    ended = run.events("drain_result")
+    if ended:
+        return dict(ended[-1]["result"])
+    last = max((float(snapshot.second) + 1 for snapshot in run.snapshots()), default=0.0)
+    begun = list(run.events("step_started"))
+    about = (run.events("drain_settings") or [{}])[-1]
+    return {
+        "status": "interrupted", "reason": (("The run ended before its experiment " "did; only what ") "was recorded until then counts."),
+        "load_from_s": float(begun[0]["second"]) if begun else 0.0, "load_to_s": last, "drained_at_s": None, "ended_s": last,
+        "items_per_operation": about.get("items_per_operation", 1.0), "operation": about.get("operation"), "steps": [],
+    }  # fmt: skip
+
+
+def _unread(common: Mapping[str, Any], facts: Mapping[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+    return {
+        **common,
+        "question": QUESTION,
+        "answer": "It cannot be said: neither the backlog nor the items done could be read.",
+        "valid": False,
+        "invalid_because": ["Nothing was read of the consumer; the events say why."],
+        "notes": [facts["reason"], *notes],
+        "next": ["Try the place of the number by hand: the URL, the query, the file, the command."],
+    }

@@ -1,0 +1,283 @@
+"""How long does loading N items take, and how does it age? From the windows of a grow run to findings."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from plimsoll.findings.capacity_words import number
+from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
+from plimsoll.runs.failures import Failures
+from plimsoll.stats.cliff import Cliff, cliff
+from plimsoll.stats.drift import dependence
+from plimsoll.stats.growth_family import Growth, growth_of, predict
+from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast
+
+QUESTION = "How long does loading the items take?"
+AGEING = "How does a create age as the data grow?"
+CLIFF = "Is there a cliff?"
+FAMILY_WORDS = {
+    "constant": "does not depend on the volume of data",
+    "logarithmic": "grows with the logarithm of the volume",
+    "linear": "grows in proportion to the volume",
+    "n log n": "grows with the volume times its logarithm",
+    "power": "grows with a power of the volume",
+}
+
+
+def grow_findings(
+    run: Any, *, run_path: str | None = None, notes: Iterable[str] = (), kept_apart: str | None = None
+) -> list[dict[str, Any]]:
+    """The findings of a grow run, the answer to QUESTION first. `run`: a RunReader; a killed run counts as
+    interrupted."""
+    facts = _facts(run)
+    windows = grow_windows(run)
+    volume, cost = _series(windows, facts["volume_start"] or 0.0)
+    step = cliff(volume, cost) if volume.size else None
+    growth = _growth(volume, cost, step)
+    ahead = forecast(volume, cost, facts["loading_s"], facts["loaded"], facts["items"]) if volume.size else None
+    common = {"schema": 1, "experiment": "grow", "status": facts["status"], "run": run_path, "objectives": []}
+    failed_share = facts["failed"] / max(1, facts["failed"] + facts["loaded"] - facts["loaded_before"])
+    too_many = failed_share > facts["allowed_failures"]
+    main: dict[str, Any] = {
+        **common,
+        "question": QUESTION,
+        "answer": _answer(facts, ahead, windows),
+        "valid": facts["status"] != "failed" and facts["loaded"] > 0,
+        "facts": _main_facts(facts, windows),
+        "load": {key: facts[key] for key in ("items", "loaded", "failed", "loading_s", "volume_start", "volume_end")},
+        "forecast": _forecast_json(ahead),
+        "failed_share": failed_share,
+        "notes": [*_volume_note(facts), *([f"Kept apart: {kept_apart}."] if kept_apart else []), *notes],
+        "next": _next(facts, too_many, run_path),
+    }
+    if too_many:
+        main["invalid_because"] = []
+        main["notes"].insert(
+            0,
+            (
+                f"{share_words(failed_share)} of the creates failed; "
+                f"{share_words(facts['allowed_failures'])} were allowed."
+            ),
+        )
+        main["objectives"] = [_failure_objective(facts, failed_share)]
+    ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(growth, volume, cost, step)}
+    return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume)}]
+
+
+def grow_windows(run: Any) -> list[dict[str, Any]]:
+    """The windows of a run, with those of the run that it went on from."""
+    windows: list[dict[str, Any]] = []
+    for event in run.events():
+        if event.get("kind") == "grow_resumed":
+            windows = [dict(one) for one in event["windows"]]
+        elif event.get("kind") == "grow_window":
+            windows.append(dict(event))
+    return windows
+
+
+def _facts(run: Any) -> dict[str, Any]:
+    ended = run.events("grow_result")
+    if ended:
+        return dict(ended[-1]["result"])
+    begun = (run.events("experiment_started") or [{}])[-1]
+    windows = grow_windows(run)
+    resumed = (run.events("grow_resumed") or [{}])[-1]
+    return {
+        "status": "interrupted",
+        "reason": "The run ended before it had loaded the items.",
+        "items": begun.get("items", 0),
+        "loaded": windows[-1]["loaded"] if windows else 0,
+        "failed": sum(one["failed"] for one in windows),
+        "loading_s": float(sum(one["seconds"] for one in windows)),
+        "volume_start": (run.events("grow_settings") or [{}])[-1].get("volume_before"),
+        "volume_end": None,
+        "allowed_failures": 0.0,
+        "resumed": resumed.get("run"),
+        "loaded_before": resumed.get("loaded", 0),
+        "causes": {},
+    }
+
+
+def _series(windows: Sequence[Mapping[str, Any]], before: float) -> tuple[np.ndarray, np.ndarray]:
+    """(volume, seconds per item) of the windows that tell, from where the concurrency was found."""
+    usable = [one for one in windows if one["per_s"] > 0 and not one.get("draining") and one["seconds"] >= 2]
+    found = next((place for place, one in enumerate(usable) if one["reason"] not in ("start", "doubled")), 0)
+    usable = usable[found:]
+    volume = np.array([before + one["loaded"] - one["items"] / 2 for one in usable], dtype=float)
+    return volume, np.array([1 / one["per_s"] for one in usable], dtype=float)
+
+
+def _growth(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Growth | None:
+    if volume.size < FEWEST_POINTS:
+        return None
+    if step is not None and volume.size - step.place >= FEWEST_POINTS:
+        volume, cost = volume[step.place :], cost[step.place :]
+    first = growth_of(volume, cost)
+    if first is None:
+        return None
+    return growth_of(volume, cost, min(0.9, dependence(np.log(cost / first.best.at(volume))))) or first
+
+
+def _answer(facts: Mapping[str, Any], ahead: Forecast | None, windows: Sequence[Mapping[str, Any]]) -> str:
+    loaded, items, took = facts["loaded"], facts["items"], facts["loading_s"]
+    failed = facts["failed"]
+    words = "no create failed" if not failed else f"{number(failed)} create{'s' if failed > 1 else ''} failed"
+    if facts["status"] == "failed":
+        return f"It was not loaded. {facts['reason']}"
+    rate = f"{number((loaded) / took)} items/s" if took else "no time"
+    if loaded >= items:
+        return f"{number(loaded)} items were loaded in {time_words(took)}, {rate} on average; {words}."
+    lead = (
+        f"{number(loaded)} of {number(items)} items were loaded in "
+        f"{time_words(took)}, {rate}; {words}. {facts['reason']}"
+    )
+    if ahead is None:
+        share = f"{LEAST_SHARE:.0%} of the items"
+        return f"{lead} How long all take cannot be said yet: it needs {share} and {FEWEST_POINTS} windows."
+    return (
+        f"{lead} All of them would take {time_words(ahead.total_s)} (90 %: {time_words(ahead.low_s)} "
+        f"to {time_words(ahead.high_s)}), if it goes on as it did."
+    )
+
+
+def _main_facts(facts: Mapping[str, Any], windows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    steady = [one["concurrency"] for one in windows if not one.get("draining")]
+    rows = [
+        ["Items loaded", f"{number(facts['loaded'])} of {number(facts['items'])}"],
+        ["Failed creates", number(facts["failed"])],
+    ]
+    rows.append(["Loading time", time_words(facts["loading_s"])])
+    if steady:
+        common = Counter(steady).most_common(1)[0][0]
+        rows.append(["Creates at a time", f"{common} mostly, {min(steady)} to {max(steady)}"])
+    known = [one for one in windows if one.get("mean_ms") and not one.get("draining")]
+    if known:
+        rows.append(
+            ["One create", f"{ms_words(known[0]['mean_ms'])} at first, {ms_words(known[-1]['mean_ms'])} at the end"]
+        )
+    if facts["loaded_before"]:
+        rows.append(["Loaded before", f"{number(facts['loaded_before'])} by {facts['resumed']}"])
+    return rows
+
+
+def _volume_note(facts: Mapping[str, Any]) -> list[str]:
+    start, end = facts["volume_start"], facts["volume_end"]
+    if start is None:
+        return [
+            (
+                "How much data the target held before is not known (target.data_volume), "
+                "so volumes count the loaded items only."
+            )
+        ]
+    if end is None:
+        return []
+    came, new = end - start, facts["loaded"] - facts["loaded_before"]
+    if abs(came - new) <= max(1.0, 0.001 * new):
+        return [f"The target's own count agrees: {number(start)} before, {number(end)} after."]
+    return [
+        (
+            f"The target's own count went from {number(start)} to {number(end)}, "
+            f"which is {number(came)} and not {number(new)}."
+        )
+    ]
+
+
+def _next(facts: Mapping[str, Any], too_many: bool, run_path: str | None) -> list[str]:
+    steps = []
+    if too_many or facts["status"] == "failed":
+        known = Failures(Counter(facts["causes"])).next_step()
+        steps.append(known or "Look at the target's log of that time.")
+    if facts["loaded"] < facts["items"] and facts["status"] != "failed":
+        steps.append(f"Go on with the same command and --resume {run_path or 'RUN'}.")
+    return steps
+
+
+def _failure_objective(facts: Mapping[str, Any], share: float) -> dict[str, Any]:
+    return {
+        "operation": "create", "objective": f"error_rate<={100 * facts['allowed_failures']:g}%", "verdict": "failed",
+        "value": share, "words": f"{share_words(share)} failed", "met_up_to": None, "failed_from": None, "verdicts": [], "needs": None,
+    }  # fmt: skip
+
+
+def _forecast_json(ahead: Forecast | None) -> dict[str, Any] | None:
+    if ahead is None:
+        return None
+    return {
+        "total_s": ahead.total_s, "interval_s": [ahead.low_s, ahead.high_s], "confidence": ahead.confidence, "left_s": ahead.left_s,
+        "family": ahead.growth.best.family,
+    }  # fmt: skip
+
+
+def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> dict[str, Any]:
+    if growth is None:
+        words = f"It cannot be told: {volume.size} windows are too few, {FEWEST_POINTS} at four volumes are needed."
+        return {"answer": words, "ageing": None, "next": ["Load more items."]}
+    fits = [{"family": one.family, "a": one.a, "b": one.b, "cv": one.cv, "weight": one.weight} for one in growth.fits]
+    about: dict[str, Any] = {
+        "family": growth.family, "fits": fits, "from_volume": growth.low, "to_volume": growth.high, "change": growth.change,
+        "points": int(volume.size),
+    }  # fmt: skip
+    ends = growth.best.at([growth.low, growth.high])
+    span = f"from {_per_item(ends[0])} at {number(growth.low)} items to {_per_item(ends[1])} at {number(growth.high)}"
+    after = " after the cliff" if step is not None else ""
+    if growth.family is None:
+        likely = " or ".join(fit.family for fit in growth.fits if fit.weight >= 0.1)
+        answer = f"Its law cannot be told ({likely}) over this range{after}: {span}."
+    elif growth.family == "constant":
+        answer = f"The time per item does not depend on the volume of data{after}: {_per_item(ends.mean())} throughout."
+    else:
+        power = f" (n^{growth.best.b:.2f})" if growth.family == "power" and growth.best.family == "power" else ""
+        answer = (
+            f"The time per item {FAMILY_WORDS[growth.family]}{power}{after}, {span} ({percent_words(growth.change)})."
+        )
+    ahead = predict(growth, 4 * growth.high)
+    if ahead is None:
+        answer += f" At {number(4 * growth.high)} items it cannot be said: what fits so far would part by then."
+        about["at_four_times"] = None
+    else:
+        answer += (
+            f" At {number(4 * growth.high)} items it would take {_per_item(ahead[0])} (90 %: "
+            f"{_per_item(ahead[1])} to {_per_item(ahead[2])}), if no cliff comes."
+        )
+        about["at_four_times"] = {"volume": 4 * growth.high, "per_item_s": ahead[0], "interval_s": list(ahead[1:])}
+    found: dict[str, Any] = {"answer": answer, "ageing": about, "next": []}
+    if growth.low > 0 and math.log10(growth.high / growth.low) < 0.5:
+        found["notes"] = ["The data grew by less than a factor of three, so laws that differ later look alike here."]
+    if growth.family not in (None, "constant") and growth.change > 0.5:
+        found["next"] = [
+            (
+                "Profile one create at the end: what it does once for each item that is "
+                "there already (an index that is missing, a recount)."
+            )
+        ]
+    return found
+
+
+def _per_item(seconds: float) -> str:
+    return f"{ms_words(1000 * float(seconds))} per item"
+
+
+def _cliff(step: Cliff | None, volume: np.ndarray) -> dict[str, Any]:
+    if volume.size < 16:
+        return {"answer": f"It cannot be told: {volume.size} windows are too few.", "cliff": None, "next": []}
+    if step is None:
+        span = f"between {number(volume[0])} and {number(volume[-1])} items"
+        return {
+            "answer": f"No: the time per item changed nowhere at once by 15 % or more {span}.",
+            "cliff": None,
+            "next": [],
+        }
+    return {
+        "answer": f"Yes: from about {number(step.at)} items on a create takes {percent_words(step.rise)} at once.",
+        "cliff": {"volume": step.at, "between": [step.low, step.high], "rise": step.rise, "t": step.t},
+        "evidence": (
+            f"The step is {step.t:.1f} standard deviations; it lies between "
+            f"{number(step.low)} and {number(step.high)} items."
+        ),
+        "next": ["See what filled up there: memory, a cache, a disk; repeat with more of it to prove it."],
+    }

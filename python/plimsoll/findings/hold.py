@@ -1,0 +1,190 @@
+"""Is it stable, and does it meet its objectives? From a held load's run directory to findings, one per question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.generator import generator_health, seconds_of_steps
+from plimsoll.findings.hold_objectives import held_objectives
+from plimsoll.findings.hold_series import HoldSeries, hold_series
+from plimsoll.findings.objectives import Wanted
+from plimsoll.findings.resources import means_of_steps
+from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
+from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding, restart_finding
+from plimsoll.findings.words import time_words
+
+QUESTION = "Is it stable at this load, and does it meet the objectives?"
+FEWEST_SECONDS = 20
+
+
+def hold_findings(
+    run: Any,
+    *,
+    objectives: Iterable[Any] = (),
+    memory_limit_bytes: float | None = None,
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
+    run_path: str | None = None,
+    notes: Iterable[str] = (),
+) -> list[dict[str, Any]]:
+    """The findings of a hold run, the answer to QUESTION first.
+
+    `run`: a RunReader; of a killed run, what its finished steps prove. Each has question, answer, valid, evidence,
+    next and its numbers under a key of its own; levels in `unit`, times in s or ms as their names say.
+    """
+    facts = _facts(run)
+    held = next((step for step in facts["steps"] if step.get("step_kind") == "expected"), None)
+    alone = next((step for step in facts["steps"] if step.get("step_kind") == "baseline"), None)
+    wanted = [Wanted.of(objective) for objective in objectives]
+    series = hold_series(run, held, alone, wanted)
+    common = {"schema": 1, "experiment": "hold", "status": facts["status"], "run": run_path}
+    if held is None or series.seconds.size < FEWEST_SECONDS:
+        return [_too_little(facts, series, common, notes)]
+    [means] = means_of_steps(run.resources(), [held])
+    generator = generator_health(
+        [held],
+        [means],
+        seconds_of_steps(run.snapshots(), run.resources(), [held]),
+        same_host=same_host,
+        kept_apart=kept_apart,
+    )
+    judged = held_objectives(wanted, series.wanted, held, facts["unit"])
+    details = [
+        drift_finding(series),
+        periodic_finding(series),
+        leak_finding(series, memory_limit_bytes),
+        restart_finding(run.events("note"), held),
+        bursts_finding(series),
+        slow_or_overloaded(series, judged, alone is not None),
+    ]
+    troubles = [one["trouble"] for one in details if one.get("trouble")]
+    given_up = [facts["reason"]] if held.get("given_up") else []
+    main = {
+        **common,
+        "question": QUESTION,
+        "answer": _answer(facts, held, judged, [*given_up, *troubles], generator),
+        "valid": generator["healthy"],
+        "facts": _main_facts(facts, held, series),
+        "objectives": judged,
+        "generator": generator,
+        "invalid_because": generator["reasons"],
+        "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
+        "stable": not (given_up or troubles),
+        "steps": facts["steps"],
+        "next": [*generator["remedies"], *[item["needs"] for item in judged if item.get("needs")]][:6],
+    }
+    valid = generator["healthy"]
+    return [main, *({**common, "valid": valid, "objectives": [], **one} for one in details)]
+
+
+def _facts(run: Any) -> dict[str, Any]:
+    ended = run.events("hold_result")
+    if ended:
+        return dict(ended[-1]["result"])
+    about = (run.events("experiment_started") or [{}])[-1]
+    steps = [event for event in run.events("step_ended") if "measured_from_s" in event]
+    reason = "The run ended before its experiment did; only what was recorded until then counts."
+    return {
+        "unit": about.get("unit", "users"),
+        "open": about.get("open", True),
+        "status": "interrupted",
+        "reason": reason,
+        "level": max((step["level"] for step in steps), default=0.0),
+        "steps": steps or _unended(run),
+    }
+
+
+def _unended(run: Any) -> list[dict[str, Any]]:
+    """The step that a killed run was in, as far as it was recorded."""
+    begun = list(run.events("step_started"))
+    last = max((snapshot.second for snapshot in run.snapshots()), default=0)
+    if not begun:
+        return []
+    start = float(begun[-1]["second"])
+    step = {
+        "level": begun[-1]["level"],
+        "step_kind": begun[-1]["step_kind"],
+        "start_s": start,
+        "measured_from_s": start + 5,
+    }
+    return [{**step, "end_s": last + 1.0, "verdict": "undecided"}]
+
+
+def _too_little(
+    facts: Mapping[str, Any], series: HoldSeries, common: Mapping[str, Any], notes: Iterable[str]
+) -> dict[str, Any]:
+    return {
+        **common,
+        "question": QUESTION,
+        "answer": (
+            f"It cannot be said: only {series.seconds.size} s were measured under load. {facts['reason']}"
+        ).strip(),
+        "valid": False,
+        "objectives": [],
+        "invalid_because": ["Too little was measured."],
+        "notes": list(notes),
+        "steps": facts["steps"],
+        "next": ["Run it again, for at least a minute after the warm-up; ten minutes and more show drift and leaks."],
+    }
+
+
+def _answer(
+    facts: Mapping[str, Any],
+    held: Mapping[str, Any],
+    judged: list[dict[str, Any]],
+    troubles: list[str],
+    generator: Mapping[str, Any],
+) -> str:
+    measured = held["end_s"] - held["measured_from_s"]
+    at = f"{time_words(measured)} at {level_words(held['level'], facts['unit'])}"
+    parts = []
+    if facts["status"] == "interrupted":
+        parts.append("Interrupted: this rests on what was measured until then.")
+    if not generator["healthy"]:
+        parts.append("The numbers below are not the target's alone, because the generator may have been the limit.")
+    if troubles:
+        parts.append(f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}.")
+    else:
+        parts.append(
+            f"Stable over {at}: no drift, no periodic slowdown, no leak, no restart, no burst of errors was found."
+        )
+    if judged:
+        parts.append(_objective_words(judged))
+    return " ".join(parts)
+
+
+def _lowered(sentence: str) -> str:
+    text = sentence.rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def _objective_words(judged: list[dict[str, Any]]) -> str:
+    counts = {
+        verdict: [item for item in judged if item["verdict"] == verdict] for verdict in ("met", "failed", "undecided")
+    }
+    words = [f"{len(counts['met'])} of {len(judged)} objectives are met"]
+    if counts["failed"]:
+        names = ", ".join(f"{_subject(item)} {item['objective']}" for item in counts["failed"][:3])
+        words.append(f"{len(counts['failed'])} failed ({names}{' …' if len(counts['failed']) > 3 else ''})")
+    if counts["undecided"]:
+        words.append(f"{len(counts['undecided'])} cannot be told from so few samples")
+    return ", ".join(words) + "."
+
+
+def _subject(item: Mapping[str, Any]) -> str:
+    return str(item.get("request") or item.get("operation") or "all requests")
+
+
+def _main_facts(facts: Mapping[str, Any], held: Mapping[str, Any], series: HoldSeries) -> list[list[str]]:
+    seconds = series.seconds.size
+    rows = [
+        ["Load", level_words(held["level"], facts["unit"])],
+        ["Measured for", time_words(held["end_s"] - held["measured_from_s"])],
+        ["Operations", f"{number(float(series.done.sum()) / seconds)} /s"],
+        ["Requests", f"{number(float(series.requests.sum()) / seconds)} /s"],
+    ]
+    failed = float(series.failed.sum())
+    rows.append(["Failed requests", f"{number(failed)} of {number(float(series.requests.sum()))}"])
+    return rows

@@ -1,0 +1,79 @@
+"""Slow, or overloaded? What takes long for one user alone is slow; what takes long only under the load is
+overloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plimsoll.findings.hold_series import HoldSeries
+from plimsoll.findings.words import ms_words
+from plimsoll.study.objectives import parse_objective
+
+QUESTION = "Is it slow, or overloaded?"
+MUCH_SLOWER = 2.0
+FEWEST = 10
+
+
+def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], had_baseline: bool) -> dict[str, Any]:
+    """The finding; `operations`: median alone and under load, their ratio."""
+    rows = [_row(name, watched) for name, watched in series.operations.items() if watched.merged.count]
+    base: dict[str, Any] = {"question": QUESTION, "operations": rows, "next": []}
+    if not had_baseline:
+        return base | {
+            "answer": "It cannot be told: there was no run of one user alone before the load.",
+            "next": ["Leave --baseline above 0 to have one."],
+        }
+    known = [row for row in rows if row["ratio"] is not None]
+    failing = [
+        item for item in judged if item["verdict"] == "failed" and item["objective"] and item.get("alone") is not None
+    ]
+    slow = [item for item in failing if not parse_objective(item["objective"]).is_met_by(item["alone"])]
+    overloaded = [item for item in failing if item not in slow]
+    sentences = []
+    if slow:
+        sentences.append(f"Slow: {_names(slow)} miss the objective for one user alone, so less load does not help.")
+    if overloaded:
+        sentences.append(
+            f"Overloaded: {_names(overloaded)} meet the objective for one user alone and miss it under the load."
+        )
+    if not known:
+        return base | {
+            "answer": " ".join(sentences) or "It cannot be told: too few requests of one user alone were measured.",
+            "next": ["Give the baseline more time with --baseline."],
+        }
+    worst = max(known, key=lambda row: row["ratio"])
+    shown = (
+        f"{worst['operation']} takes {ms_words(worst['loaded_ms'])} at the median "
+        f"under the load, {ms_words(worst['alone_ms'])} alone"
+    )
+    if not sentences:
+        much = worst["ratio"] >= MUCH_SLOWER
+        lead = "The load shows" if much else "Neither: the load hardly shows"
+        ending = f"{worst['ratio']:.1f} times as long" if much else "the greatest difference"
+        sentences.append(f"{lead}: {shown}, {ending}.")
+    else:
+        sentences.append(f"The greatest difference: {shown}.")
+    step = []
+    if slow:
+        step.append("Profile one slow request by itself: its code, its queries, its data.")
+    if overloaded:
+        step.append("Find the level that still meets the objectives: plimsoll capacity.")
+    return base | {"answer": " ".join(sentences), "next": step}
+
+
+def _row(name: str, watched: Any) -> dict[str, Any]:
+    loaded = watched.merged.percentile(0.5)
+    alone = watched.alone.percentile(0.5) if watched.alone.count >= FEWEST else None
+    return {
+        "operation": name,
+        "alone_ms": alone,
+        "alone_samples": watched.alone.count,
+        "loaded_ms": loaded,
+        "ratio": loaded / alone if alone else None,
+    }
+
+
+def _names(items: Sequence[Mapping[str, Any]]) -> str:
+    names = [str(item.get("request") or item.get("operation") or "all requests") for item in items]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

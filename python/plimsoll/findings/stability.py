@@ -1,0 +1,206 @@
+"""Does it stay as it is? Drift, periodic slowdowns, leaks, restarts and bursts of errors of a held load, one finding
+each.
+
+A finding has `trouble`, a short clause for the main answer, where there is something to worry about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from plimsoll.findings.capacity_words import number
+from plimsoll.findings.hold_series import HoldSeries
+from plimsoll.findings.words import MIB, ms_words, percent_words, share_words, size_words, time_words
+from plimsoll.stats.bursts import bursts
+from plimsoll.stats.drift import FEWEST_BLOCKS, drift
+from plimsoll.stats.periodic import periodic_pulse
+
+LEAST_DRIFT = 0.03
+LEAST_LEAK_BYTES_PER_S = 100.0
+MOST_SHOWN = 5
+
+
+def drift_finding(series: HoldSeries) -> dict[str, Any]:
+    """Does it get slower? The mean response time over the seconds."""
+    base: dict[str, Any] = {"question": "Does it get slower over time?", "drift": None, "next": []}
+    found = drift(series.seconds, series.mean_ms)
+    if found is None:
+        known = int(np.isfinite(series.mean_ms).sum())
+        why = (
+            f"only {known} seconds have answers"
+            if known < FEWEST_BLOCKS
+            else "the response time wanders for longer than this run shows"
+        )
+        return base | {"answer": f"It cannot be told: {why}.", "next": ["Hold the load longer (--duration)."]}
+    low, high = found.share_interval
+    interval = f"99 %: {percent_words(low)} to {percent_words(high)}"
+    about = {
+        "share": found.share, "interval": [low, high], "confidence": found.confidence, "start_ms": found.start,
+        "end_ms": found.end, "dependence": found.dependence, "blocks": found.blocks,
+    }  # fmt: skip
+    words = (
+        f"the mean response time changed by {percent_words(found.share)} over {time_words(found.span_s)} ({interval})"
+    )
+    if not found.significant:
+        return base | {"drift": about, "answer": f"No drift beyond chance: {words}."}
+    went = f"from {ms_words(found.start)} to {ms_words(found.end)}"
+    if abs(found.share) < LEAST_DRIFT:
+        return base | {"drift": about, "answer": f"Hardly: {words}, {went}."}
+    if found.share < 0:
+        step = "Give it a longer warm-up (--warm-up) if that is what it was."
+        return base | {"drift": about, "answer": f"No, it gets faster: {words}, {went}.", "next": [step]}
+    return base | {
+        "drift": about,
+        "answer": f"Yes: {words}, {went}.",
+        "trouble": f"It gets slower, by {percent_words(found.share)} over {time_words(found.span_s)}",
+        "next": [
+            (("See what grows with it: data (target.data_volume), " "memory, connections; ") "then hold it longer to see whether it goes on.")
+        ],
+    }
+
+
+def periodic_finding(series: HoldSeries) -> dict[str, Any]:
+    """Does something slow it down periodically? Pulses in the logarithm of each second's mean response time."""
+    base: dict[str, Any] = {"question": "Does something slow it down periodically?", "periodic": None, "next": []}
+    if series.seconds.size < 60:
+        return base | {
+            "answer": "It cannot be told: less than a minute was measured.",
+            "next": ["Hold the load longer."],
+        }
+    every = np.full(int(series.seconds[-1] - series.seconds[0]) + 1, np.nan)
+    every[(series.seconds - series.seconds[0]).astype(int)] = series.mean_ms
+    found = periodic_pulse(np.log(np.where(every > 0, every, np.nan)))
+    if found is None:
+        longest = time_words(series.seconds.size / 3)
+        return base | {
+            "answer": (("No period was found. A job that comes " "back less often than ") f"every {longest} would not show in this run, ")
+            ("and neither would one that costs less than " "the response times scatter.")
+        }
+    first = float(series.seconds[0])
+    within = np.zeros(every.size, dtype=bool)
+    for moment in found.times_s:
+        within[int(moment) : int(moment) + found.width_s] = True
+    inside, outside = float(np.nanmean(every[within])), float(np.nanmean(every[~within]))
+    about = {
+        "period_s": found.period_s, "interval_s": [found.low_s, found.high_s], "width_s": found.width_s, "cycles": found.cycles,
+        "times_s": [first + moment for moment in found.times_s], "inside_ms": inside, "outside_ms": outside, "z": found.z,
+    }  # fmt: skip
+    answer = (
+        ((f"Yes: about every {time_words(found.period_s)} " f"(95 %: {number(found.low_s)} ") f"to {number(found.high_s)} s, {found.cycles} times seen) ")
+        ((f"the mean response time rises from {ms_words(outside)} " f"to {ms_words(inside)} ") f"for about {time_words(found.width_s)}, ")
+        (f"which is {share_words(found.width_s / found.period_s)} " "of the time.")
+    )
+    return base | {
+        "periodic": about,
+        "answer": answer,
+        "trouble": ((f"Every {time_words(found.period_s)} it takes " f"{inside / outside:.1f} ") f"times as long for {time_words(found.width_s)}"),
+        "evidence": ((f"Pulses began at {', '.join(number(first + moment) for moment in found.times_s[:8])} " "") f"s; z = {found.z:.1f}, chance stays below {found.border:.1f}."),
+        "next": [
+            (("Look for a job of that period in the target: " "a scheduler, a checkpoint, ") "a cache that expires, a garbage collection.")
+        ],
+    }
+
+
+def leak_finding(series: HoldSeries, limit_bytes: float | None) -> dict[str, Any]:
+    """Does it leak memory? Resident memory of each process over the whole time and over its second half."""
+    base: dict[str, Any] = {"question": "Does it leak memory?", "memory": [], "next": []}
+    if not series.memory:
+        step = "Name the target's processes in the study (target.processes), or give its URL, if it runs on this host."
+        return base | {"answer": "It cannot be told: no process of the target was probed.", "next": [step]}
+    limit = limit_bytes or series.host_memory_bytes
+    rows = [
+        _leak_row(name, *points, limit, limit_bytes is not None, series.memory_free_bytes)
+        for name, points in series.memory.items()
+    ]
+    leaking = [row for row in rows if row["leaks"]]
+    answer = " ".join(row["words"] for row in (leaking or rows)[:MOST_SHOWN])
+    found = base | {"memory": rows, "answer": answer}
+    if leaking:
+        worst = max(leaking, key=lambda row: row["bytes_per_s"])
+        found["trouble"] = f"Memory of {worst['process']} grows by {size_words(3600 * worst['bytes_per_s'])} an hour"
+        found["next"] = [
+            "Hold it longer, to see whether it goes on after caches are full, and take a heap profile at both ends."
+        ]
+    return found
+
+
+def _leak_row(
+    name: str, seconds: Any, values: Any, limit: float | None, is_stated: bool, free: float | None
+) -> dict[str, Any]:
+    whole, late = drift(seconds, values), None
+    half = seconds >= (seconds[0] + seconds[-1]) / 2
+    if half.sum() >= FEWEST_BLOCKS:
+        late = drift(seconds[half], values[half])
+    now = float(values[-1])
+    row: dict[str, Any] = {
+        "process": name, "leaks": False, "now_bytes": now, "bytes_per_s": None, "interval": None, "limit_bytes": limit,
+        "limit_in_s": None,
+    }  # fmt: skip
+    if whole is None or late is None:
+        return row | {
+            "words": ((f"{name}: it cannot be told; {len(seconds)} " "s of memory are too ") "few, or it changes in a few large steps.")
+        }
+    row |= {"bytes_per_s": late.slope, "interval": [late.low, late.high]}
+    rate = ((f"{late.slope * 3600 / MIB:+,.3g} MiB an hour " "in the second half (99 %: ") f"{late.low * 3600 / MIB:+,.3g} to {late.high * 3600 / MIB:+,.3g})")
+    if not (whole.low > 0 and late.low > LEAST_LEAK_BYTES_PER_S):
+        return row | {"words": f"{name}: no growth beyond chance, {rate}; {size_words(now)} at the end."}
+    words = f"{name} grows by {rate}; {size_words(now)} at the end."
+    room = limit - now if is_stated and limit is not None else free
+    if room is not None:
+        what = f"the limit of {size_words(limit)}" if is_stated and limit is not None else "all free memory of the host"
+        if room <= 0:
+            words += f" It is above {what} already."
+            row["limit_in_s"] = 0.0
+        else:
+            earliest, middle = room / late.high, room / late.slope
+            latest = room / late.low if late.low > 0 else math.inf
+            row["limit_in_s"], row["limit_interval_s"] = middle, [earliest, latest if math.isfinite(latest) else None]
+            words += ((f" It reaches {what} in {time_words(middle)} " "if that goes on ") f"({time_words(earliest)} to {time_words(latest)}).")
+    return row | {"leaks": True, "words": words}
+
+
+def restart_finding(notes: Iterable[Mapping[str, Any]], held: Mapping[str, Any]) -> dict[str, Any]:
+    """Did it restart? Process ids that changed, and processes that were gone, while the load was on."""
+    within = [one for one in notes if held["start_s"] <= float(one.get("second", -1)) <= held["end_s"] + 1]
+    seen = [one for one in within if " was restarted: " in str(one.get("message"))]
+    rows = [{"second": one["second"], "message": str(one["message"]).partition(": ")[2]} for one in seen]
+    found: dict[str, Any] = {"question": "Did it restart?", "restarts": rows, "next": []}
+    if not rows:
+        return found | {"answer": "No restart of a probed process was seen."}
+    times = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])
+    many = f"{len(rows)} time{'s' if len(rows) > 1 else ''}"
+    return found | {
+        "answer": f"Yes, {many}, {times} s after the start: {rows[0]['message']}.",
+        "trouble": f"It restarted {many}",
+        "next": ["Look at the target's log, and the system's (out of memory?), at these moments."],
+    }
+
+
+def bursts_finding(series: HoldSeries) -> dict[str, Any]:
+    """Do errors come in bursts? Counts of failed requests per second."""
+    found = bursts(series.seconds, series.failed, series.requests)
+    failed, requests = float(series.failed.sum()), float(series.requests.sum())
+    rows = [
+        {"start_s": one.start_s, "end_s": one.end_s, "failed": one.failed, "requests": one.requests} for one in found
+    ]
+    base: dict[str, Any] = {"question": "Do requests fail in bursts?", "bursts": rows, "next": []}
+    if not failed:
+        return base | {"answer": f"No: none of {number(requests)} requests failed."}
+    share = f"{number(failed)} of {number(requests)} requests failed ({share_words(failed / max(requests, 1))})"
+    if not rows:
+        worry = (
+            {"trouble": f"{share_words(failed / max(requests, 1))} of the requests fail"}
+            if failed > 0.01 * requests
+            else {}
+        )
+        return base | {"answer": f"No bursts: {share}, spread as chance spreads them.", **worry}
+    listed = "; ".join(f"{row['failed']} from {row['start_s']} to {row['end_s']} s" for row in rows[:MOST_SHOWN])
+    return base | {
+        "answer": f"Yes, {len(rows)}: {listed}. In all {share}.",
+        "trouble": f"Requests failed in {len(rows)} burst{'s' if len(rows) > 1 else ''}",
+        "next": ["See what happened then: the target's log, a restart, a deployment, a job."],
+    }

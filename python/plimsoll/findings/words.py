@@ -1,0 +1,47 @@
+"""Times, sizes and rates in sentences, three significant digits each."""
+
+from __future__ import annotations
+
+from plimsoll.findings.capacity_words import number
+
+MIB = 2**20
+
+
+def ms_words(ms: float) -> str:
+    """ "340 ms", "2.1 s"."""
+    return f"{number(ms)} ms" if ms < 1000 else f"{number(ms / 1000)} s"
+
+
+def time_words(seconds: float) -> str:
+    """ "45 s", "3 min 20 s", "5 h 10 min", "12 days"."""
+    if seconds < 90:
+        return f"{number(seconds, 2)} s"
+    if seconds < 5400:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest} s" if rest and minutes < 10 else f"{round(seconds / 60)} min"
+    if seconds < 172_800:
+        hours, minutes = divmod(round(seconds / 60), 60)
+        return f"{hours} h {minutes} min" if minutes and hours < 10 else f"{round(seconds / 3600)} h"
+    return f"{number(seconds / 86_400)} days"
+
+
+def size_words(count_bytes: float) -> str:
+    """ "143 MiB", "2.1 GiB"."""
+    value = float(count_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{number(value)} {unit}"
+        value /= 1024
+    return f"{number(value)} TiB"
+
+
+def percent_words(share: float) -> str:
+    """ "+12 %", "−0.4 %" with its sign."""
+    value = 100 * share
+    return f"{value:+.1f} %" if abs(value) < 9.95 else f"{value:+,.0f} %"
+
+
+def share_words(share: float) -> str:
+    """ "12 %", "0.4 %"."""
+    value = 100 * share
+    return f"{value:.2g} %" if abs(value) < 9.95 else f"{value:,.0f} %"

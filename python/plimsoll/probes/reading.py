@@ -1,0 +1,167 @@
+"""One number of the target, read again and again: from JSON, a database, a log, a file's size, or a command.
+
+    http://host/path#place      the number at `place` in a JSON document; `/path#place` below the target's URL
+    sql:DSN QUERY               the first value of the query's first row (sqlite:///file.db, postgresql://user@host/db)
+    log:FILE PATTERN            how many lines of the file have matched the regular expression so far; only what is
+    new is read size:PATH                   bytes of a file, or of all files in a folder
+    anything else               a shell command that prints the number last
+
+`reading` raises InputError for what cannot be understood; a reading that fails is ProbeUnavailable: data, not a
+failure.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.probes.probe import ProbeUnavailable
+
+Reading = Callable[[], float]
+LIMIT_S = 5.0
+MOST_BYTES = 16 * 2**20
+FORMS = (
+    "Write a URL of JSON with #place, sql:DSN QUERY, log:FILE PATTERN, size:PATH, or a command that prints a number."
+)
+
+
+def reading(text: str, *, url: str | None = None, directory: Path = Path(), key: str | None = None) -> Reading:
+    """What reads the number that `text` describes; `url` is the target's, relative files lie in `directory`."""
+    text = text.strip()
+    if not text:
+        raise InputError("nothing says where the number is", FORMS, key=key)
+    if text.startswith(("http://", "https://")):
+        return _JsonNumber(text)
+    if re.fullmatch(r"/\S*", text) and url and not Path(text.partition("#")[0]).exists():
+        return _JsonNumber(url.rstrip("/") + text)
+    kind, _, rest = text.partition(":")
+    if kind == "sql":
+        dsn, _, query = rest.strip().partition(" ")
+        if not query.strip():
+            raise InputError("sql: has no query", "Write sql:DSN SELECT …, with a space between.", key=key)
+        return _SqlNumber(dsn, query.strip())
+    if kind == "log":
+        name, _, pattern = rest.strip().partition(" ")
+        try:
+            return _MatchingLines(directory / name, re.compile(pattern.strip() or "."))
+        except re.error as error:
+            raise InputError(
+                f"log: the pattern {pattern!r} is no regular expression ({error})", FORMS, key=key
+            ) from None
+    if kind == "size":
+        return lambda: _size(directory / rest.strip())
+    return lambda: _command(text, directory)
+
+
+def number(value: Any, of: str) -> float:
+    """A finite number, or ProbeUnavailable."""
+    try:
+        found = float(value) if not isinstance(value, bool) else math.nan
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise ProbeUnavailable(f"{of} is no number: {str(value)[:80]!r}")
+    return found
+
+
+class _JsonNumber:
+    def __init__(self, text: str) -> None:
+        self._url, _, self._place = text.partition("#")
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def __call__(self) -> float:
+        try:
+            with self._opener.open(self._url, timeout=LIMIT_S) as response:
+                document: Any = json.loads(response.read(MOST_BYTES))
+        except (OSError, ValueError) as error:
+            raise ProbeUnavailable(f"{self._url} gave no JSON ({getattr(error, 'reason', None) or error})") from None
+        for part in filter(None, self._place.split(".")):
+            if isinstance(document, dict) and part in document:
+                document = document[part]
+            elif isinstance(document, list) and part.isdigit() and int(part) < len(document):
+                document = document[int(part)]
+            else:
+                raise ProbeUnavailable(f"the JSON of {self._url} has no {self._place}: {part} is missing")
+        return number(document, f"{self._place or 'the JSON'} of {self._url}")
+
+
+class _SqlNumber:
+    def __init__(self, dsn: str, query: str) -> None:
+        self._dsn, self._query = dsn, query
+        self._engine: Any = None
+
+    def __call__(self) -> float:
+        import sqlalchemy
+
+        try:
+            if self._engine is None:
+                dsn = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", self._dsn)
+                self._engine = sqlalchemy.create_engine(dsn, pool_size=1)
+            with self._engine.connect() as connection:
+                row = connection.execute(sqlalchemy.text(self._query)).first()
+        except Exception as error:  # of the driver, the dialect or the database: all mean that there is no number now
+            raise ProbeUnavailable(f"the query gave no number ({str(error).splitlines()[0][:200]})") from None
+        return number(row[0] if row else None, "the first value of the query")
+
+
+class _MatchingLines:
+    def __init__(self, path: Path, pattern: re.Pattern[str]) -> None:
+        self._path, self._pattern = path, pattern
+        self._read_to = self._count = 0
+
+    def __call__(self) -> float:
+        try:
+            with self._path.open("rb") as file:
+                if file.seek(0, os.SEEK_END) < self._read_to:  # rotated
+                    self._read_to = 0
+                file.seek(self._read_to)
+                text = file.read(MOST_BYTES)
+        except OSError as error:
+            raise ProbeUnavailable(f"{self._path} cannot be read ({error.strerror or error})") from None
+        whole = text[: text.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        self._count += sum(1 for line in whole.decode("utf-8", "replace").splitlines() if self._pattern.search(line))
+        return float(self._count)
+
+
+def _size(path: Path) -> float:
+    try:
+        if path.is_file():
+            return float(path.stat().st_size)
+        if path.is_dir():
+            return float(sum(_bytes_of(Path(folder) / name) for folder, _, names in os.walk(path) for name in names))
+    except OSError as error:
+        raise ProbeUnavailable(f"{path} cannot be read ({error.strerror or error})") from None
+    raise ProbeUnavailable(f"there is no {path}")
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:  # it went while the folder was read
+        return 0
+
+
+def _command(text: str, directory: Path) -> float:
+    try:
+        done = subprocess.run(
+            text, shell=True, cwd=directory, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise ProbeUnavailable(f"the command {text[:60]!r} did not end within {LIMIT_S:g} s") from None
+    except OSError as error:
+        raise ProbeUnavailable(f"the command {text[:60]!r} cannot run ({error})") from None
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no output"]
+        raise ProbeUnavailable(f"the command {text[:60]!r} ended with {done.returncode}: {last[0][:200]}")
+    lines = done.stdout.strip().splitlines()
+    return number(lines[-1].strip() if lines else "", "what the command printed last")

@@ -1,0 +1,251 @@
+"""Charts of hold, grow and drain: the timeline with its pulses, the time per item over the volume, the backlog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from plimsoll.report.finding_view import section
+from plimsoll.report.run_evidence import RunEvidence
+from plimsoll.report.theme import LINE_LEGEND, dashes
+from plimsoll.report.time_charts import Chart
+from plimsoll.report.wording import number
+
+EXPERIMENTS = ("hold", "grow", "drain")
+HEIGHT_PX = 240
+MINUTES_FROM_S = 900
+CURVE_POINTS = 80
+MOST_POINTS = 400
+MIB = 2**20
+
+
+def charts_of(run: RunEvidence) -> list[Chart]:
+    """The charts of the experiment; empty for others."""
+    experiment = run.manifest.get("experiment")
+    if experiment == "hold":
+        return [chart for chart in (_pulses(run),) if chart is not None]
+    if experiment == "grow":
+        return [chart for chart in (_per_item(run), _forecasts(run), _concurrency(run)) if chart is not None]
+    if experiment == "drain":
+        return [chart for chart in (_backlog(run), _index(run)) if chart is not None]
+    return []
+
+
+def _pulses(run: RunEvidence) -> Chart | None:
+    """Mean response time over time; a rule marks where each pulse of a periodic job began."""
+    points: list[tuple[float, str, float]] = [
+        (item.start_s, "mean", item.times.times.mean) for item in run.timeline.bins if item.times.times.count
+    ]
+    periodic = _found(run.findings, "periodic")
+    marks = [float(second) for second in periodic.get("times_s") or ()]
+    reading = "The mean response time of all requests."
+    if marks:
+        reading += f" Dotted lines mark the pulses that come back every {number(periodic.get('period_s'))} s."
+    drift = _found(run.findings, "drift")
+    if drift and drift.get("start_ms") is not None and run.steps:
+        step = max(run.steps, key=lambda one: one.duration_s)
+        points += [(step.measured_from_s, "trend", drift["start_ms"]), (step.end_s, "trend", drift["end_ms"])]
+    return _over_time(
+        "hold-response", "Response time over the run", reading, "Mean response time, ms", points, run, marks
+    )
+
+
+def _per_item(run: RunEvidence) -> Chart | None:
+    """Time per item of each window over the volume, with the fitted curve and where it leads."""
+    import altair
+
+    windows, before = _windows(run), _volume_before(run)
+    seen = [
+        {"volume": before + one["loaded"] - one["items"] / 2, "ms": 1000 / one["per_s"], "series": "measured"}
+        for one in windows
+        if one.get("per_s") and not one.get("draining")
+    ]
+    if len(seen) < 2:
+        return None
+    seen = seen[:: max(1, len(seen) // MOST_POINTS)]
+    ageing = _found(run.findings, "ageing")
+    curve = _curve(ageing, max(before + float(_load(run).get("items") or 0), max(one["volume"] for one in seen)))
+    cliff = _found(run.findings, "cliff").get("volume")
+    x = altair.X("volume:Q", title="Items in the target", scale=altair.Scale(zero=False, nice=False))
+    y = altair.Y("ms:Q", title="Time per item, ms", scale=altair.Scale(zero=True))
+    tooltip = [
+        altair.Tooltip("volume:Q", title="items", format=",.0f"),
+        altair.Tooltip("ms:Q", title="ms", format=",.3~f"),
+    ]
+    layers: list[Any] = [
+        altair.Chart(altair.Data(values=seen))
+        .mark_point(filled=True, size=22, opacity=0.6, style="good")
+        .encode(x=x, y=y, tooltip=tooltip)
+    ]
+    for part, dash in (("fitted", [1, 0]), ("extrapolated", [4, 4])):
+        rows = [row for row in curve if row["part"] == part]
+        if len(rows) > 1:
+            line = altair.Chart(altair.Data(values=rows)).mark_line(strokeWidth=2, strokeDash=dash, style="expected")
+            layers.append(line.encode(x=x, y=y, tooltip=tooltip))
+    if cliff:
+        layers.append(
+            altair.Chart(altair.Data(values=[{"volume": cliff}])).mark_rule(style="bad-line").encode(x="volume:Q")
+        )
+    chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
+    reading = "Each point is one window of some seconds."
+    family = ageing.get("family") or "undecided"
+    if curve:
+        reading += f" The line is the law that fits best ({family}), dashed where nothing was measured."
+    if cliff:
+        reading += f" The rule marks the cliff at {number(cliff)} items."
+    return Chart("grow-per-item", "Time per item over the volume of data", reading, chart.to_dict(validate=False))
+
+
+def _curve(ageing: Mapping[str, Any], end: float) -> list[dict[str, Any]]:
+    from plimsoll.stats.growth_family import Fit
+
+    fits = ageing.get("fits") or []
+    if not fits:
+        return []
+    best = Fit(**{key: fits[0][key] for key in ("family", "a", "b", "cv", "weight")}, aicc=0.0)
+    low, high = float(ageing["from_volume"]), float(ageing["to_volume"])
+    rows = []
+    for part, start, stop in (("fitted", low, high), ("extrapolated", high, end)):
+        if stop > start:
+            at = np.linspace(start, stop, CURVE_POINTS)
+            rows += [
+                {"volume": v, "ms": 1000 * c, "part": part}
+                for v, c in zip(at.tolist(), best.at(at).tolist(), strict=True)
+            ]
+    return rows
+
+
+def _forecasts(run: RunEvidence) -> Chart | None:
+    """The forecast of the total time as the load went on, with its interval."""
+    import altair
+
+    rows = [
+        {"elapsed": event["elapsed_s"], "total": event["total_s"], "low": event["low_s"], "high": event["high_s"]}
+        for event in run.events
+        if event.get("kind") == "forecast"
+    ]
+    if len(rows) < 2:
+        return None
+    rows = rows[:: max(1, len(rows) // MOST_POINTS)]
+    data = altair.Data(values=rows)
+    x = altair.X("elapsed:Q", title="Loading time so far, s")
+    band = (
+        altair.Chart(data)
+        .mark_area(style="band")
+        .encode(x=x, y=altair.Y("low:Q", title="Forecast of the total time, s"), y2="high:Q")
+    )
+    line = altair.Chart(data).mark_line(style="expected").encode(x=x, y="total:Q")
+    layers: list[Any] = [band, line]
+    load = _load(run)
+    reading = "The forecast of the whole loading time while it went on, with its 90 % interval."
+    if load and load.get("loaded", 0) >= load.get("items", 0):
+        layers.append(
+            altair.Chart(altair.Data(values=[{"total": load["loading_s"]}]))
+            .mark_rule(style="good-line")
+            .encode(y="total:Q")
+        )
+        reading += " The rule is the time it took."
+    chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
+    return Chart("grow-forecast", "Forecast of the total time", reading, chart.to_dict(validate=False))
+
+
+def _concurrency(run: RunEvidence) -> Chart | None:
+    points, at = [], 0.0
+    for one in _windows(run):
+        points.append((at, "creates at a time", float(one["concurrency"])))
+        at += float(one["seconds"])
+    reading = "How many creates ran at a time: more as long as they bring more, fewer as soon as one fails."
+    return _over_time("grow-concurrency", "Back pressure", reading, "Creates at a time", points, run, [], at)
+
+
+def _backlog(run: RunEvidence) -> Chart | None:
+    from plimsoll.findings.drain import SOURCE
+
+    points = [(float(second), "waiting", value) for second, value in run.resources.points(SOURCE, "waiting")]
+    if not points:
+        put, taken = dict(run.resources.points(SOURCE, "put_in")), dict(run.resources.points(SOURCE, "taken_out"))
+        points = [
+            (float(second), "waiting", put[second] - taken[second]) for second in sorted(put.keys() & taken.keys())
+        ]
+    marks = [float(event["second"]) for event in run.events if event.get("kind") in ("step_started", "step_ended")]
+    reading = "Items that wait for the consumer. Dotted lines mark where the load began and ended."
+    return _over_time("drain-backlog", "Backlog of the consumer", reading, "Items waiting", points, run, marks)
+
+
+def _index(run: RunEvidence) -> Chart | None:
+    from plimsoll.findings.drain import SOURCE
+
+    points = [(float(second), "index", value / MIB) for second, value in run.resources.points(SOURCE, "index_bytes")]
+    return _over_time("drain-index", "Size of the index", "What the consumer keeps.", "Index, MiB", points, run, [])
+
+
+def _over_time(
+    key: str,
+    title: str,
+    reading: str,
+    axis: str,
+    points: Sequence[tuple[float, str, float]],
+    run: RunEvidence,
+    marks: Iterable[float],
+    duration_s: float | None = None,
+) -> Chart | None:
+    """Lines over time with dotted rules at `marks`; None without points."""
+    import altair
+
+    if len(points) < 2:
+        return None
+    whole = max(1.0, duration_s or run.duration_s)
+    unit, divisor = ("min", 60) if whole > MINUTES_FROM_S else ("s", 1)
+    rows = [{"t": at / divisor, "series": name, "value": value} for at, name, value in points]
+    names = list(dict.fromkeys(name for _, name, _ in points))
+    x = altair.X(
+        "t:Q", title=f"Time since the start, {unit}", scale=altair.Scale(domain=[0, whole / divisor], nice=False)
+    )
+    legend = LINE_LEGEND if len(names) > 1 else None
+    line = (
+        altair.Chart(altair.Data(values=rows))
+        .mark_line(strokeWidth=1.6)
+        .encode(
+            x=x,
+            y=altair.Y("value:Q", title=axis, scale=altair.Scale(zero=True)),
+            color=altair.Color("series:N", title=None, scale=altair.Scale(domain=names), legend=legend),
+            strokeDash=altair.StrokeDash(
+                "series:N", title=None, scale=altair.Scale(domain=names, range=dashes(names)), legend=legend
+            ),
+            tooltip=[
+                altair.Tooltip("t:Q", title=f"time, {unit}", format=",.4~g"),
+                altair.Tooltip("value:Q", title=axis, format=",.3~f"),
+            ],
+        )
+    )
+    rules = [{"t": at / divisor} for at in marks]
+    layers: list[Any] = [line]
+    if rules:
+        layers.append(altair.Chart(altair.Data(values=rules)).mark_rule(style="faint-line").encode(x="t:Q"))
+    chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
+    return Chart(key, title, reading, chart.to_dict(validate=False))
+
+
+def _found(findings: Iterable[Mapping[str, Any]], key: str) -> Mapping[str, Any]:
+    """The part `key` of the first finding that has one."""
+    return next((part for finding in findings if (part := section(finding, key))), {})
+
+
+def _load(run: RunEvidence) -> Mapping[str, Any]:
+    return _found(run.findings, "load")
+
+
+def _windows(run: RunEvidence) -> list[Mapping[str, Any]]:
+    windows: list[Mapping[str, Any]] = []
+    for event in run.events:
+        if event.get("kind") == "grow_resumed":
+            windows = list(event.get("windows") or ())
+        elif event.get("kind") == "grow_window":
+            windows.append(event)
+    return windows
+
+
+def _volume_before(run: RunEvidence) -> float:
+    return float(_load(run).get("volume_start") or 0.0)
