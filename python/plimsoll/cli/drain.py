@@ -53,6 +53,7 @@ def drain(
         answer = find(
             source, choices, listeners, backlog=backlog, produced=produced, consumed=consumed, index=index,
             index_budget_mb=index_budget, memory_budget_mb=memory_budget, operation=operation,
-            items_per_operation=items_per_operation, users=users, duration_s=duration, warm_up_s=warm_up, drain_s=drain_limit,
+            items_per_operation=items_per_operation, users=users, duration_s=duration,
+            warm_up_s=warm_up, drain_s=drain_limit,
         )  # fmt: skip
     answered(answer, as_json)

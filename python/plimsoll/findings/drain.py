@@ -106,7 +106,11 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
     else:
         put = _own_items(run, at, facts)
         what = facts.get("operation") or "every operation"
-        derived = (("Items put in are counted by the load itself: " f"{facts['items_per_operation']:g} ") f"for each {what} that succeeded.")
+        derived = (
+            "Items put in are counted by the load itself: "
+            f"{facts['items_per_operation']:g} "
+            f"for each {what} that succeeded."
+        )
     if waiting is None and taken_out is not None:
         taken = np.interp(at, *taken_out) - taken_out[1][0]
         left = put - taken
@@ -163,14 +167,19 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
     if judged is None:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
     rates = f"{number(judged.arrivals_per_s)} items/s came in, it did {number(judged.taken_per_s)}/s"
-    smallest = ((f"An overload of {share_words(judged.smallest_detectable)} " "or more ") f"would have shown in {time_words(judged.seconds)}")
+    smallest = (
+        f"An overload of {share_words(judged.smallest_detectable)} "
+        "or more "
+        f"would have shown in {time_words(judged.seconds)}"
+    )
     went = f"the backlog went from {number(judged.backlog_start)} to {number(judged.backlog_end)} items"
     if judged.verdict == "falls behind":
         low, high = share_words(max(0.0, judged.overload_low)), share_words(judged.overload_high)
         return (
-            ((f"No, it falls behind: {rates}; {went}, " f"{number(judged.growth_per_s)} ") "items more each second. It is overloaded by ")
-            (f"{share_words(judged.overload)} (95 %: " f"{low} to {high}).")
-        )
+            f"No, it falls behind: {rates}; {went}, "
+            f"{number(judged.growth_per_s)} "
+            "items more each second. It is overloaded by "
+        )(f"{share_words(judged.overload)} (95 %: {low} to {high}).")
     if judged.verdict == "keeps up":
         return f"Yes: {rates}; {went}. {smallest}."
     return f"It cannot be told: {rates}; {went}, which chance explains as well. {smallest}."
@@ -193,11 +202,19 @@ def _judged_json(judged: KeepingUp | None) -> dict[str, Any] | None:
     if judged is None:
         return None
     return {
-        "verdict": judged.verdict, "arrivals_per_s": judged.arrivals_per_s, "taken_per_s": judged.taken_per_s,
-        "backlog_start": judged.backlog_start, "backlog_end": judged.backlog_end, "growth_per_s": judged.growth_per_s,
-        "overload": judged.overload, "overload_interval": [judged.overload_low, judged.overload_high], "growth_z": judged.growth_z,
-        "smallest_detectable": judged.smallest_detectable, "seconds": judged.seconds, "busy_per_s": judged.busy_per_s,
-    }  # fmt: skip
+        "verdict": judged.verdict,
+        "arrivals_per_s": judged.arrivals_per_s,
+        "taken_per_s": judged.taken_per_s,
+        "backlog_start": judged.backlog_start,
+        "backlog_end": judged.backlog_end,
+        "growth_per_s": judged.growth_per_s,
+        "overload": judged.overload,
+        "overload_interval": [judged.overload_low, judged.overload_high],
+        "growth_z": judged.growth_z,
+        "smallest_detectable": judged.smallest_detectable,
+        "seconds": judged.seconds,
+        "busy_per_s": judged.busy_per_s,
+    }
 
 
 def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | None) -> dict[str, Any]:
@@ -305,8 +322,11 @@ def _memory(seen: Consumer, budget: float | None) -> dict[str, Any]:
     left = (budget - now) / found.slope
     rate = f"{found.slope * 3600 / MIB:+,.3g} MiB an hour"
     return {
-        "answer": ((f"In {time_words(max(0.0, left))} if it goes on " f"to grow by {rate} (99 %: ") f"{time_words(max(0.0, (budget - now) / found.high))} to ")
-        (f"{time_words(max(0.0, (budget - now) / found.low))}); " f"{size_words(now)} now.")now."),
+        "answer": (
+            f"In {time_words(max(0.0, left))} if it goes on to grow by {rate} "
+            f"(99 %: {time_words(max(0.0, (budget - now) / found.high))} to "
+            f"{time_words(max(0.0, (budget - now) / found.low))}); {size_words(now)} now."
+        ),
         "memory": {
             "bytes_per_s": found.slope,
             "interval": [found.low, found.high],
@@ -319,9 +339,15 @@ def _memory(seen: Consumer, budget: float | None) -> dict[str, Any]:
 
 def _behind(judged: KeepingUp) -> dict[str, Any]:
     return {
-        "operation": "consumer", "objective": "keeps up", "verdict": "failed", "words": ("overloaded by " f"{share_words(judged.overload)}"),
-        "met_up_to": None, "failed_from": None, "verdicts": [], "needs": None,
-    }  # fmt: skip
+        "operation": "consumer",
+        "objective": "keeps up",
+        "verdict": "failed",
+        "words": (f"overloaded by {share_words(judged.overload)}"),
+        "met_up_to": None,
+        "failed_from": None,
+        "verdicts": [],
+        "needs": None,
+    }
 
 
 def _next(judged: KeepingUp | None) -> list[str]:
@@ -344,10 +370,16 @@ def _facts(run: Any) -> dict[str, Any]:
     begun = list(run.events("step_started"))
     about = (run.events("drain_settings") or [{}])[-1]
     return {
-        "status": "interrupted", "reason": (("The run ended before its experiment " "did; only what ") "was recorded until then counts."),
-        "load_from_s": float(begun[0]["second"]) if begun else 0.0, "load_to_s": last, "drained_at_s": None, "ended_s": last,
-        "items_per_operation": about.get("items_per_operation", 1.0), "operation": about.get("operation"), "steps": [],
-    }  # fmt: skip
+        "status": "interrupted",
+        "reason": ("The run ended before its experiment did; only what was recorded until then counts."),
+        "load_from_s": float(begun[0]["second"]) if begun else 0.0,
+        "load_to_s": last,
+        "drained_at_s": None,
+        "ended_s": last,
+        "items_per_operation": about.get("items_per_operation", 1.0),
+        "operation": about.get("operation"),
+        "steps": [],
+    }
 
 
 def _unread(common: Mapping[str, Any], facts: Mapping[str, Any], notes: Iterable[str]) -> dict[str, Any]:

@@ -199,18 +199,28 @@ def _next(facts: Mapping[str, Any], too_many: bool, run_path: str | None) -> lis
 
 def _failure_objective(facts: Mapping[str, Any], share: float) -> dict[str, Any]:
     return {
-        "operation": "create", "objective": f"error_rate<={100 * facts['allowed_failures']:g}%", "verdict": "failed",
-        "value": share, "words": f"{share_words(share)} failed", "met_up_to": None, "failed_from": None, "verdicts": [], "needs": None,
-    }  # fmt: skip
+        "operation": "create",
+        "objective": f"error_rate<={100 * facts['allowed_failures']:g}%",
+        "verdict": "failed",
+        "value": share,
+        "words": f"{share_words(share)} failed",
+        "met_up_to": None,
+        "failed_from": None,
+        "verdicts": [],
+        "needs": None,
+    }
 
 
 def _forecast_json(ahead: Forecast | None) -> dict[str, Any] | None:
     if ahead is None:
         return None
     return {
-        "total_s": ahead.total_s, "interval_s": [ahead.low_s, ahead.high_s], "confidence": ahead.confidence, "left_s": ahead.left_s,
+        "total_s": ahead.total_s,
+        "interval_s": [ahead.low_s, ahead.high_s],
+        "confidence": ahead.confidence,
+        "left_s": ahead.left_s,
         "family": ahead.growth.best.family,
-    }  # fmt: skip
+    }
 
 
 def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> dict[str, Any]:
@@ -219,9 +229,13 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         return {"answer": words, "ageing": None, "next": ["Load more items."]}
     fits = [{"family": one.family, "a": one.a, "b": one.b, "cv": one.cv, "weight": one.weight} for one in growth.fits]
     about: dict[str, Any] = {
-        "family": growth.family, "fits": fits, "from_volume": growth.low, "to_volume": growth.high, "change": growth.change,
+        "family": growth.family,
+        "fits": fits,
+        "from_volume": growth.low,
+        "to_volume": growth.high,
+        "change": growth.change,
         "points": int(volume.size),
-    }  # fmt: skip
+    }
     ends = growth.best.at([growth.low, growth.high])
     span = f"from {_per_item(ends[0])} at {number(growth.low)} items to {_per_item(ends[1])} at {number(growth.high)}"
     after = " after the cliff" if step is not None else ""

@@ -106,9 +106,14 @@ def _error_rate(limit: Limit, seen: Watched) -> dict[str, Any]:
         else "no request of it was seen"
     )
     return {
-        "value": value, "samples": seen.requests, "needed": needed_samples(limit), "verdict": verdict, "words": words,
-        "interval": [interval.low, interval.high] if seen.requests else None, "reason": "",
-    }  # fmt: skip
+        "value": value,
+        "samples": seen.requests,
+        "needed": needed_samples(limit),
+        "verdict": verdict,
+        "words": words,
+        "interval": [interval.low, interval.high] if seen.requests else None,
+        "reason": "",
+    }
 
 
 def _needs(entry: Mapping[str, Any], held: Mapping[str, Any]) -> str:

@@ -39,9 +39,14 @@ def drift_finding(series: HoldSeries) -> dict[str, Any]:
     low, high = found.share_interval
     interval = f"99 %: {percent_words(low)} to {percent_words(high)}"
     about = {
-        "share": found.share, "interval": [low, high], "confidence": found.confidence, "start_ms": found.start,
-        "end_ms": found.end, "dependence": found.dependence, "blocks": found.blocks,
-    }  # fmt: skip
+        "share": found.share,
+        "interval": [low, high],
+        "confidence": found.confidence,
+        "start_ms": found.start,
+        "end_ms": found.end,
+        "dependence": found.dependence,
+        "blocks": found.blocks,
+    }
     words = (
         f"the mean response time changed by {percent_words(found.share)} over {time_words(found.span_s)} ({interval})"
     )
@@ -58,7 +63,11 @@ def drift_finding(series: HoldSeries) -> dict[str, Any]:
         "answer": f"Yes: {words}, {went}.",
         "trouble": f"It gets slower, by {percent_words(found.share)} over {time_words(found.span_s)}",
         "next": [
-            (("See what grows with it: data (target.data_volume), " "memory, connections; ") "then hold it longer to see whether it goes on.")
+            (
+                "See what grows with it: data (target.data_volume), "
+                "memory, connections; "
+                "then hold it longer to see whether it goes on."
+            )
         ],
     }
 
@@ -77,8 +86,11 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
     if found is None:
         longest = time_words(series.seconds.size / 3)
         return base | {
-            "answer": (("No period was found. A job that comes " "back less often than ") f"every {longest} would not show in this run, ")
-            ("and neither would one that costs less than " "the response times scatter.")
+            "answer": (
+                "No period was found. A job that comes "
+                "back less often than "
+                f"every {longest} would not show in this run, "
+            )("and neither would one that costs less than the response times scatter.")
         }
     first = float(series.seconds[0])
     within = np.zeros(every.size, dtype=bool)
@@ -86,21 +98,43 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
         within[int(moment) : int(moment) + found.width_s] = True
     inside, outside = float(np.nanmean(every[within])), float(np.nanmean(every[~within]))
     about = {
-        "period_s": found.period_s, "interval_s": [found.low_s, found.high_s], "width_s": found.width_s, "cycles": found.cycles,
-        "times_s": [first + moment for moment in found.times_s], "inside_ms": inside, "outside_ms": outside, "z": found.z,
-    }  # fmt: skip
+        "period_s": found.period_s,
+        "interval_s": [found.low_s, found.high_s],
+        "width_s": found.width_s,
+        "cycles": found.cycles,
+        "times_s": [first + moment for moment in found.times_s],
+        "inside_ms": inside,
+        "outside_ms": outside,
+        "z": found.z,
+    }
     answer = (
-        ((f"Yes: about every {time_words(found.period_s)} " f"(95 %: {number(found.low_s)} ") f"to {number(found.high_s)} s, {found.cycles} times seen) ")
-        ((f"the mean response time rises from {ms_words(outside)} " f"to {ms_words(inside)} ") f"for about {time_words(found.width_s)}, ")
-        (f"which is {share_words(found.width_s / found.period_s)} " "of the time.")
-    )
+        f"Yes: about every {time_words(found.period_s)} "
+        f"(95 %: {number(found.low_s)} "
+        f"to {number(found.high_s)} s, {found.cycles} times seen) "
+    )(
+        f"the mean response time rises from {ms_words(outside)} "
+        f"to {ms_words(inside)} "
+        f"for about {time_words(found.width_s)}, "
+    )(f"which is {share_words(found.width_s / found.period_s)} of the time.")
     return base | {
         "periodic": about,
         "answer": answer,
-        "trouble": ((f"Every {time_words(found.period_s)} it takes " f"{inside / outside:.1f} ") f"times as long for {time_words(found.width_s)}"),
-        "evidence": ((f"Pulses began at {', '.join(number(first + moment) for moment in found.times_s[:8])} " "") f"s; z = {found.z:.1f}, chance stays below {found.border:.1f}."),
+        "trouble": (
+            f"Every {time_words(found.period_s)} it takes "
+            f"{inside / outside:.1f} "
+            f"times as long for {time_words(found.width_s)}"
+        ),
+        "evidence": (
+            f"Pulses began at {', '.join(number(first + moment) for moment in found.times_s[:8])} "
+            ""
+            f"s; z = {found.z:.1f}, chance stays below {found.border:.1f}."
+        ),
         "next": [
-            (("Look for a job of that period in the target: " "a scheduler, a checkpoint, ") "a cache that expires, a garbage collection.")
+            (
+                "Look for a job of that period in the target: "
+                "a scheduler, a checkpoint, "
+                "a cache that expires, a garbage collection."
+            )
         ],
     }
 
@@ -137,15 +171,28 @@ def _leak_row(
         late = drift(seconds[half], values[half])
     now = float(values[-1])
     row: dict[str, Any] = {
-        "process": name, "leaks": False, "now_bytes": now, "bytes_per_s": None, "interval": None, "limit_bytes": limit,
+        "process": name,
+        "leaks": False,
+        "now_bytes": now,
+        "bytes_per_s": None,
+        "interval": None,
+        "limit_bytes": limit,
         "limit_in_s": None,
-    }  # fmt: skip
+    }
     if whole is None or late is None:
         return row | {
-            "words": ((f"{name}: it cannot be told; {len(seconds)} " "s of memory are too ") "few, or it changes in a few large steps.")
+            "words": (
+                f"{name}: it cannot be told; {len(seconds)} "
+                "s of memory are too "
+                "few, or it changes in a few large steps."
+            )
         }
     row |= {"bytes_per_s": late.slope, "interval": [late.low, late.high]}
-    rate = ((f"{late.slope * 3600 / MIB:+,.3g} MiB an hour " "in the second half (99 %: ") f"{late.low * 3600 / MIB:+,.3g} to {late.high * 3600 / MIB:+,.3g})")
+    rate = (
+        f"{late.slope * 3600 / MIB:+,.3g} MiB an hour "
+        "in the second half (99 %: "
+        f"{late.low * 3600 / MIB:+,.3g} to {late.high * 3600 / MIB:+,.3g})"
+    )
     if not (whole.low > 0 and late.low > LEAST_LEAK_BYTES_PER_S):
         return row | {"words": f"{name}: no growth beyond chance, {rate}; {size_words(now)} at the end."}
     words = f"{name} grows by {rate}; {size_words(now)} at the end."
@@ -159,7 +206,11 @@ def _leak_row(
             earliest, middle = room / late.high, room / late.slope
             latest = room / late.low if late.low > 0 else math.inf
             row["limit_in_s"], row["limit_interval_s"] = middle, [earliest, latest if math.isfinite(latest) else None]
-            words += ((f" It reaches {what} in {time_words(middle)} " "if that goes on ") f"({time_words(earliest)} to {time_words(latest)}).")
+            words += (
+                f" It reaches {what} in {time_words(middle)} "
+                "if that goes on "
+                f"({time_words(earliest)} to {time_words(latest)})."
+            )
     return row | {"leaks": True, "words": words}
 
 

@@ -24,6 +24,7 @@ HANDLED = {
         "headroom",
     ),
     *("generator", "next", "run", "steps", "reasons", "invalid", "invalid_because", "notes", "warnings", "data_volume"),
+    *("facts", "evidence", "trouble", "failed_share"),
 }
 
 
