@@ -179,7 +179,8 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
             f"No, it falls behind: {rates}; {went}, "
             f"{number(judged.growth_per_s)} "
             "items more each second. It is overloaded by "
-        )(f"{share_words(judged.overload)} (95 %: {low} to {high}).")
+            f"{share_words(judged.overload)} (95 %: {low} to {high})."
+        )
     if judged.verdict == "keeps up":
         return f"Yes: {rates}; {went}. {smallest}."
     return f"It cannot be told: {rates}; {went}, which chance explains as well. {smallest}."

@@ -90,7 +90,8 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
                 "No period was found. A job that comes "
                 "back less often than "
                 f"every {longest} would not show in this run, "
-            )("and neither would one that costs less than the response times scatter.")
+                "and neither would one that costs less than the response times scatter."
+            )
         }
     first = float(series.seconds[0])
     within = np.zeros(every.size, dtype=bool)
@@ -111,11 +112,11 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
         f"Yes: about every {time_words(found.period_s)} "
         f"(95 %: {number(found.low_s)} "
         f"to {number(found.high_s)} s, {found.cycles} times seen) "
-    )(
         f"the mean response time rises from {ms_words(outside)} "
         f"to {ms_words(inside)} "
         f"for about {time_words(found.width_s)}, "
-    )(f"which is {share_words(found.width_s / found.period_s)} of the time.")
+        f"which is {share_words(found.width_s / found.period_s)} of the time."
+    )
     return base | {
         "periodic": about,
         "answer": answer,
