@@ -4,9 +4,9 @@
     climb      now and then try a quarter more, and a quarter less: keep more if it brings at least half of what it
         adds, keep
                less if that costs no more than a quarter of what it takes (incremental steps: Heiss and Wagner 1991)
-    fail       a failed create, or answers slower than the limit, halve it (multiplicative decrease: Chiu and Jain
-        1989) and set
-               a ceiling below where it failed, which is raised by one after CALM_WINDOWS windows without a failure
+    fail       a failed create, or answers slower than the limit, halve it (multiplicative decrease: Chiu and Jain 1989)
+               and set a ceiling at the most that is known to work, which is raised by one after CALM_WINDOWS windows
+               without a failure, and after twice as many with each further failure
 
 Throughput and not latency is followed, because the latency of creates rises with the data by itself, and a limit
 taken from the first minutes would throttle an ageing target more and more. Pure: windows in, a concurrency out
@@ -22,6 +22,7 @@ DOUBLING_GAIN = 1.3
 KEEP_MORE, KEEP_LESS = 0.5, 0.25
 TRY_EVERY = 6
 CALM_WINDOWS = 20
+MOST_CALM = 640
 SLOW_MS = 10_000.0
 SMOOTHING = 0.4
 
@@ -49,24 +50,34 @@ class BackPressure:
         self._state: State = "start"
         self._before: Window | None = None
         self._reference = 0.0
-        self._since = self._calm = 0
+        self._since = self._calm = self._proven = 0
+        self._patience = CALM_WINDOWS
         self._try_more = True
+
+    @property
+    def is_trying(self) -> bool:
+        """Whether the next window is a trial of another concurrency, whose pace says nothing of the target's."""
+        return self._state != "steady"
 
     def next(self, window: Window) -> int:
         """Concurrency for the next window."""
         if window.failed:
             return self._retreat(window, f"{window.failed} failed at {window.concurrency} at a time")
-        self._calm += 1
-        if self.ceiling is not None and self._calm % CALM_WINDOWS == 0:
-            self.ceiling += 1
         if window.mean_ms is not None and window.mean_ms > self.slow_ms:
             return self._retreat(window, f"answers took {window.mean_ms / 1000:.1f} s")
+        self._calm += 1
+        self._proven = max(self._proven, window.concurrency)
+        if self.ceiling is not None and self._calm >= self._patience:
+            self.ceiling, self._calm = self.ceiling + 1, 0
         return {"start": self._start, "steady": self._steady, "more": self._more, "less": self._less}[self._state](
             window
         )
 
     def _retreat(self, window: Window, why: str) -> int:
-        self.ceiling = max(self.least, window.concurrency - 1)
+        if self.ceiling is not None:
+            self._patience = min(MOST_CALM, 2 * self._patience)
+        self._proven = min(self._proven, window.concurrency - 1)
+        self.ceiling = max(self.least, self._proven if self._proven > 0 else window.concurrency - 1)
         self._calm = 0
         return self._settle(max(self.least, window.concurrency // 2), 0.0, why)
 

@@ -20,12 +20,12 @@ from plimsoll.experiments.result import ProgressCallback, Status
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.load_forecast import Forecast, forecast
+from plimsoll.stats.load_forecast import LEAST_SHARE, Forecast, forecast
 
 WINDOW_S, LONGEST_WINDOW_S = 3, 15
 ITEMS_IN_WINDOW = 40
 HOPELESS_WINDOWS = 4
-FORECAST_EVERY = 2
+FORECASTS = 60
 DRAIN_LIMIT_S = 60.0
 FAR = 10**9
 
@@ -130,6 +130,7 @@ class _Loading:
         self._hopeless = 0
         self._level = 0
         self._open: list[_Second] = []
+        self._next_forecast = LEAST_SHARE * settings.items
 
     def run(self) -> None:
         """Load until the items are there, or creates fail whatever is done."""
@@ -201,6 +202,7 @@ class _Loading:
             "mean_ms": window.mean_ms,
             "loaded": self.result.loaded,
             "draining": draining,
+            "trial": self.pressure.is_trying or self._level != self.pressure.concurrency,
             "reason": self.pressure.reason,
         }
         self.result.windows.append(entry)
@@ -226,9 +228,10 @@ class _Loading:
 
     def _tell(self) -> None:
         words = f"  {self.result.loaded:,} of {self.settings.items:,} items"
-        if len(self.result.windows) % FORECAST_EVERY == 0:
+        if self.result.loaded >= self._next_forecast:
             seen = forecast_of(self.result.windows, self._volume_before, self.settings.items, self.result.loading_s)
             if seen is not None:
+                self._next_forecast = self.result.loaded + self.settings.items // FORECASTS
                 entry = {
                     "loaded": self.result.loaded,
                     "elapsed_s": self.result.loading_s,
@@ -280,21 +283,18 @@ class _Second:
 def forecast_of(
     windows: Iterable[Mapping[str, Any]], volume_before: float, items: int, elapsed_s: float
 ) -> Forecast | None:
-    """The forecast that these windows allow; those in which concurrency was still sought at the start do not count."""
+    """The forecast that these windows allow; those that try another concurrency do not count."""
     volume, cost = cost_per_item(windows, volume_before)
     loaded = volume[-1] - volume_before if volume else 0.0
     return forecast(volume, cost, elapsed_s, loaded, items)
 
 
 def cost_per_item(windows: Iterable[Mapping[str, Any]], volume_before: float) -> tuple[list[float], list[float]]:
-    """(volume in the middle of each window, seconds per item in it), from where the concurrency was found."""
-    usable = [one for one in windows if one["items"] > 0 and not one.get("draining") and one["seconds"] >= 2]
-    found = next((place for place, one in enumerate(usable) if one["reason"] not in ("start", "doubled")), None)
-    usable = usable[found:] if found is not None else usable
-    volume = [volume_before + one["loaded"] - one["items"] / 2 for one in usable]
-    return volume, [1 / one["per_s"] for one in usable if one["per_s"] > 0] if all(
-        one["per_s"] > 0 for one in usable
-    ) else [one["seconds"] / one["items"] for one in usable]
+    """(volume in the middle of each window, seconds per item in it), of windows that try no other concurrency."""
+    steady = [
+        one for one in windows if one["per_s"] > 0 and one["seconds"] >= 2 and not one["draining"] and not one["trial"]
+    ]
+    return [volume_before + one["loaded"] - one["items"] / 2 for one in steady], [1 / one["per_s"] for one in steady]
 
 
 def earlier_load(run: Any) -> tuple[int, tuple[dict[str, Any], ...], float | None]:

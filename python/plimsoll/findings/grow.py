@@ -104,12 +104,14 @@ def _facts(run: Any) -> dict[str, Any]:
 
 
 def _series(windows: Sequence[Mapping[str, Any]], before: float) -> tuple[np.ndarray, np.ndarray]:
-    """(volume, seconds per item) of the windows that tell, from where the concurrency was found."""
-    usable = [one for one in windows if one["per_s"] > 0 and not one.get("draining") and one["seconds"] >= 2]
-    found = next((place for place, one in enumerate(usable) if one["reason"] not in ("start", "doubled")), 0)
-    usable = usable[found:]
-    volume = np.array([before + one["loaded"] - one["items"] / 2 for one in usable], dtype=float)
-    return volume, np.array([1 / one["per_s"] for one in usable], dtype=float)
+    """(volume, seconds per item) of the windows that try no other concurrency."""
+    steady = [
+        one
+        for one in windows
+        if one["per_s"] > 0 and one["seconds"] >= 2 and not (one.get("draining") or one.get("trial"))
+    ]
+    volume = np.array([before + one["loaded"] - one["items"] / 2 for one in steady], dtype=float)
+    return volume, np.array([1 / one["per_s"] for one in steady], dtype=float)
 
 
 def _growth(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Growth | None:

@@ -60,7 +60,7 @@ def _per_item(run: RunEvidence) -> Chart | None:
     seen = [
         {"volume": before + one["loaded"] - one["items"] / 2, "ms": 1000 / one["per_s"], "series": "measured"}
         for one in windows
-        if one.get("per_s") and not one.get("draining")
+        if one.get("per_s") and not one.get("draining") and not one.get("trial")
     ]
     if len(seen) < 2:
         return None
@@ -89,7 +89,7 @@ def _per_item(run: RunEvidence) -> Chart | None:
             altair.Chart(altair.Data(values=[{"volume": cliff}])).mark_rule(style="bad-line").encode(x="volume:Q")
         )
     chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
-    reading = "Each point is one window of some seconds."
+    reading = "Each point is one window of some seconds, without those that tried another concurrency."
     family = ageing.get("family") or "undecided"
     if curve:
         reading += f" The line is the law that fits best ({family}), dashed where nothing was measured."

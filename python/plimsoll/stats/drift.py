@@ -45,14 +45,18 @@ class Drift:
 
     @property
     def share(self) -> float:
-        """Change over the span ÷ the value at its start; 0 for a start of 0."""
-        return self.slope * self.span_s / self.start if self.start else 0.0
+        """Change over the span ÷ the value at its start (÷ a tenth of the middle where the line starts below that)."""
+        return self.slope * self._scale
 
     @property
     def share_interval(self) -> tuple[float, float]:
         """The interval of `share`."""
-        scale = self.span_s / self.start if self.start else 0.0
-        return self.low * scale, self.high * scale
+        return self.low * self._scale, self.high * self._scale
+
+    @property
+    def _scale(self) -> float:
+        base = max(self.start, 0.1 * abs(self.start + self.end) / 2)
+        return self.span_s / base if base > 0 else 0.0
 
 
 def drift(seconds: ArrayLike, values: ArrayLike, confidence: float = 0.99) -> Drift | None:

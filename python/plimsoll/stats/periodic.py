@@ -28,6 +28,8 @@ SHORTEST_PERIOD = 8
 MOST_POINTS = 1200
 FEWEST_CYCLES = 3
 CLIP = 4.0
+MOST_SCORE = 5.0
+WITHOUT_BEST = 0.7
 PER_WIDTH = 1.5
 BORDER = (5.2, 0.15)  # z = a + b ln(points); see tests/accuracy/longrun_scorecard.py
 RISING_CYCLES = 2 / 3
@@ -134,12 +136,14 @@ def _whitened(
     square = float((limited[calm] ** 2).mean())
     phi = float((limited[1:] * limited[:-1])[pairs].mean()) / square if pairs.any() else 0.0
     phi = min(0.95, max(0.0, phi))
-    innovation = rest - phi * np.concatenate(([0.0], rest[:-1]))
-    usable = known & np.concatenate(([False], known[:-1]))
-    sd = _robust_sd(innovation[usable & calm])
+    follows = np.concatenate(([False], known[:-1]))
+    innovation = np.where(
+        follows, rest - phi * np.concatenate(([0.0], rest[:-1])), rest * math.sqrt(1 - phi**2)
+    )  # after an unknown second all of the deviation is new
+    sd = _robust_sd(innovation[known & calm])
     if sd <= 0:
         return None, phi
-    return np.where(usable, np.clip(innovation / sd, -CLIP, CLIP), 0.0), phi
+    return np.where(known, np.clip(innovation / sd, -CLIP, CLIP), 0.0), phi
 
 
 def _robust_sd(values: NDArray[np.float64]) -> float:
@@ -150,7 +154,8 @@ def _matched(white: NDArray[np.float64], phi: float, width: int) -> NDArray[np.f
     """Score of a pulse that begins at each second, standard normal in white noise, shape (n,)."""
     template = np.concatenate(([1.0], np.full(width - 1, 1 - phi), [-phi]))
     padded = np.concatenate([white, np.zeros(template.size - 1)])
-    return np.correlate(padded, template, mode="valid") / math.sqrt(float(template @ template))
+    score = np.correlate(padded, template, mode="valid") / math.sqrt(float(template @ template))
+    return np.asarray(np.minimum(score, MOST_SCORE))
 
 
 def _best_period(score: NDArray[np.float64], width: int) -> _Fold:
@@ -190,6 +195,10 @@ def _refined(
         times.append(low + int(score[low:high].argmax()))
     at = np.array(times, dtype=float)
     rising = score[at.astype(int)] > 0.5
+    each = np.sort(score[np.minimum(np.rint(expected).astype(int), series.size - 1)])
+    without_best = float(each[:-1].sum()) / math.sqrt(max(1, each.size - 1))
+    if without_best < WITHOUT_BEST * border:
+        return None
     if expected.size < FEWEST_CYCLES or rising.mean() < RISING_CYCLES:
         return None
     number, seen = np.arange(at.size)[rising], at[rising]

@@ -1,7 +1,9 @@
-"""A loopback server with an asynchronous consumer of known rate: `python known_consumer.py PORT RATE_PER_S [INDEX_FILE]`.
+"""A loopback server with an asynchronous consumer of known rate: `python known_consumer.py PORT RATE_PER_S
+[INDEX_FILE]`.
 
-POST /put adds an item to the queue; GET /status is {"waiting", "put", "done"}. The consumer takes one item every 1 / rate s, in
-simulated steps of elapsed time, so that its rate is exact whatever the machine does, and appends 100 bytes to the index for each.
+POST /put adds an item to the queue; GET /status is {"waiting", "put", "done"}. The consumer takes one item every 1 /
+rate s, in simulated steps of elapsed time, so that its rate is exact whatever the machine does, and appends 100 bytes
+to the index for each.
 """
 
 from __future__ import annotations

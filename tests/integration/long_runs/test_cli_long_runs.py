@@ -1,0 +1,122 @@
+"""`plimsoll hold`, `grow` and `drain` with the real engine on loopback targets whose truth is known."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plimsoll
+from plimsoll.errors import InputError
+from plimsoll.lab.ports import free_port
+from plimsoll.runs.reader import RunReader
+
+Server = Callable[..., str]
+
+SCRIPT = """import http from 'k6/http';
+export const options = { scenarios: { views: {
+  executor: 'constant-arrival-rate', rate: 60, timeUnit: '1s', duration: '5s', preAllocatedVUs: 20 } } };
+export default function () { http.get(__ENV.URL); }
+export function create() { http.post(`${__ENV.URL}/put`, 'x'); }
+"""
+
+
+def plimsoll_says(folder: Path, *words: str, codes: tuple[int, ...] = (0, 3)) -> list[dict[str, Any]]:
+    """The findings that a command prints; 3: a machine busy with other things, which says so."""
+    (folder / "script.js").write_text(SCRIPT)
+    command = [sys.executable, "-m", "plimsoll", *words, "--json", "-q"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode in codes, done.stderr
+    return json.loads(done.stdout) if done.stdout else [{"stderr": done.stderr}]
+
+
+@pytest.fixture
+def consumer(tmp_path: Path) -> Iterator[Callable[[float], str]]:
+    """Starts a consumer of so many items per second; gives its URL."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(rate_per_s: float) -> str:
+        program = Path(__file__).parent / "known_consumer.py"
+        words = [sys.executable, str(program), str(free_port()), str(rate_per_s), str(tmp_path / "index")]
+        started.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
+        assert started[-1].stdout is not None
+        return started[-1].stdout.readline().strip()
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: Server) -> None:
+    url = known_server("--servers", 1, "--service-ms", 4)
+    (tmp_path / "study.yaml").write_text(
+        f"target: {{url: '{url}'}}\n"
+        f"workload: {{script: script.js, env: {{URL: '{url}'}}, "
+        "operations: [{name: view, exec: default, per_user_hour: 3600}]}\n"
+        "expected_users: 100\n"
+        "objectives: [{operation: view, objective: 'error_rate<=5%'}, {operation: view, objective: 'p50<=0.2ms'}]\n"
+        "experiments: [hold: {duration_s: 5, warm_up_s: 1, baseline_s: 3}]\n"
+    )
+    findings = plimsoll_says(tmp_path, "hold", "study.yaml", "--duration", "20", codes=(3, 99))
+    main = findings[0]
+    rate, median = main["objectives"]
+    assert rate["verdict"] == "met" and median["verdict"] == "failed" and median["alone"] > 0.2
+    slow = next(one for one in findings if one["question"] == "Is it slow, or overloaded?")
+    [row] = slow["operations"]
+    assert row["alone_ms"] < row["loaded_ms"], "at 40 % utilisation one in three waits"
+    assert "Slow: view misses" in slow["answer"].replace("miss the", "misses the")
+    steps = {step["step_kind"]: step for step in main["steps"]}
+    assert set(steps) == {"baseline", "expected"} and steps["expected"]["start_s"] >= steps["baseline"]["end_s"]
+    seconds = [snapshot.second for snapshot in RunReader(tmp_path / main["run"]).snapshots()]
+    assert seconds == sorted(set(seconds)), "one clock over both"
+
+
+def test_grow_loads_the_items_and_goes_on_after_an_interruption(tmp_path: Path, known_server: Server) -> None:
+    url = known_server("--servers", 2, "--service-ms", 2)
+    words = ("grow", "script.js", "--exec", "create", "-e", f"URL={url}")
+    first = plimsoll_says(tmp_path, *words, "--items", "600")[0]
+    assert 600 <= first["load"]["loaded"] <= 1_200 and first["load"]["failed"] == 0 and first["valid"]
+    more = first["load"]["loaded"] + 600
+    second = plimsoll_says(tmp_path, *words, "--items", str(more), "--resume", first["run"])[0]
+    assert more <= second["load"]["loaded"] <= more + 700
+    assert any(label == "Loaded before" for label, _ in second["facts"])
+
+
+def test_grow_stops_where_nothing_can_be_created(tmp_path: Path, known_server: Server) -> None:
+    url = known_server("--status", 500)
+    main = plimsoll_says(tmp_path, "grow", "script.js", "--items", "500", "-e", f"URL={url}", codes=(3,))[0]
+    assert main["status"] == "failed" and "status 500" in main["answer"] and main["load"]["loaded"] == 0
+
+
+def test_drain_finds_a_consumer_of_forty_short_of_sixty(tmp_path: Path, consumer: Callable[[float], str]) -> None:
+    url = consumer(40)
+    script = SCRIPT.replace("http.get(__ENV.URL)", "http.post(`${__ENV.URL}/put`, 'x')")
+    (tmp_path / "put.js").write_text(script)
+    places = ("--backlog", f"{url}/status#waiting", "--consumed", f"{url}/status#done", "--index", "size:index")
+    times = ("--duration", "20", "--warm-up", "1", "--drain-limit", "30")
+    main, time, index = plimsoll_says(tmp_path, "drain", "put.js", "-e", f"URL={url}", *places, *times, codes=(99,))
+    assert main["keeps_up"] is False and main["consumer"]["taken_per_s"] == pytest.approx(40, rel=0.03)
+    assert time["drain"]["alone_per_s"] == pytest.approx(40, rel=0.1)
+    assert index["index"]["bytes_per_item"] == pytest.approx(100, rel=0.05)
+
+
+def test_mistakes_are_said_before_any_load(tmp_path: Path) -> None:
+    (tmp_path / "script.js").write_text(SCRIPT)
+    choices = plimsoll.Choices(runs=tmp_path / "runs")
+    script = tmp_path / "script.js"
+    for function, options, words in (
+        (plimsoll.grow, {"items": 10, "exec": "creat"}, "exports no function 'creat'"),
+        (plimsoll.grow, {"items": 10, "min_users": 5, "max_users": 2}, "below min_users"),
+        (plimsoll.grow, {}, "items"),
+        (plimsoll.drain, {}, "--backlog"),
+        (plimsoll.hold, {"duration_s": -1}, "duration_s"),
+    ):
+        with pytest.raises(InputError, match=words):
+            function(script, choices, **options)
+    assert not (tmp_path / "runs").exists()

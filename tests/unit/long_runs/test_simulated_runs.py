@@ -1,0 +1,245 @@
+"""hold, grow and drain in virtual time: simulated targets of known behaviour, the run directory, the findings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plimsoll.experiments.drain import DrainSettings, run_drain
+from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
+from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.findings.capacity import exit_code
+from plimsoll.findings.drain import drain_findings
+from plimsoll.findings.grow import grow_findings
+from plimsoll.findings.hold import hold_findings
+from plimsoll.report.html import write_html
+from plimsoll.runs import RunFacts, RunReader, RunWriter
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series, Snapshot
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
+from simulators import ClosedQueue, OpenQueue
+
+TAGS = {"scenario": "create", "name": "POST /items"}
+
+
+class Store:
+    """Creates of which each costs cost_s(items) of one server; more than `limit` at a time fail. Level = at a time."""
+
+    unit, open = "vus", False
+
+    def __init__(self, cost_s, limit: int = 10**9, interrupt_at: int = 10**9, held: int = 0) -> None:
+        self.cost_s, self.limit, self.interrupt_at, self.items = cost_s, limit, interrupt_at, held
+        self.level, self.second, self.stopped = 0.0, 0, False
+        self.random = np.random.default_rng(1)
+
+    def start(self) -> None:
+        pass
+
+    def set_level(self, level: float) -> None:
+        self.level = level
+
+    def now(self) -> float:
+        return float(self.second)
+
+    def snapshots(self, until_s: float) -> Iterator[Snapshot]:
+        while self.second < until_s:
+            if self.second >= self.interrupt_at:
+                self.interrupt_at = 10**9
+                raise KeyboardInterrupt
+            cost = self.cost_s(self.items) * float(np.exp(0.03 * self.random.standard_normal()))
+            done = round(min(self.level, 4) / 4 / cost) if self.level else 0
+            failed = round(done * max(0.0, self.level - self.limit) / self.level) if self.level else 0
+            self.items += done - failed
+            times = Histogram.from_values(np.full(done, 1000 * self.level * cost)) if done else Histogram()
+            series = (
+                Series.of_trend("iteration_duration", TAGS, times),
+                Series("http_req_failed", "rate", TAGS, passes=failed, total=done),
+            )
+            self.second += 1
+            yield Snapshot(self.second - 1, 1.79e9 + self.second, self.level, done=done, series=series)
+
+    def drain(self, limit_s: float) -> float:
+        self.level = 0.0
+        return 0.0
+
+    def stop(self, graceful: bool = True) -> None:
+        self.stopped = True
+
+    def volume(self) -> float:
+        return float(self.items)
+
+
+def writer(folder: Path, experiment: str, unit: Any = "vus", study: Any = None) -> RunWriter:
+    return RunWriter.create(folder, RunFacts(experiment, level_unit=unit, study=study), tables=False)
+
+
+def grown(folder: Path, store: Store, settings: GrowSettings) -> list[dict[str, Any]]:
+    """Findings of a simulated load; its report can be made."""
+    with writer(folder, "grow") as run:
+        run_grow(store, settings, run, data_volume=store.volume)
+        findings = grow_findings(RunReader(run.path), run_path=str(run.path))
+        run.write_findings(findings)
+    assert store.stopped
+    text = write_html(run.path).read_text()
+    assert "Time per item over the volume of data" in text and "Back pressure" in text
+    return findings
+
+
+def test_items_are_loaded_and_their_cost_is_linear(tmp_path: Path) -> None:
+    store = Store(lambda n: (1 + n / 5_000) / 100, held=500)
+    main, ageing, cliff = grown(tmp_path, store, GrowSettings(20_000))
+    assert 20_000 <= main["load"]["loaded"] <= 20_000 * 1.01 and main["load"]["failed"] == 0
+    assert "no create failed" in main["answer"] and exit_code(main) == 0
+    assert "The target's own count agrees: 500 before" in main["notes"][0]
+    assert ageing["ageing"]["family"] == "linear" and "in proportion" in ageing["answer"]
+    assert cliff["cliff"] is None
+
+
+def test_the_forecast_from_the_first_tenth_holds_the_time_it_took_and_narrows(tmp_path: Path) -> None:
+    with writer(tmp_path, "grow") as run:
+        result = run_grow(Store(lambda n: (1 + n / 20_000) / 100), GrowSettings(20_000), run)
+    early = next(one for one in result.forecasts if one["loaded"] >= 2_000)
+    late = next(one for one in result.forecasts if one["loaded"] >= 16_000)
+    assert early["low_s"] <= result.loading_s <= early["high_s"]
+    assert late["high_s"] - late["low_s"] < early["high_s"] - early["low_s"]
+
+
+def test_a_cliff_is_named_where_it_is(tmp_path: Path) -> None:
+    store = Store(lambda n: 0.01 if n < 6_000 else 0.02)
+    _, _, cliff = grown(tmp_path, store, GrowSettings(14_000))
+    assert cliff["cliff"]["between"][0] <= 6_400 and cliff["cliff"]["between"][1] >= 5_600
+    assert cliff["cliff"]["rise"] == pytest.approx(1.0, abs=0.2)
+
+
+def test_an_interrupted_load_goes_on_where_it_ended(tmp_path: Path) -> None:
+    first = Store(lambda n: 0.005, interrupt_at=30)
+    main, _, _ = grown(tmp_path / "a", first, GrowSettings(12_000))
+    assert main["status"] == "interrupted" and exit_code(main) == 130 and "--resume" in main["next"][-1]
+    loaded, windows, _ = earlier_load(RunReader(main["run"]))
+    assert loaded == first.items == main["load"]["loaded"] and windows
+    second = Store(lambda n: 0.005, held=loaded)
+    resumed = GrowSettings(12_000, loaded=loaded, windows=windows, volume_before=0.0, resumed=main["run"])
+    main, _, _ = grown(tmp_path / "b", second, resumed)
+    assert main["load"]["loaded"] >= 12_000 and second.items < 12_400
+    assert main["load"]["loading_s"] == pytest.approx(60, rel=0.25), "both runs' time"
+
+
+def test_creates_that_always_fail_end_the_run(tmp_path: Path) -> None:
+    store = Store(lambda n: 0.01, limit=0)
+    with writer(tmp_path, "grow") as run:
+        run_grow(store, GrowSettings(1_000), run)
+        [main, *_] = grow_findings(RunReader(run.path))
+    assert main["status"] == "failed" and not main["valid"] and "even with 1 at a time" in main["answer"]
+
+
+STUDY = [{"operation": "work", "objective": "p90<=100ms"}, {"operation": "work", "objective": "p90<=1ms"}]
+
+
+def held(
+    folder: Path, load: OpenQueue, alone: Any = None, seconds: float = 300, sample: Any = None
+) -> list[dict[str, Any]]:
+    """Findings of a simulated hold at level 50."""
+    with writer(folder, "hold", "users") as run:
+        run_hold(load, HoldSettings(50, seconds, 5, 20), alone, run, sample)
+        findings = hold_findings(RunReader(run.path), objectives=STUDY, run_path=str(run.path))
+        run.write_findings(findings)
+    assert "Response time over the run" in write_html(run.path).read_text()
+    return findings
+
+
+def of(findings: list[dict[str, Any]], words: str) -> dict[str, Any]:
+    return next(one for one in findings if words in one["question"])
+
+
+def test_a_calm_target_is_stable_and_its_objectives_have_intervals(tmp_path: Path) -> None:
+    findings = held(tmp_path, OpenQueue(1, 0.01, 3), ClosedQueue(1, 0.01, 0.0, 5))
+    main = findings[0]
+    assert main["stable"] and main["answer"].startswith("Stable over 5 min at 50 users"), main["answer"]
+    truth_ms = 20 * np.log(10)
+    met, failed = main["objectives"]
+    assert met["verdict"] == "met" and met["interval"][0] < truth_ms < met["interval"][1]
+    assert failed["verdict"] == "failed" and exit_code(main) == 99
+    assert of(findings, "overloaded")["answer"].startswith("Slow: work"), "1 ms is missed by one user alone too"
+
+
+def test_a_job_every_half_minute_is_found(tmp_path: Path) -> None:
+    load = OpenQueue(1, 0.01, 3, stall_every_s=30, stall_s=1.0)
+    found = of(held(tmp_path, load), "periodically")
+    assert found["periodic"]["period_s"] == pytest.approx(30, rel=0.02) and found["answer"].startswith(
+        "Yes: about every 30 s"
+    )
+
+
+def test_overload_shows_as_drift_and_memory_as_a_leak(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+
+    def sample(second: int, t_unix: float) -> list[dict[str, Any]]:
+        rss = 1e8 + 1e5 * second + 2e4 * random.standard_normal()
+        return [{"t_unix": t_unix, "second": second, "source": "process:server", "values": {"rss_bytes": rss}}]
+
+    findings = held(tmp_path, OpenQueue(1, 0.022, 3), seconds=200, sample=sample)
+    assert of(findings, "slower")["answer"].startswith("Yes") and not findings[0]["stable"]
+    [row] = of(findings, "leak")["memory"]
+    assert row["leaks"] and row["interval"][0] <= 1e5 <= row["interval"][1]
+    assert "gets slower" in findings[0]["answer"] and "Memory of server grows" in of(findings, "leak")["trouble"]
+
+
+def test_an_interrupted_hold_says_what_was_measured(tmp_path: Path) -> None:
+    main = held(tmp_path, OpenQueue(1, 0.01, 3, interrupt_at_s=60))[0]
+    assert main["status"] == "interrupted" and "Interrupted" in main["answer"] and exit_code(main) == 130
+
+
+class Fed(OpenQueue):
+    """A target that feeds a consumer of `rate` items per second."""
+
+    def __init__(self, rate: float, seed: int = 1) -> None:
+        super().__init__(16, 0.001, seed)
+        self.rate, self.put, self.done = rate, 0.0, 0.0
+
+    def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        self.done = min(self.put, self.done + self.rate)
+        values = {"waiting": self.put - self.done, "taken_out": self.done, "index_bytes": 100 * self.done}
+        return [{"t_unix": t_unix, "second": second, "source": "consumer", "values": values}]
+
+    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
+        self.put += len(finished)
+        super()._emit(planned, finished)
+
+
+def drained(folder: Path, rate: float) -> list[dict[str, Any]]:
+    """Findings of a load of 50 items/s for two minutes."""
+    load = Fed(rate)
+    with writer(folder, "drain", "users") as run:
+        run_drain(load, DrainSettings(50, 120, 5, 60), run, load.sample)
+        findings = drain_findings(RunReader(run.path), index_budget_bytes=1e6)
+        run.write_findings(findings)
+    assert "Backlog of the consumer" in write_html(run.path).read_text()
+    return findings
+
+
+def test_a_consumer_of_forty_does_not_keep_up_with_fifty(tmp_path: Path) -> None:
+    main, time, index = drained(tmp_path, 40)
+    assert main["keeps_up"] is False and exit_code(main) == 99
+    assert main["consumer"]["busy_per_s"] == pytest.approx(40, rel=0.02)
+    assert main["consumer"]["overload"] == pytest.approx(0.2, abs=0.05)
+    assert time["drain"]["alone_per_s"] == pytest.approx(40, rel=0.05)
+    assert time["drain"]["drained_s"] == pytest.approx(time["drain"]["backlog"] / 40, abs=3)
+    assert index["index"]["bytes_per_item"] == pytest.approx(100, rel=0.01) and "lasts for" in index["answer"]
+
+
+def test_a_consumer_of_eighty_keeps_up_with_fifty(tmp_path: Path) -> None:
+    main, *_ = drained(tmp_path, 80)
+    assert main["keeps_up"] is True and exit_code(main) == 0 and "would have shown" in main["answer"]
+
+
+def test_a_consumer_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with writer(tmp_path, "drain", "users") as run:
+        run_drain(OpenQueue(1, 0.001, 1), DrainSettings(5, 20, 2, 5), run)
+        [main] = drain_findings(RunReader(run.path))
+    assert not main["valid"] and "neither the backlog nor the items done" in main["answer"]

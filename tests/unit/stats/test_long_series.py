@@ -1,0 +1,158 @@
+"""Statistics of long runs against known answers; how often they are right is tests/accuracy's matter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from plimsoll.runs.histogram import Histogram
+from plimsoll.stats.block_quantile import quantile_interval
+from plimsoll.stats.bursts import bursts
+from plimsoll.stats.cliff import cliff
+from plimsoll.stats.drift import dependence, drift
+from plimsoll.stats.growth_family import growth_of, predict
+from plimsoll.stats.keeping_up import keeping_up, time_to_drain_s
+from plimsoll.stats.load_forecast import forecast
+from plimsoll.stats.periodic import periodic_pulse
+
+RANDOM = np.random.default_rng
+
+
+def test_a_line_without_scatter_is_its_slope() -> None:
+    found = drift(range(100), [5 + 0.25 * second for second in range(100)])
+    assert found is not None and found.significant
+    assert found.slope == pytest.approx(0.25) and found.share == pytest.approx(0.25 * found.span_s / found.start)
+
+
+def test_white_noise_does_not_drift_and_nine_values_cannot_tell() -> None:
+    found = drift(np.arange(400), 100 + RANDOM(3).standard_normal(400))
+    assert found is not None and not found.significant and found.low < 0 < found.high
+    assert drift(range(9), range(9)) is None
+
+
+def test_gaps_and_unknown_values_are_left_out() -> None:
+    values = np.where(np.arange(200) % 3 == 0, np.nan, np.arange(200) * 2.0)
+    found = drift(np.arange(200), values)
+    assert found is not None and found.slope == pytest.approx(2.0)
+
+
+def test_memory_widens_the_interval() -> None:
+    noise = RANDOM(5).standard_normal(600)
+    slow = np.convolve(noise, np.ones(20) / 20, mode="same") * 20**0.5
+    plain, remembering = drift(np.arange(600), noise), drift(np.arange(600), slow)
+    assert plain is not None and remembering is not None
+    assert remembering.dependence > plain.dependence and remembering.high - remembering.low > plain.high - plain.low
+    assert dependence(np.tile([1.0, -1.0], 20)) == 0.0
+
+
+def test_an_interval_of_a_quantile_needs_blocks_and_holds_the_truth_for_independent_values() -> None:
+    blocks = [Histogram.from_values(RANDOM([1, place]).exponential(10.0, 500)) for place in range(40)]
+    found = quantile_interval(blocks, Histogram.merge(blocks), 0.9)
+    assert found is not None and found.low is not None and found.high is not None
+    assert found.low < 10 * math.log(10) < found.high and found.value == pytest.approx(10 * math.log(10), rel=0.05)
+    few = quantile_interval(blocks[:5], Histogram.merge(blocks[:5]), 0.9)
+    assert few is not None and not few.known and "blocks of time" in few.reason
+    assert quantile_interval([], Histogram(), 0.9) is None
+
+
+def test_blocks_that_differ_much_are_insufficient_data() -> None:
+    scale = RANDOM(9).lognormal(0, 1.5, 40)
+    blocks = [Histogram.from_values(scale[place] * RANDOM(place).exponential(1, 200)) for place in range(40)]
+    found = quantile_interval(blocks, Histogram.merge(blocks), 0.99)
+    assert found is not None and not found.known and "independent ones" in found.reason
+
+
+def test_a_pulse_every_forty_seconds_is_found_where_it_is() -> None:
+    series = RANDOM(1).standard_normal(400)
+    for start in range(13, 400, 40):
+        series[start : start + 5] += 3
+    found = periodic_pulse(series)
+    assert found is not None
+    assert found.low_s <= 40 <= found.high_s and found.period_s == pytest.approx(40, rel=0.02)
+    assert found.first_s == pytest.approx(13, abs=2) and found.cycles >= 9 and found.height == pytest.approx(3, abs=0.7)
+
+
+@pytest.mark.parametrize("series", [np.zeros(300), np.full(300, np.nan), np.arange(300.0), np.ones(30), []])
+def test_nothing_periodic_is_in_what_does_not_scatter(series: object) -> None:
+    assert periodic_pulse(np.asarray(series, dtype=float)) is None
+
+
+def test_one_stall_is_no_period() -> None:
+    series = RANDOM(2).standard_normal(300)
+    series[100:110] += 50
+    assert periodic_pulse(series) is None
+
+
+SIZES = np.repeat(np.geomspace(1_000, 100_000, 6), 5)
+
+
+@pytest.mark.parametrize(
+    ("family", "law"),
+    [
+        ("constant", lambda n: 7 + 0 * n),
+        ("logarithmic", lambda n: 2 + np.log(n)),
+        ("linear", lambda n: 5 + n / 1_000),
+        ("n log n", lambda n: n * np.log(n) / 10_000),
+        ("power", lambda n: n**1.5),
+    ],
+)
+def test_the_family_of_growth_is_recognised_and_extrapolated(family: str, law) -> None:
+    found = growth_of(SIZES, law(SIZES) * np.exp(0.03 * RANDOM(4).standard_normal(SIZES.size)))
+    assert found is not None and found.family == family
+    ahead = predict(found, 400_000)
+    assert ahead is not None and ahead[1] <= ahead[0] <= ahead[2]
+    assert ahead[0] == pytest.approx(float(law(np.array([4e5]))[0]), rel=0.1)
+
+
+def test_three_volumes_are_too_few_and_wild_scatter_is_not_extrapolated() -> None:
+    assert growth_of([1, 2, 3], [1, 2, 3]) is None
+    found = growth_of([1e3, 2e3, 4e3, 8e3, 1.6e4], [5.0, 1.0, 9.0, 2.0, 11.0])
+    assert found is not None and predict(found, 1e6) is None
+
+
+def test_a_cliff_is_found_where_it_is_and_none_in_a_smooth_curve() -> None:
+    volume = np.linspace(1_000, 50_000, 80)
+    smooth = (5 + volume / 10_000) * np.exp(0.03 * RANDOM(7).standard_normal(80))
+    assert cliff(volume, smooth) is None
+    found = cliff(volume, np.where(volume > 30_000, 1.6 * smooth, smooth))
+    assert found is not None and found.low < 30_500 and found.high > 29_500
+    assert found.rise == pytest.approx(0.6, abs=0.12)
+
+
+def test_the_forecast_is_the_integral_of_the_cost() -> None:
+    volume = np.linspace(100, 10_000, 60)
+    cost = (2 + volume / 5_000) / 1_000 * np.exp(0.02 * RANDOM(8).standard_normal(60))
+    truth = sum((2 + n / 5_000) / 1_000 for n in range(40_000))
+    elapsed = sum((2 + n / 5_000) / 1_000 for n in range(10_000))
+    found = forecast(volume, cost, elapsed, 10_000, 40_000)
+    assert found is not None and found.low_s <= truth <= found.high_s and found.total_s == pytest.approx(truth, rel=0.1)
+    assert forecast(volume, cost, elapsed, 1_000, 40_000) is None, "a fortieth of the items is too little"
+    done = forecast(volume, cost, elapsed, 40_000, 40_000)
+    assert done is not None and done.left_s == 0 and done.total_s == elapsed
+
+
+def test_a_consumer_that_is_short_of_a_tenth_falls_behind_and_an_idle_one_keeps_up() -> None:
+    behind = keeping_up(np.full(120, 100), np.full(120, 90), 0)
+    assert behind.verdict == "falls behind" and behind.overload == pytest.approx(0.1)
+    assert behind.busy_per_s == pytest.approx(90) and behind.backlog_end == 1_200
+    steady = keeping_up(np.full(600, 100), np.full(600, 100), 3)
+    assert steady.verdict == "keeps up" and steady.smallest_detectable < 0.05
+    few = keeping_up([1, 0, 1], [0, 1, 0], 0)
+    assert few.verdict == "undecided"
+
+
+def test_draining_takes_the_backlog_by_the_spare_rate() -> None:
+    assert time_to_drain_s(1_000, 50, 30) == pytest.approx(50)
+    assert time_to_drain_s(1_000, 30, 50) == math.inf
+
+
+def test_a_burst_is_where_failures_gather() -> None:
+    failed = np.zeros(300)
+    failed[120:126] = 20
+    [found] = bursts(np.arange(300), failed, np.full(300, 100))
+    assert (found.start_s, found.end_s, found.failed) == (120, 126, 120)
+    spread = (np.arange(300) % 10 == 0).astype(float)
+    assert bursts(np.arange(300), spread, np.full(300, 100)) == []
+    assert bursts([], [], []) == []
