@@ -193,6 +193,15 @@ def no_period(memory: float, seconds: int) -> Trial:
     return trial
 
 
+def no_period_in_tails(seconds: int) -> Trial:
+    """Is a period found in noise of long tails?"""
+
+    def trial(seed: int) -> bool | None:
+        return periodic_pulse(np.random.default_rng([seed, seconds, 3]).standard_t(3, seconds)) is not None
+
+    return trial
+
+
 def drifts(share: float, memory: float, seconds: int = 600, scatter: float = 0.15) -> Trial:
     """Is a response time that rises by `share` over the run called drifting? Scatter per second, AR(1)."""
 
@@ -237,6 +246,7 @@ def cells() -> Iterator[Cell]:
                 true_period(period, width, memory, seconds),
                 0.90,
             )
+    yield Cell("D3", "no job, Student's t of 3 degrees, 300 s: found", no_period_in_tails(300), 0.01, MOST)
     for memory in (0.0, 0.5, 0.8):
         yield Cell("D3", f"no job, AR(1) {memory:g}, 600 s: found", no_period(memory, 600), 0.01, MOST)
 

@@ -11,7 +11,7 @@ from plimsoll.findings.capacity_words import number
 from plimsoll.findings.hold_series import Watched
 from plimsoll.findings.objectives import Wanted, needed_samples, statistic
 from plimsoll.findings.words import ms_words, share_words, time_words
-from plimsoll.stats.block_quantile import quantile_interval
+from plimsoll.stats.block_quantile import quantile_interval, share_interval
 from plimsoll.stats.wilson import wilson_interval
 from plimsoll.study.objectives import Limit
 
@@ -62,7 +62,9 @@ def _time(limit: Limit, seen: Watched) -> dict[str, Any]:
     if limit.statistic == "max":
         verdict = "met" if limit.is_met_by(value) else "failed"
         return found | {"verdict": verdict, "words": f"{shown}, the longest of {number(count)}", "reason": ""}
-    interval, reason = _interval(limit, seen)
+    interval, reason, effective = _interval(limit, seen)
+    if interval is None and count >= needed and (told := _by_share(limit, seen, effective)):
+        return found | {"verdict": told[0], "words": f"{shown}; {told[1]}", "reason": reason}
     if interval is None or count < needed:
         reason = reason or f"{count} samples, {needed} are needed"
         return found | {"words": f"{shown} of {number(count)} samples, insufficient data: {reason}", "reason": reason}
@@ -72,13 +74,25 @@ def _time(limit: Limit, seen: Watched) -> dict[str, Any]:
     return found | {"interval": [low, high], "verdict": verdict, "words": words, "reason": ""}
 
 
-def _interval(limit: Limit, seen: Watched) -> tuple[tuple[float, float] | None, str]:
+def _by_share(limit: Limit, seen: Watched, effective: float) -> tuple[str, str] | None:
+    """Verdict and words where the share of requests over the limit tells, though no interval of the percentile does."""
+    if limit.quantile is None or effective < 1:
+        return None
+    share = seen.merged.share_over(limit.limit)
+    low, high = share_interval(share, effective, 1.96)
+    allowed, than = 1 - limit.quantile, ms_words(limit.limit)
+    if high <= allowed:
+        return "met", f"at most {share_words(high)} take longer than {than} (95 %)"
+    return ("failed", f"at least {share_words(low)} take longer than {than} (95 %)") if low > allowed else None
+
+
+def _interval(limit: Limit, seen: Watched) -> tuple[tuple[float, float] | None, str, float]:
     if limit.quantile is None:
-        return _mean_interval(seen)
+        return (*_mean_interval(seen), 0.0)
     found = quantile_interval(seen.blocks, seen.merged, limit.quantile, CONFIDENCE)
     if found is None or found.low is None or found.high is None:
-        return None, found.reason if found is not None else "no samples"
-    return (found.low, found.high), ""
+        return None, found.reason if found is not None else "no samples", found.effective if found is not None else 0.0
+    return (found.low, found.high), "", found.effective
 
 
 def _mean_interval(seen: Watched) -> tuple[tuple[float, float] | None, str]:

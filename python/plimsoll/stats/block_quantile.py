@@ -102,7 +102,7 @@ def quantile_interval(
     pair_counts = np.array([part.sum() for part, _ in paired])
     effective, _ = _effective(pair_counts, np.array([part.sum() for _, part in paired]), quantile)
     z = float(student.ppf(0.5 + confidence / 2, pair_counts.size - 1))
-    low_share, high_share = _wilson(nominal, effective, z)
+    low_share, high_share = share_interval(nominal, effective, z)
     return QuantileInterval(
         value,
         merged.percentile(max(0.0, 1 - high_share)),
@@ -130,8 +130,8 @@ def _effective(counts: Array, over: Array, quantile: float) -> tuple[float, floa
     return float(min(counts.sum(), quantile * (1 - quantile) / variance)), neighbours
 
 
-def _wilson(share: float, count: float, z: float) -> tuple[float, float]:
-    """Wilson's interval for a real number of trials and any z."""
+def share_interval(share: float, count: float, z: float) -> tuple[float, float]:
+    """Wilson's interval of a share of `count` trials, which need not be a whole number."""
     weight = z * z / count
     centre = (share + weight / 2) / (1 + weight)
     half = z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
