@@ -105,7 +105,7 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
         put = np.interp(at, *put_in) - put_in[1][0]
     else:
         put = _own_items(run, at, facts)
-        what = facts.get("operation") or "every operation"
+        what = facts.get("operation") or "operation"
         derived = (
             "Items put in are counted by the load itself: "
             f"{facts['items_per_operation']:g} "

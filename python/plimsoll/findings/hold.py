@@ -17,6 +17,12 @@ from plimsoll.findings.words import time_words
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 20
+_UNTOLD = {
+    "Does it get slower over time?": "whether it gets slower",
+    "Does something slow it down periodically?": "whether something slows it down periodically",
+    "Does it leak memory?": "whether it leaks memory",
+    "Is it slow, or overloaded?": "whether it is slow or overloaded",
+}
 # What a generator that was late says all the same.
 _OF_THE_TARGET = ("Does it leak memory?", "Did it restart?", "Do requests fail in bursts?")
 
@@ -62,11 +68,12 @@ def hold_findings(
         slow_or_overloaded(series, judged, alone is not None),
     ]
     troubles = [one["trouble"] for one in details if one.get("trouble")]
+    untold = [_UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
     given_up = [facts["reason"]] if held.get("given_up") else []
     main = {
         **common,
         "question": QUESTION,
-        "answer": _answer(facts, held, judged, [*given_up, *troubles], generator),
+        "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator),
         "valid": generator["healthy"],
         "facts": _main_facts(facts, held, series),
         "objectives": judged,
@@ -140,6 +147,7 @@ def _answer(
     held: Mapping[str, Any],
     judged: list[dict[str, Any]],
     troubles: list[str],
+    untold: list[str],
     generator: Mapping[str, Any],
 ) -> str:
     measured = held["end_s"] - held["measured_from_s"]
@@ -152,12 +160,16 @@ def _answer(
     if troubles:
         parts.append(f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}.")
     else:
-        parts.append(
-            f"Stable over {at}: no drift, no periodic slowdown, no leak, no restart, no burst of errors was found."
-        )
+        parts.append(f"Stable over {at}, as far as that shows: nothing was found that gets worse or comes back.")
+    if untold:
+        parts.append(f"It cannot be told {_listed(untold)}.")
     if judged:
         parts.append(_objective_words(judged))
     return " ".join(parts)
+
+
+def _listed(clauses: list[str]) -> str:
+    return f"{', '.join(clauses[:-1])} and {clauses[-1]}" if len(clauses) > 1 else clauses[0]
 
 
 def _lowered(sentence: str) -> str:

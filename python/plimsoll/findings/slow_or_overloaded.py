@@ -32,11 +32,12 @@ def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], 
     overloaded = [item for item in failing if item not in slow]
     sentences = []
     if slow:
-        sentences.append(f"Slow: {_names(slow)} miss the objective for one user alone, so less load does not help.")
-    if overloaded:
         sentences.append(
-            f"Overloaded: {_names(overloaded)} meet the objective for one user alone and miss it under the load."
+            f"Slow: one user alone misses the objective of {_names(slow)} too, so less load does not help."
         )
+    if overloaded:
+        names = _names(overloaded)
+        sentences.append(f"Overloaded: one user alone meets the objective of {names}, and the load misses it.")
     if not known:
         return base | {
             "answer": " ".join(sentences) or "It cannot be told: too few requests of one user alone were measured.",

@@ -70,7 +70,7 @@ def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: S
     slow = next(one for one in findings if one["question"] == "Is it slow, or overloaded?")
     [row] = slow["operations"]
     assert row["alone_ms"] < row["loaded_ms"], "at 40 % utilisation one in three waits"
-    assert "Slow: view misses" in slow["answer"].replace("miss the", "misses the")
+    assert "Slow: one user alone misses the objective of view too" in slow["answer"]
     steps = {step["step_kind"]: step for step in main["steps"]}
     assert set(steps) == {"baseline", "expected"} and steps["expected"]["start_s"] >= steps["baseline"]["end_s"]
     seconds = [snapshot.second for snapshot in RunReader(tmp_path / main["run"]).snapshots()]
@@ -78,13 +78,16 @@ def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: S
 
 
 def test_grow_loads_the_items_and_goes_on_after_an_interruption(tmp_path: Path, known_server: Server) -> None:
-    url = known_server("--servers", 2, "--service-ms", 2)
+    url = known_server("--servers", 1, "--service-ms", 20)
     words = ("grow", "script.js", "--exec", "create", "-e", f"URL={url}")
-    first = plimsoll_says(tmp_path, *words, "--items", "600")[0]
-    assert 600 <= first["load"]["loaded"] <= 1_200 and first["load"]["failed"] == 0 and first["valid"]
-    more = first["load"]["loaded"] + 600
+    first = plimsoll_says(tmp_path, *words, "--items", "300")[0]
+    assert first["load"]["loaded"] >= 300 and first["load"]["failed"] == 0 and first["valid"]
+    more = first["load"]["loaded"] + 200
     second = plimsoll_says(tmp_path, *words, "--items", str(more), "--resume", first["run"])[0]
-    assert more <= second["load"]["loaded"] <= more + 700
+    done = [sum(one.done for one in RunReader(tmp_path / run["run"]).snapshots()) for run in (first, second)]
+    assert done[0] == first["load"]["loaded"] and sum(done) == second["load"]["loaded"] >= more, (
+        "every create counts once"
+    )
     assert any(label == "Loaded before" for label, _ in second["facts"])
 
 
