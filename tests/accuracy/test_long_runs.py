@@ -19,8 +19,8 @@ QUICK = {
     "n^0.5, 5 sizes, 4 windows each: 4 × within 15 %": 5,
     "200 items/s, 1 % overload, 10 min: found": 25,
     "200 items/s, ρ = 0.95: called behind": 25,
-    "2 σ, 3 cycles, 20 s every 190 s, AR(1) 0: period ± 2 %": 4,
-    "no job, Student's t of 3 degrees, 300 s: found": 12,
+    "2 σ, 3 cycles, 20 s every 190 s, AR(1) 0: period ± 2 %": 2,
+    "no job, Student's t of 3 degrees, 300 s: found": 6,
 }
 
 

@@ -16,7 +16,7 @@ from plimsoll.findings.stability import bursts_finding, drift_finding, leak_find
 from plimsoll.findings.words import time_words
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
-FEWEST_SECONDS = 20
+FEWEST_SECONDS = 10
 _UNTOLD = {
     "Does it get slower over time?": "whether it gets slower",
     "Does something slow it down periodically?": "whether something slows it down periodically",

@@ -33,7 +33,7 @@ POWER_Z = 1.645
 FLOOR_SHARE = 0.15
 FINE_ENOUGH = 0.05
 FEWEST_ITEMS = 100.0
-FEWEST_SECONDS = 20
+FEWEST_SECONDS = 10
 
 Verdict = Literal["keeps up", "falls behind", "undecided"]
 

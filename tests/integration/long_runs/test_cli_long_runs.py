@@ -60,13 +60,13 @@ def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: S
         f"workload: {{script: script.js, env: {{URL: '{url}'}}, "
         "operations: [{name: view, exec: default, per_user_hour: 3600}]}\n"
         "expected_users: 100\n"
-        "objectives: [{operation: view, objective: 'error_rate<=5%'}, {operation: view, objective: 'p50<=0.2ms'}]\n"
+        "objectives: [{operation: view, objective: 'error_rate<=5%'}, {operation: view, objective: 'max<=0.2ms'}]\n"
         "experiments: [hold: {duration_s: 5, warm_up_s: 1, baseline_s: 3}]\n"
     )
-    findings = plimsoll_says(tmp_path, "hold", "study.yaml", "--duration", "20", codes=(3, 99))
+    findings = plimsoll_says(tmp_path, "hold", "study.yaml", "--duration", "12", codes=(3, 99))
     main = findings[0]
-    rate, median = main["objectives"]
-    assert rate["verdict"] == "met" and median["verdict"] == "failed" and median["alone"] > 0.2
+    rate, longest = main["objectives"]
+    assert rate["verdict"] == "met" and longest["verdict"] == "failed" and longest["alone"] > 0.2
     slow = next(one for one in findings if one["question"] == "Is it slow, or overloaded?")
     [row] = slow["operations"]
     assert row["alone_ms"] < row["loaded_ms"], "at 40 % utilisation one in three waits"
@@ -102,10 +102,10 @@ def test_drain_finds_a_consumer_of_forty_short_of_sixty(tmp_path: Path, consumer
     script = SCRIPT.replace("http.get(__ENV.URL)", "http.post(`${__ENV.URL}/put`, 'x')")
     (tmp_path / "put.js").write_text(script)
     places = ("--backlog", f"{url}/status#waiting", "--consumed", f"{url}/status#done", "--index", "size:index")
-    times = ("--duration", "20", "--warm-up", "1", "--drain-limit", "30")
+    times = ("--duration", "12", "--warm-up", "1", "--drain-limit", "30")
     main, time, index = plimsoll_says(tmp_path, "drain", "put.js", "-e", f"URL={url}", *places, *times, codes=(99,))
-    assert main["keeps_up"] is False and main["consumer"]["taken_per_s"] == pytest.approx(40, rel=0.03)
-    assert time["drain"]["alone_per_s"] == pytest.approx(40, rel=0.1)
+    assert main["keeps_up"] is False and main["consumer"]["taken_per_s"] == pytest.approx(40, rel=0.05)
+    assert time["drain"]["alone_per_s"] == pytest.approx(40, rel=0.15)
     assert index["index"]["bytes_per_item"] == pytest.approx(100, rel=0.05)
 
 
