@@ -3,9 +3,9 @@
 //! other VUs would see.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use hashbrown::HashMap;
 use rquickjs::function::{IntoJsFunc, This};
 use rquickjs::object::{AsProperty, Property, PropertyFlags};
 use rquickjs::{qjs, Context, Ctx, Error, Function, IntoJs, Object, Result, Runtime, Undefined, Value};

@@ -319,8 +319,10 @@ fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     Ok(request.into_value())
 }
 
+type ReadPhase = fn(&Timings) -> f64;
+
 /// The phases in ms, named as in k6.
-static PHASES: [(&str, fn(&Timings) -> f64); 8] = [
+static PHASES: [(&str, ReadPhase); 8] = [
     ("duration", |timings| timings.duration()),
     ("blocked", |timings| timings.blocked),
     ("looking_up", |timings| timings.looking_up),

@@ -24,6 +24,8 @@ use crate::state::VuState;
 const MOST_MEMBERS: usize = 32;
 /// Kept free below QuickJS's own limit of the stack, for native frames.
 const STACK_RESERVE_BYTES: usize = 48 << 10;
+/// What a VU may allocate while it is made before garbage is collected: mostly there is none yet.
+const INIT_BYTES: usize = 8 << 20;
 /// The list of jobs comes within so many words after the frame.
 const NEAR_WORDS: usize = 32;
 /// A frame in use lies within so many bytes of the stack pointer when a runtime is watched.
@@ -129,6 +131,21 @@ impl SharedRuntime {
     /// Uses the functions of the host that the VUs of this runtime share.
     pub fn with_functions<T>(&self, use_them: impl FnOnce(&HostFunctions) -> rquickjs::Result<T>) -> rquickjs::Result<T> {
         use_them(&self.live.borrow().as_ref().ok_or(rquickjs::Error::Unknown)?.functions)
+    }
+
+    /// A VU is about to be made.
+    pub fn expect_growth(&self) {
+        self.collect_above(self.memory.used_bytes() + INIT_BYTES);
+    }
+
+    /// A VU has been made: garbage is collected when the runtime has grown by half, as QuickJS has it.
+    pub fn expect_garbage(&self) {
+        self.collect_above(self.memory.used_bytes() / 2 * 3);
+    }
+
+    fn collect_above(&self, bytes: usize) {
+        // SAFETY: the runtime lives as long as one of its VUs.
+        unsafe { qjs::JS_SetGCThreshold(self.raw.as_ptr(), bytes as _) }
     }
 
     /// The VU that runs begins an iteration.

@@ -135,6 +135,7 @@ impl Drop for Vu {
 
 fn body(state: &Rc<VuState>) {
     state.runtime.enter(Away::new(state.clone()), state.stack_end.get());
+    state.runtime.expect_growth();
     match state.runtime.context() {
         Ok(context) => {
             // SAFETY: this coroutine alone uses the context, and while it runs nobody else is in the runtime: the others
@@ -175,6 +176,7 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
         }
     };
     state.in_init.set(false);
+    state.runtime.expect_garbage();
     give_back_stack(state.stack_end.get());
     let mut input = state.rest(ctx, Output::Loaded(Ok(info)));
     while let Input::Run(job) = input {
