@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -42,6 +42,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"plimsoll {version('plimsoll-line')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _plimsoll(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    pass
+
+
 # Verbs that read their flags themselves.
 _OWN_FLAGS: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command()(demo)
