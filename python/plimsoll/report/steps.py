@@ -93,9 +93,12 @@ def steps_from_findings(findings: Sequence[Mapping[str, Any]]) -> list[Step]:
 
 
 def _from_entry(entry: Any) -> Step | None:
-    if not isinstance(entry, Mapping) or not all(is_number(entry.get(key)) for key in ("level", "start_s", "end_s")):
+    if not isinstance(entry, Mapping) or not is_number(entry.get("level")):
         return None
-    start_s, end_s = float(entry["start_s"]), float(entry["end_s"])
+    timeless = entry.get("start_s", 0) is None and entry.get("end_s", 0) is None  # a row of a published table
+    if not timeless and not all(is_number(entry.get(key)) for key in ("start_s", "end_s")):
+        return None
+    start_s, end_s = (0.0, 0.0) if timeless else (float(entry["start_s"]), float(entry["end_s"]))
     step = Step(float(entry["level"]), start_s, end_s, first_number(entry.get("measured_from_s"), start_s))
     step.verdict = str(entry.get("verdict") or "unknown")
     if entry.get("step_kind") == "expected" and step.verdict == "undecided":

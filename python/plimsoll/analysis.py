@@ -1,0 +1,176 @@
+"""Another tool's results → a run directory → the same findings as for our own runs. `plimsoll analyze` is this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.findings.demand import demand_findings
+from plimsoll.findings.imported_run import (
+    most_interval,
+    overview_finding,
+    source_finding,
+    steps_of,
+    stretches_of,
+    table_of,
+    whole_of,
+)
+from plimsoll.findings.table_levels import levels_finding, verdict_of
+from plimsoll.report.html import write_html
+from plimsoll.runs.importers.catalogue import format_of
+from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.source import Format
+from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.step_table import StepTable, write_step_table
+from plimsoll.runs.writer import RunFacts, RunWriter
+from plimsoll.stats.flattening import flattening
+from plimsoll.study.objectives import parse_objective
+
+
+@dataclass(frozen=True)
+class AnalysisChoices:
+    """What a caller may choose.
+
+    `format`: name of a format, else recognised by content; `resources`: files with the server's side, `offset_s` is added
+    to their times; `objectives`: mappings with `objective` and perhaps `request`, as in a study; `budgets`: share of each
+    resource that may be used; `expected`: the load that headroom counts from; `model`: whether users wait for answers.
+    """
+
+    runs: Path = Path("runs")
+    format: str | None = None
+    resources: tuple[Path, ...] = ()
+    offset_s: float = 0.0
+    objectives: tuple[Mapping[str, Any], ...] = ()
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    expected: float | None = None
+    model: Literal["open", "closed"] | None = None
+    tables: bool = False
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """What a file told: findings as plain data, and where the run directory made of it and its report lie."""
+
+    findings: list[dict[str, Any]]
+    run_directory: Path
+    report: Path
+    source: str
+
+
+def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None) -> list[Analysed]:
+    """Analyse each file by itself. Raises InputError for what cannot be read, with file, line and column;
+    RunDirectoryError if a run cannot be written."""
+    choices = choices or AnalysisChoices()
+    for given in choices.objectives:
+        parse_objective(str(given["objective"]))
+    sources = [SourceFile(Path(path)) for path in files]
+    formats, mistakes = [], []
+    for source in sources:
+        try:
+            formats.append(format_of(source, choices.format))
+        except InputError as error:
+            mistakes.append(error)
+    if mistakes:
+        raise InputErrors(mistakes)
+    return [_analyse(source, found, choices) for source, found in zip(sources, formats, strict=True)]
+
+
+def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices) -> Analysed:
+    if found.shape == "summary":
+        return _analyse_table(source, found, choices, found.read(source, None))
+    with Spill() as spill:
+        found.read(source, spill)
+        if not spill.samples:
+            raise InputError("there is no request in it", "Check that the test ran.", file=source.path)
+        return _analyse_samples(source, found, choices, spill)
+
+
+def _facts(source: SourceFile, found: Format, choices: AnalysisChoices, unit: str, t0: float | None) -> RunFacts:
+    options = {"source": str(source.path), "format": found.name, "model": choices.model or found.loop}
+    if choices.resources:
+        options["resources_offset_s"] = choices.offset_s  # type: ignore[assignment]
+    return RunFacts("analyze", options=options, level_unit=unit, t0_unix=t0)  # type: ignore[arg-type]
+
+
+def _analyse_samples(source: SourceFile, found: Format, choices: AnalysisChoices, spill: Spill) -> Analysed:
+    t0 = float(int(spill.first_s))
+    unit = "vus" if found.name.startswith("k6") else "users"
+    with RunWriter.create(choices.runs, _facts(source, found, choices, unit, t0), tables=choices.tables) as writer:
+        for snapshot in spill.snapshots():
+            writer.append_snapshot(snapshot)
+        notes = [*source.notes, *_spill_notes(spill)]
+        run, path = RunReader(writer.path), str(writer.path)
+        findings = [overview_finding(found.title, whole_of(run), found.cannot, notes, path)]
+        findings += _level_findings(run, unit, choices, path)
+        return _end(writer, findings, source)
+
+
+def _level_findings(run: RunReader, unit: str, choices: AnalysisChoices, path: str) -> list[dict[str, Any]]:
+    stretches = stretches_of(run)
+    table = table_of(stretches, run, unit)
+    totals = [row for row in table.totals() if row.level is not None]
+    seen = flattening([row.level or 0.0 for row in totals], [row.throughput_per_s or 0.0 for row in totals])
+    verdicts = {row.level or 0.0: verdict_of(row.level, seen) for row in totals}
+    top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
+    interval = most_interval(stretches, top.level or 0.0) if top else None
+    finding = levels_finding(
+        table, choices.objectives, expected=choices.expected, steps=steps_of(stretches, verdicts), interval=interval,
+        run_path=path,
+    )  # fmt: skip
+    return [finding, *demand_findings(table, choices.budgets, path)]
+
+
+def _spill_notes(spill: Spill) -> list[str]:
+    if not spill.merged_tag_sets:
+        return []
+    return [
+        f"There are more than {MOST_TAG_SETS:,} names with codes; what came after them counts as “other”. "
+        "Give requests that differ only by an id one name."
+    ]
+
+
+def _analyse_table(source: SourceFile, found: Format, choices: AnalysisChoices, table: StepTable) -> Analysed:
+    _check_budgets(table, choices.budgets)
+    facts = _facts(source, found, choices, table.level_unit, None)
+    with RunWriter.create(choices.runs, facts, tables=False) as writer:
+        write_step_table(writer.path, table)
+        path = str(writer.path)
+        words = f"{found.title}: {_contents(table)}."
+        notes = [*source.notes, *table.notes]
+        findings = [
+            source_finding(words, found.cannot, notes, path),
+            levels_finding(table, choices.objectives, expected=choices.expected, run_path=path),
+            *demand_findings(table, choices.budgets, path),
+        ]
+        return _end(writer, findings, source)
+
+
+def _check_budgets(table: StepTable, budgets: Mapping[str, float]) -> None:
+    known = table.resources
+    unknown = [name for name in budgets if any(part.strip() not in known for part in name.split("+"))]
+    if unknown:
+        has = f"it has {', '.join(known)}" if known else "it has no utilisation of anything"
+        raise InputError(f"--budget {unknown[0]}: the source has no such resource; {has}", "Name one that it has.")
+
+
+def _contents(table: StepTable) -> str:
+    levels = {row.level for row in table.rows if row.level is not None}
+    operations = [name for name in table.operations if name is not None]
+    parts = [
+        f"{len(table.rows)} row{'s' if len(table.rows) != 1 else ''}",
+        f"{len(levels)} level{'s' if len(levels) != 1 else ''}",
+    ]
+    parts += [f"{len(operations)} operations"] if operations else []
+    parts += [f"times: {', '.join(table.statistics)}"] if table.statistics else ["no times"]
+    parts += [f"utilisation of {', '.join(table.resources)}"] if table.resources else []
+    return ", ".join(parts)
+
+
+def _end(writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile) -> Analysed:
+    writer.write_findings(findings)
+    writer.finish("finished")
+    return Analysed(list(findings), writer.path, write_html(writer.path), str(source.path))
