@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +18,17 @@ from plimsoll.findings.imported_run import (
     stretches_of,
     table_of,
     whole_of,
+    with_windows,
 )
+from plimsoll.findings.open_growth import growth_finding
 from plimsoll.findings.table_levels import levels_finding, verdict_of
 from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.source import Format
+from plimsoll.runs.importers.locust_history import Window
+from plimsoll.runs.importers.resources.points import Aligned, aligned
+from plimsoll.runs.importers.resources.reading import read_resources
+from plimsoll.runs.importers.source import HIDES_QUEUEING, LOOP_UNKNOWN, Format
 from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.step_table import StepTable, write_step_table
@@ -81,12 +87,15 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
 
 def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices) -> Analysed:
     if found.shape == "summary":
+        if choices.resources:
+            what = f"--resources: {found.title} has no times to put them beside"
+            raise InputError(what, "Put the utilisation of each level into a column of a table of levels.")
         return _analyse_table(source, found, choices, found.read(source, None))
     with Spill() as spill:
-        found.read(source, spill)
+        windows = found.read(source, spill) or ()
         if not spill.samples:
             raise InputError("there is no request in it", "Check that the test ran.", file=source.path)
-        return _analyse_samples(source, found, choices, spill)
+        return _analyse_samples(source, found, choices, spill, windows)
 
 
 def _facts(source: SourceFile, found: Format, choices: AnalysisChoices, unit: str, t0: float | None) -> RunFacts:
@@ -96,22 +105,59 @@ def _facts(source: SourceFile, found: Format, choices: AnalysisChoices, unit: st
     return RunFacts("analyze", options=options, level_unit=unit, t0_unix=t0)  # type: ignore[arg-type]
 
 
-def _analyse_samples(source: SourceFile, found: Format, choices: AnalysisChoices, spill: Spill) -> Analysed:
-    t0 = float(int(spill.first_s))
+def _analyse_samples(
+    source: SourceFile, found: Format, choices: AnalysisChoices, spill: Spill, windows: Sequence[Window]
+) -> Analysed:
+    t0 = float(math.floor(spill.first_s))
+    points = [point for path in choices.resources for point in read_resources(SourceFile(path))]
     unit = "vus" if found.name.startswith("k6") else "users"
     with RunWriter.create(choices.runs, _facts(source, found, choices, unit, t0), tables=choices.tables) as writer:
+        seconds = 0
         for snapshot in spill.snapshots():
             writer.append_snapshot(snapshot)
+            seconds = snapshot.second + 1
         notes = [*source.notes, *_spill_notes(spill)]
+        if choices.resources:
+            notes += _add_resources(writer, aligned(points, t0, seconds, choices.offset_s), choices.offset_s)
         run, path = RunReader(writer.path), str(writer.path)
-        findings = [overview_finding(found.title, whole_of(run), found.cannot, notes, path)]
-        findings += _level_findings(run, unit, choices, path)
+        whole = whole_of(run)
+        is_open = (choices.model or found.loop) == "open"
+        findings = [overview_finding(found.title, whole, _cannot(found, choices), notes, path)]
+        findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
+        findings += _level_findings(run, unit, choices, path, windows, t0)
         return _end(writer, findings, source)
 
 
-def _level_findings(run: RunReader, unit: str, choices: AnalysisChoices, path: str) -> list[dict[str, Any]]:
+def _cannot(found: Format, choices: AnalysisChoices) -> list[str]:
+    """What the format does not support, with what the caller knows about its users."""
+    if choices.model is None:
+        return list(found.cannot)
+    rest = [text for text in found.cannot if text not in (LOOP_UNKNOWN, HIDES_QUEUEING)]
+    return [HIDES_QUEUEING, *rest] if choices.model == "closed" else rest
+
+
+def _add_resources(writer: RunWriter, found: Aligned, offset_s: float) -> list[str]:
+    """Write the rows; what the reader should know about how they were put beside the run."""
+    for row in found.rows:
+        writer.append_resource(row)
+    assumed = (
+        f"{offset_s:+g} s were added to the times of the resources" if offset_s else "the clocks are taken to agree"
+    )
+    words = f"Resources: {assumed}; {found.inside:,} points lie in the run"
+    words += f", {found.outside:,} outside it are left out" if found.outside else ""
+    notes = [f"{words}. Seconds without a point have no value; nothing is interpolated."]
+    if not found.inside and found.outside:
+        apart = found.first_s - writer.t0_unix
+        notes.append(f"No point lies in the run: they begin {apart:+,.0f} s from its start. Correct it with --offset.")
+    return notes
+
+
+def _level_findings(
+    run: RunReader, unit: str, choices: AnalysisChoices, path: str, windows: Sequence[Window], t0: float
+) -> list[dict[str, Any]]:
     stretches = stretches_of(run)
-    table = table_of(stretches, run, unit)
+    table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
+    _check_budgets(table, choices.budgets)
     totals = [row for row in table.totals() if row.level is not None]
     seen = flattening([row.level or 0.0 for row in totals], [row.throughput_per_s or 0.0 for row in totals])
     verdicts = {row.level or 0.0: verdict_of(row.level, seen) for row in totals}

@@ -7,13 +7,14 @@ are of merged histograms, so the rows of the table are exact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.importers.locust_history import WINDOW_S, Window
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.step_table import Bounds, Row, StepTable
 from plimsoll.stats.plateau import plateau
 from plimsoll.stats.saturation import variance_per_event
 
@@ -144,6 +145,32 @@ def times_of(times: Histogram) -> dict[str, tuple[float, float]]:
     values = dict(zip(STATISTICS, times.percentiles(list(STATISTICS.values())).tolist(), strict=True))
     values |= {"mean": times.mean, "min": times.min, "max": times.max}
     return {name: (value, value) for name, value in values.items()}
+
+
+def with_windows(
+    table: StepTable, stretches: Sequence[Stretch], windows: Sequence[Window], t0_unix: float
+) -> StepTable:
+    """The table with bounds of the percentiles from windows that lie within a level: its quantile is between the
+    least and the greatest of them, as they cover it. Rows without such a window stay without times."""
+    if not windows:
+        return table
+    found: dict[tuple[float, str | None], dict[str, Bounds]] = {}
+    for window in windows:
+        for one in stretches:
+            if one.start_s + WINDOW_S <= window.end_s - t0_unix < one.end_s:
+                times = found.setdefault((one.level, window.name), {})
+                for name, value in window.times_ms.items():
+                    low, high = times.get(name, (value, value))
+                    times[name] = min(low, value), max(high, value)
+    rows = [
+        replace(row, times_ms=found.get((row.level or 0.0, _window_name(row.operation)), {})) for row in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
+
+
+def _window_name(operation: str | None) -> str | None:
+    """ "GET home" is the window's "home"."""
+    return None if operation in (None, "all") else str(operation).partition(" ")[2] or operation
 
 
 def _utilisation(run: ReadsSeconds, levels: Mapping[float, Sequence[Stretch]]) -> dict[float, dict[str, float]]:

@@ -57,7 +57,7 @@ class Spill:
         self._started: Counter[int] = Counter()
         self._started_iterations: Counter[int] = Counter()
         self._dropped: Counter[int] = Counter()
-        self._levels: dict[int, float] = {}
+        self._levels: dict[int, tuple[float, float]] = {}
 
     def __enter__(self) -> Spill:
         return self
@@ -113,10 +113,10 @@ class Spill:
         self._dropped[math.floor(at_s)] += count
 
     def level(self, at_s: float, level: float) -> None:
-        """The load in force at that moment; the highest of a second counts."""
+        """The load in force at that moment; the last of a second counts, and holds until another is told."""
         second = math.floor(at_s)
-        if level > self._levels.get(second, -1.0):
-            self._levels[second] = level
+        if at_s >= self._levels.get(second, (-math.inf, 0.0))[0]:
+            self._levels[second] = at_s, level
 
     def _note_span(self, start_s: float, end_s: float) -> None:
         self.first_s, self.last_s = min(self.first_s, start_s), max(self.last_s, end_s)
@@ -180,7 +180,7 @@ class _State:
         self._started = spill._started_iterations if spill.has_iterations else spill._started
 
     def snapshot(self, second: int, series: tuple[Series, ...], done: int) -> Snapshot:
-        self.level = self._spill._levels.get(second, self.level)
+        self.level = self._spill._levels.get(second, (0.0, self.level))[1]
         started, dropped = self._started.get(second, 0), self._spill._dropped.get(second, 0)
         self.in_flight = max(0, self.in_flight + started - done)
         return Snapshot(

@@ -1,0 +1,89 @@
+"""JMeter's results (JTL) as XML: <httpSample t="ms" ts="start" lb="label" rc="code" s="true" na="threads"/>.
+
+jmeter.apache.org/usermanual/listeners.html, "XML Log format 2.1". Parsed as it is read; an element is dropped once it is
+counted. A <sample> that contains others is a transaction: an iteration here, its children are the requests. Redirects
+within an <httpSample> are part of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from plimsoll.runs.importers.clock import milliseconds
+from plimsoll.runs.importers.jtl_csv import _THREAD, tags_of
+from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
+from plimsoll.runs.importers.spill import Spill
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+SAMPLES = ("httpSample", "sample")
+_AT_ONCE = 1 << 16
+
+
+def looks_like(head: str) -> bool:
+    """Whether it is XML with JMeter's root."""
+    return head.lstrip().startswith("<") and "<testResults" in head[:2000]
+
+
+def read(file: SourceFile, into: Spill) -> None:
+    """All samples into `into`. A file without its end (JMeter was killed) is used up to there, with a note."""
+    parser = ElementTree.XMLPullParser(("start", "end"))
+    depth: list[Element] = []
+    try:
+        with file.open() as stream:
+            while data := stream.read(_AT_ONCE):
+                parser.feed(data)
+                _take(parser, depth, into)
+            parser.close()
+    except (ElementTree.ParseError, EOFError) as error:
+        if not into.samples or "no element found" not in str(error) and not isinstance(error, EOFError):
+            line = getattr(error, "position", (None,))[0]
+            raise file.error(BadRecord(f"this is no whole XML ({error})"), line) from error
+        file.notes.append(f"The file has no end (the test was stopped?); its {into.samples:,} whole samples are used.")
+    except BadRecord as problem:
+        raise file.error(problem) from problem
+
+
+def _take(parser: ElementTree.XMLPullParser, depth: list[Element], into: Spill) -> None:
+    for event, element in parser.read_events():
+        if event == "start":
+            depth.append(element)
+            continue
+        depth.pop()
+        if element.tag in SAMPLES and not any(outer.tag == "httpSample" for outer in depth):
+            _sample(element, into)
+        if len(depth) == 1:
+            depth[0].clear()
+
+
+def _sample(element: Element, into: Spill) -> None:
+    get = element.get
+    label = get("lb") or "unnamed"
+    start_s = milliseconds(get("ts", ""), f"{label}: ts")
+    try:
+        ms = float(get("t", ""))
+    except ValueError:
+        raise BadRecord(f"t={get('t')!r} is no number of ms", label) from None
+    has_children = any(child.tag in SAMPLES for child in element)
+    if element.tag == "sample" and has_children:
+        into.iteration(start_s + ms / 1000, ms, (("scenario", label),))
+        return
+    group = _THREAD.sub("", get("tn") or "default")
+    into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", float(get("by") or 0))
+    if (get("na") or "").isdigit():
+        into.level(start_s + ms / 1000, float(get("na") or 0))
+
+
+FORMAT = Format(
+    name="jmeter-xml",
+    title="JMeter, JTL as XML",
+    shape="samples",
+    loop="unknown",
+    looks_like=looks_like,
+    read=read,
+    supports="counts, times and errors per label and second; levels from na (allThreads), if saved",
+    cannot=(LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR),
+)
