@@ -11,17 +11,19 @@ from typing import Any, Literal
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_run import (
+    Stretch,
     most_interval,
     overview_finding,
     source_finding,
     steps_of,
     stretches_of,
     table_of,
+    table_of_whole,
     whole_of,
     with_windows,
 )
 from plimsoll.findings.open_growth import growth_finding
-from plimsoll.findings.table_levels import levels_finding, verdict_of
+from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
 from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
@@ -33,7 +35,6 @@ from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.step_table import StepTable, write_step_table
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.stats.flattening import flattening
 from plimsoll.study.objectives import parse_objective
 
 
@@ -41,9 +42,10 @@ from plimsoll.study.objectives import parse_objective
 class AnalysisChoices:
     """What a caller may choose.
 
-    `format`: name of a format, else recognised by content; `resources`: files with the server's side, `offset_s` is added
-    to their times; `objectives`: mappings with `objective` and perhaps `request`, as in a study; `budgets`: share of each
-    resource that may be used; `expected`: the load that headroom counts from; `model`: whether users wait for answers.
+    `format`: name of a format, else recognised by content; `resources`: files with the server's side, `offset_s` is
+    added to their times; `objectives`: mappings with `objective` and perhaps `request`, as in a study; `budgets`: share
+    of each resource that may be used; `expected`: the load that headroom counts from; `model`: whether users wait for
+    answers; `report`: write report.html; `together`: the files are summaries of levels of one test.
     """
 
     runs: Path = Path("runs")
@@ -54,7 +56,8 @@ class AnalysisChoices:
     budgets: Mapping[str, float] = field(default_factory=dict)
     expected: float | None = None
     model: Literal["open", "closed"] | None = None
-    tables: bool = False
+    report: bool = True
+    together: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Analysed:
 
     findings: list[dict[str, Any]]
     run_directory: Path
-    report: Path
+    report: Path | None
     source: str
 
 
@@ -82,7 +85,20 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
             mistakes.append(error)
     if mistakes:
         raise InputErrors(mistakes)
+    if choices.together:
+        return [_analyse_together(sources, formats, choices)]
     return [_analyse(source, found, choices) for source, found in zip(sources, formats, strict=True)]
+
+
+def _analyse_together(sources: Sequence[SourceFile], formats: Sequence[Format], choices: AnalysisChoices) -> Analysed:
+    """Summaries of one tool as the levels of one table."""
+    if len(set(formats)) > 1 or formats[0].shape != "summary":
+        names = ", ".join(dict.fromkeys(found.title for found in formats))
+        raise InputError(f"--together is for summaries of one tool; these are {names}", "Leave it out.")
+    tables = [found.read(source, None) for source, found in zip(sources, formats, strict=True)]
+    rows = tuple(row for table in tables for row in table.rows)
+    notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
+    return _analyse_table(sources[0], formats[0], choices, StepTable(rows, tables[0].level_unit, notes))
 
 
 def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices) -> Analysed:
@@ -111,7 +127,7 @@ def _analyse_samples(
     t0 = float(math.floor(spill.first_s))
     points = [point for path in choices.resources for point in read_resources(SourceFile(path))]
     unit = "vus" if found.name.startswith("k6") else "users"
-    with RunWriter.create(choices.runs, _facts(source, found, choices, unit, t0), tables=choices.tables) as writer:
+    with RunWriter.create(choices.runs, _facts(source, found, choices, unit, t0), tables=False) as writer:
         seconds = 0
         for snapshot in spill.snapshots():
             writer.append_snapshot(snapshot)
@@ -120,12 +136,12 @@ def _analyse_samples(
         if choices.resources:
             notes += _add_resources(writer, aligned(points, t0, seconds, choices.offset_s), choices.offset_s)
         run, path = RunReader(writer.path), str(writer.path)
-        whole = whole_of(run)
+        whole, span_s = whole_of(run), max(spill.last_s - spill.first_s, 0.0) + (found.shape == "seconds")
         is_open = (choices.model or found.loop) == "open"
-        findings = [overview_finding(found.title, whole, _cannot(found, choices), notes, path)]
+        findings = [overview_finding(found.title, whole, span_s, _cannot(found, choices), notes, path)]
         findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
-        findings += _level_findings(run, unit, choices, path, windows, t0)
-        return _end(writer, findings, source)
+        findings += _level_findings(run, whole, unit, choices, path, windows)
+        return _end(writer, findings, source, choices)
 
 
 def _cannot(found: Format, choices: AnalysisChoices) -> list[str]:
@@ -153,13 +169,15 @@ def _add_resources(writer: RunWriter, found: Aligned, offset_s: float) -> list[s
 
 
 def _level_findings(
-    run: RunReader, unit: str, choices: AnalysisChoices, path: str, windows: Sequence[Window], t0: float
+    run: RunReader, whole: Stretch, unit: str, choices: AnalysisChoices, path: str, windows: Sequence[Window]
 ) -> list[dict[str, Any]]:
     stretches = stretches_of(run)
+    t0 = float(run.manifest["clock"]["t0_unix"])
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
+    table = table if table.rows else table_of_whole(whole, unit)
     _check_budgets(table, choices.budgets)
     totals = [row for row in table.totals() if row.level is not None]
-    seen = flattening([row.level or 0.0 for row in totals], [row.throughput_per_s or 0.0 for row in totals])
+    seen = flattening_of(table)
     verdicts = {row.level or 0.0: verdict_of(row.level, seen) for row in totals}
     top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
@@ -192,7 +210,7 @@ def _analyse_table(source: SourceFile, found: Format, choices: AnalysisChoices, 
             levels_finding(table, choices.objectives, expected=choices.expected, run_path=path),
             *demand_findings(table, choices.budgets, path),
         ]
-        return _end(writer, findings, source)
+        return _end(writer, findings, source, choices)
 
 
 def _check_budgets(table: StepTable, budgets: Mapping[str, float]) -> None:
@@ -216,7 +234,10 @@ def _contents(table: StepTable) -> str:
     return ", ".join(parts)
 
 
-def _end(writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile) -> Analysed:
+def _end(
+    writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
+) -> Analysed:
     writer.write_findings(findings)
     writer.finish("finished")
-    return Analysed(list(findings), writer.path, write_html(writer.path), str(source.path))
+    report = write_html(writer.path) if choices.report else None
+    return Analysed(list(findings), writer.path, report, str(source.path))

@@ -32,6 +32,9 @@ def analyze(
     expected: Annotated[float | None, typer.Option(min=0, help="the load that headroom counts from")] = None,
     model: Annotated[str | None, typer.Option(help="open or closed, where the file does not say")] = None,
     format: Annotated[str | None, typer.Option(help="name of the format; recognised by content if left out")] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="the files are summaries of different levels of one test")
+    ] = False,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
 ) -> None:
@@ -55,6 +58,7 @@ def analyze(
         objectives=tuple(map(_objective, objective or ())),
         budgets=dict(map(_budget, budget or ())),
         expected=expected,
+        together=together,
         model=model,  # type: ignore[arg-type]
     )
     found = analyse(files, choices)

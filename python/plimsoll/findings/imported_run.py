@@ -108,6 +108,12 @@ def _add(stretch: Stretch, snapshot: Snapshot) -> None:
                 stretch.requests[subject] = stretch.requests.get(subject, 0) + int(series.total or 0)
 
 
+def table_of_whole(whole: Stretch, level_unit: str) -> StepTable:
+    """Rows of no level for the whole run, where no level was held."""
+    names = sorted(whole.requests, key=lambda name: (name is not None, str(name)))
+    return StepTable(tuple(replace(_row(0.0, name, [whole], {}), level=None) for name in names), level_unit)
+
+
 def table_of(stretches: Sequence[Stretch], run: ReadsSeconds, level_unit: str) -> StepTable:
     """A row for all requests and one for each name of each level; stretches at one level are merged exactly."""
     levels: dict[float, list[Stretch]] = {}
@@ -162,9 +168,7 @@ def with_windows(
                 for name, value in window.times_ms.items():
                     low, high = times.get(name, (value, value))
                     times[name] = min(low, value), max(high, value)
-    rows = [
-        replace(row, times_ms=found.get((row.level or 0.0, _window_name(row.operation)), {})) for row in table.rows
-    ]
+    rows = [replace(row, times_ms=found.get((row.level or 0.0, _window_name(row.operation)), {})) for row in table.rows]
     return replace(table, rows=tuple(rows))
 
 
@@ -234,12 +238,13 @@ def most_interval(stretches: Sequence[Stretch], level: float) -> tuple[float, fl
 
 
 def overview_finding(
-    title: str, whole: Stretch, cannot: Sequence[str], notes: Sequence[str], run_path: str | None
+    title: str, whole: Stretch, span_s: float, cannot: Sequence[str], notes: Sequence[str], run_path: str | None
 ) -> dict[str, Any]:
-    """The finding about the source itself: its totals, and what it cannot support."""
+    """The finding about the source itself: its totals over `span_s` from first to last sample, and what it cannot
+    support."""
     times, count, failed = whole.times.get(None), whole.requests.get(None, 0), whole.failed.get(None, 0)
-    rate = f", {number(count / whole.seconds)}/s" if whole.seconds > 1 else ""
-    words = f"{title}: {count:,} requests in {whole.seconds:,} s{rate}, {failed:,} failed"
+    rate = f", {number(count / span_s)}/s" if span_s >= 1 else ""
+    words = f"{title}: {count:,} requests in {number(span_s)} s{rate}, {failed:,} failed"
     words += f" ({failed / count:.2%})." if count else "."
     if times is not None and times.count:
         values = times_of(times)
@@ -251,7 +256,7 @@ def overview_finding(
         "totals": {
             "requests": count,
             "failed": failed,
-            "seconds": whole.seconds,
+            "seconds": span_s,
             "times_ms": {} if times is None else {name: low for name, (low, _) in times_of(times).items()},
         }
     }

@@ -22,9 +22,11 @@ HALF_WIDTH = 0.05
 
 
 def growth_finding(started: Sequence[int], done: Sequence[int], run_path: str | None = None) -> dict[str, Any]:
-    """From requests begun and done per second of the whole run; its last second is left out, as it is rarely whole."""
-    arrivals, finished = list(started)[:-1], list(done)[:-1]
-    seen, answer, settle = _judge(arrivals, finished)
+    """From requests begun and done per second of the whole run; first and last second are left out, as they are rarely
+    whole."""
+    arrivals, finished = list(started)[1:-1], list(done)[1:-1]
+    unfinished = float(started[0] - done[0]) if started else 0.0
+    seen, answer, settle = _judge(arrivals, finished, max(0.0, unfinished))
     return {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -42,19 +44,21 @@ def growth_finding(started: Sequence[int], done: Sequence[int], run_path: str | 
     }
 
 
-def _judge(arrivals: Sequence[int], finished: Sequence[int]) -> tuple[Growth | None, str, str | None]:
+def _judge(
+    arrivals: Sequence[int], finished: Sequence[int], unfinished: float
+) -> tuple[Growth | None, str, str | None]:
     if len(arrivals) < FEWEST_SECONDS or sum(arrivals) == 0:
-        return None, f"Cannot tell: it lasted less than {FEWEST_SECONDS + 1} s.", "Run it for a minute or more."
+        return None, f"Cannot tell: it has less than {FEWEST_SECONDS} whole seconds.", "Run it for a minute or more."
     thirds = [float(np.mean(part)) for part in np.array_split(np.asarray(arrivals, dtype=float), 3)]
     rate = sum(arrivals) / len(arrivals)
     if max(thirds) - min(thirds) > STEADY_RATE * rate + 3 * (rate / (len(arrivals) / 3)) ** 0.5:
         changed = f"requests began at {number(min(thirds))} to {number(max(thirds))}/s"
         return None, f"Cannot tell: the rate changed ({changed}), so no one level can be judged.", "Hold each rate."
-    seen = growth(arrivals, finished, 0.0, rate)
+    seen = growth(arrivals, finished, unfinished, rate)
     gain = seen.unfinished_end - seen.unfinished_start
     words = (
-        f"at {number(rate)}/s, unfinished requests went from {seen.unfinished_start:.0f} to {seen.unfinished_end:.0f} in "
-        f"{seen.seconds:.0f} s (z = {seen.growth_z:.1f})"
+        f"at {number(rate)}/s, unfinished requests went from {seen.unfinished_start:.0f} to "
+        f"{seen.unfinished_end:.0f} in {seen.seconds:.0f} s (z = {seen.growth_z:.1f})"
     )
     if is_growing(seen, arrivals_to_decide(HALF_WIDTH, seen.service_noise)):
         lost = f"{number(sum(finished) / len(finished))}/s were finished"

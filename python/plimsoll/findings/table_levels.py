@@ -30,9 +30,9 @@ def levels_finding(
     """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
     second (95 %, within this run), where seconds tell."""
     rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
-    found = flattening([row.level or 0.0 for row in rows], [row.throughput_per_s or 0.0 for row in rows])
+    found = flattening_of(table)
     unit = table.level_unit
-    good, bad = _bounds(found)
+    good = found.last_rising if isinstance(found, Flattening) else None
     judged = judge_table_objectives(objectives, table, expected if expected is not None else good)
     shown = [dict(step) for step in steps] if steps is not None else [_step(row, found) for row in table.totals()]
     return {
@@ -42,6 +42,7 @@ def levels_finding(
         "experiment": "analyze",
         "status": "finished",
         "valid": True,
+        "level_unit": unit,
         "capacity": _capacity(found, rows, unit, interval),
         "objectives": judged,
         "headroom": _headroom(good, expected),
@@ -56,8 +57,11 @@ def levels_finding(
     }
 
 
-def _bounds(found: Flattening | Untold) -> tuple[float | None, float | None]:
-    return (found.last_rising, found.first_flat) if isinstance(found, Flattening) else (None, None)
+def flattening_of(table: StepTable) -> Flattening | Untold:
+    """Where throughput flattens, by the rows of the whole load that have level and throughput."""
+    rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
+    levels, per_s = [row.level or 0.0 for row in rows], [row.throughput_per_s or 0.0 for row in rows]
+    return flattening(levels, per_s, one_is_alone=table.level_unit in ("users", "vus", "connections"))
 
 
 def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> str:
@@ -70,8 +74,8 @@ def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> str:
         return f"Throughput {how} up to {level_words(found.last_rising, unit)}, the most that was tried; {top}."
     return (
         f"Throughput rises up to {level_words(found.last_rising, unit)} ({number(rate[found.last_rising] or 0)}/s) and "
-        f"flattens from there to {level_words(found.first_flat, unit)} ({number(rate[found.first_flat] or 0)}/s): added "
-        f"users bring less than half of what the first ones brought; {top}."
+        f"flattens from there to {level_words(found.first_flat, unit)} ({number(rate[found.first_flat] or 0)}/s): what "
+        f"was added brought less than half of what the first brought; {top}."
     )
 
 
@@ -149,9 +153,10 @@ def _doubts(rows: Sequence[Row], unit: str) -> list[str]:
         if contradicts(row.level, row.throughput_per_s, mean[0] / 1000):
             waiting = row.throughput_per_s * mean[0] / 1000
             notes.append(
-                f"The numbers at {level_words(row.level, unit)} contradict each other: {number(row.throughput_per_s)}/s "
-                f"with a mean of {number(mean[0])} ms keep {number(waiting)} users waiting, more than there are, unless "
-                "these do not wait for their answers (Little's law)."
+                f"The numbers at {level_words(row.level, unit)} contradict each other: "
+                f"{number(row.throughput_per_s)}/s with a mean of {number(mean[0])} ms keep {number(waiting)} users "
+                "waiting, more than there are, unless "
+                "these do not wait for their answers, or the tool adds times that it guessed (Little's law)."
             )
     return notes
 
@@ -187,16 +192,19 @@ def _of(table: StepTable, level: float, name: str, operation: str | None) -> flo
 
 def _objective_words(judged: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
     missed = [entry for entry in judged if entry["failed_from"] is not None]
-    if not judged:
-        return []
+    failed = [entry for entry in judged if entry["verdict"] == "failed" and entry["failed_from"] is None]
+    if failed:
+        words = ", ".join(f"{entry['objective']} of {_subject(entry)}" for entry in failed)
+        return [f"Over the whole test {words} was missed."]
     if not missed:
-        undecided = any(entry["met_up_to"] is None for entry in judged)
-        return [] if undecided else ["No objective was missed at the levels measured."]
+        return ["No objective was missed."] if judged and all(one["verdict"] == "met" for one in judged) else []
     first = min(missed, key=lambda entry: float(entry["failed_from"]))
-    subject = first.get("operation") or first.get("request") or "all requests"
-    return [
-        f"The first objective to be missed is {first['objective']} of {subject}, at {level_words(first['failed_from'], unit)}."
-    ]
+    at = level_words(first["failed_from"], unit)
+    return [f"The first objective to be missed is {first['objective']} of {_subject(first)}, at {at}."]
+
+
+def _subject(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("operation") or entry.get("request") or "all requests")
 
 
 def _next(found: Flattening | Untold, judged: Sequence[Mapping[str, Any]], unit: str) -> list[str]:

@@ -26,18 +26,22 @@ def judge_table_objectives(
 
 def _entry(wanted: Wanted, table: StepTable, reference: float | None) -> dict[str, Any]:
     subject = wanted.request or wanted.operation
-    rows = [row for row in _rows_of(table, subject) if row.level is not None]
-    verdicts = [_verdict(wanted.limit, row) for row in sorted(rows, key=lambda row: row.level or 0.0)]
-    failed_from = min((item["level"] for item in verdicts if item["verdict"] == "failed"), default=None)
-    met = [i["level"] for i in verdicts if i["verdict"] == "met" and (failed_from is None or i["level"] < failed_from)]
+    found = _rows_of(table, subject)
+    rows = [row for row in found if row.level is not None]
+    whole = len(found) == 1 and not rows
+    verdicts = [_verdict(wanted.limit, row) for row in sorted(found if whole else rows, key=lambda row: row.level or 0)]
+    leveled = [item for item in verdicts if item["level"] is not None]
+    failed_from = min((item["level"] for item in leveled if item["verdict"] == "failed"), default=None)
+    met = [i["level"] for i in leveled if i["verdict"] == "met" and (failed_from is None or i["level"] < failed_from)]
     met_up_to = max(met, default=None)
+    verdict = verdicts[0]["verdict"] if whole else _at(met_up_to, failed_from, reference)
     entry: dict[str, Any] = {
         **({"request": wanted.request} if wanted.request else {"operation": wanted.operation}),
         "objective": wanted.text,
         "met_up_to": met_up_to,
         "failed_from": failed_from,
-        "verdict": _at(met_up_to, failed_from, reference),
-        "at_level": reference,
+        "verdict": verdict,
+        "at_level": None if whole else reference,
         "verdicts": verdicts,
     }
     if table.level_unit == "users":

@@ -7,9 +7,10 @@ assumption, and these two bracket what is usual:
     constant demand    X* = X B / U, from each load measured               all of U is due to the requests
     straight line      X* = (B − U₀) / D, U = U₀ + D X by least squares    a part U₀ is there without any
 
-B is the budget. The loads measured rarely agree on the first; what they give apart is part of the answer. From three levels on the line has an interval: all X* whose expected U does not differ from B beyond
-chance (inverse regression; Fieller 1954, Draper and Smith 1998, §3.2). It says how well a straight line is known, not
-that the line goes on: caches, queues, garbage collection and coupled services bend it, mostly upwards.
+B is the budget. The loads measured rarely agree on the first; what they give apart is part of the answer. From three
+levels on the line has an interval: all X* whose expected U does not differ from B beyond chance (inverse regression;
+Fieller 1954, Draper and Smith 1998, §3.2). It says how well a straight line is known, not that the line goes on:
+caches, queues, garbage collection and coupled services bend it, mostly upwards.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 FLAT = 0.5
 PROPORTIONAL = 0.8
@@ -40,18 +41,21 @@ class Untold:
     settle: str
 
 
-def flattening(levels: Sequence[float], per_s: Sequence[float]) -> Flattening | Untold:
-    """Judge throughput `per_s` at `levels` (> 0), of the same length, in any order; a level twice counts with its mean."""
+def flattening(levels: Sequence[float], per_s: Sequence[float], one_is_alone: bool = False) -> Flattening | Untold:
+    """Judge throughput `per_s` at `levels` (> 0), of the same length, in any order; a level twice counts with its mean.
+
+    `one_is_alone`: level 1 is one user, who queues behind nobody, so that throughput cannot have been flat before.
+    """
     points = _means(levels, per_s)
     if len(points) < 2:
-        count = f"Only {len(points)} level" if points else "No level"
-        return Untold(f"{count} has a throughput, so how it changes with load is not known.", MORE_LEVELS)
+        known = f"the only level with a throughput is {points[0][0]:g}" if points else "no level of load is known"
+        return Untold(f"How throughput changes with load is not known: {known}.", MORE_LEVELS)
     base = points[0][1] / points[0][0]
     if base <= 0:
         return Untold(
             f"Nothing was finished at the lowest level, {points[0][0]:g}.", "Measure a level that it carries."
         )
-    pairs = list(zip(points, points[1:], strict=False))
+    pairs = list(pairwise(points))
     gains = tuple((b[1] - a[1]) / (b[0] - a[0]) / base for a, b in pairs)
     flat = next((place for place, gain in enumerate(gains) if gain < FLAT), None)
     most_at, most = max(points, key=lambda point: point[1])
@@ -63,7 +67,7 @@ def flattening(levels: Sequence[float], per_s: Sequence[float]) -> Flattening | 
         dip, after = pairs[flat][1][0], pairs[again[0]][1][0]
         reason = f"Throughput did not rise in proportion up to {dip:g} and did again up to {after:g}: noise, or a cure."
         return Untold(reason, "Repeat these levels several times each, in random order.")
-    if flat == 0:
+    if flat == 0 and not (one_is_alone and points[0][0] == 1):
         low, high = points[0][0], points[1][0]
         reason = (
             f"Already from {low:g} to {high:g}, the lowest levels, throughput hardly rose, so {low:g} itself may be "

@@ -7,6 +7,6 @@
     units.py           cells such as "350 ms", "78.64%", "130.5 MB"
     clock.py           points in time as tools write them
 
-Results with single samples or seconds become the seconds of a run directory (`spill.py`); summaries and published tables
-become a step table (`runs/step_table.py`).
+Results with single samples or seconds become the seconds of a run directory (`spill.py`); summaries and published
+tables become a step table (`runs/step_table.py`).
 """

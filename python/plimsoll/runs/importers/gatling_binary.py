@@ -137,9 +137,7 @@ def _request(records: _Records, start_ms: int, into: Spill) -> None:
     ok, message = records.flag(), records.cached()
     if end < begin:
         return  # an incoming event without its request
-    put_request(
-        into, (start_ms + begin) / 1000, (start_ms + end) / 1000, name, ",".join(groups), ok, message.strip()
-    )
+    put_request(into, (start_ms + begin) / 1000, (start_ms + end) / 1000, name, ",".join(groups), ok, message.strip())
 
 
 FORMAT = Format(

@@ -1,7 +1,7 @@
 """Gatling's simulation.log up to 3.9: tab-separated lines RUN, USER, REQUEST, GROUP, ERROR.
 
-The columns moved between versions; a request's are found from its status: …, groups, name, start, end, OK or KO, message
-(gatling-charts, LogFileReader). Times are ms since 1970. Groups are iterations here.
+The columns moved between versions; a request's are found from its status: …, groups, name, start, end, OK or KO,
+message (gatling-charts, LogFileReader). Times are ms since 1970. Groups are iterations here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """JMeter's results (JTL) as CSV: one line a sample, the columns named in the first line.
 
-jmeter.apache.org/usermanual/listeners.html, "CSV Log format". `timeStamp` is the start of the sample, which JMeter's own
-jmeter.properties sets (sampleresult.timestamp.start=true). Lines of transaction controllers repeat the time of their
-samples; they are iterations here, not requests.
+jmeter.apache.org/usermanual/listeners.html, "CSV Log format". `timeStamp` is the start of the sample, which JMeter's
+own jmeter.properties sets (sampleresult.timestamp.start=true). Lines of transaction controllers repeat the time of
+their samples; they are iterations here, not requests.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """JMeter's results (JTL) as XML: <httpSample t="ms" ts="start" lb="label" rc="code" s="true" na="threads"/>.
 
-jmeter.apache.org/usermanual/listeners.html, "XML Log format 2.1". Parsed as it is read; an element is dropped once it is
-counted. A <sample> that contains others is a transaction: an iteration here, its children are the requests. Redirects
-within an <httpSample> are part of it.
+jmeter.apache.org/usermanual/listeners.html, "XML Log format 2.1". Parsed as it is read; an element is dropped once it
+is counted. A <sample> that contains others is a transaction: an iteration here, its children are the requests.
+Redirects within an <httpSample> are part of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 SAMPLES = ("httpSample", "sample")
-_AT_ONCE = 1 << 16
 
 
 def looks_like(head: str) -> bool:
@@ -30,16 +29,13 @@ def looks_like(head: str) -> bool:
 
 def read(file: SourceFile, into: Spill) -> None:
     """All samples into `into`. A file without its end (JMeter was killed) is used up to there, with a note."""
-    parser = ElementTree.XMLPullParser(("start", "end"))
     depth: list[Element] = []
     try:
         with file.open() as stream:
-            while data := stream.read(_AT_ONCE):
-                parser.feed(data)
-                _take(parser, depth, into)
-            parser.close()
+            for event, element in ElementTree.iterparse(stream, events=("start", "end")):
+                _take(event, element, depth, into)
     except (ElementTree.ParseError, EOFError) as error:
-        if not into.samples or "no element found" not in str(error) and not isinstance(error, EOFError):
+        if not into.samples or not (isinstance(error, EOFError) or _is_cut(error)):
             line = getattr(error, "position", (None,))[0]
             raise file.error(BadRecord(f"this is no whole XML ({error})"), line) from error
         file.notes.append(f"The file has no end (the test was stopped?); its {into.samples:,} whole samples are used.")
@@ -47,16 +43,20 @@ def read(file: SourceFile, into: Spill) -> None:
         raise file.error(problem) from problem
 
 
-def _take(parser: ElementTree.XMLPullParser, depth: list[Element], into: Spill) -> None:
-    for event, element in parser.read_events():
-        if event == "start":
-            depth.append(element)
-            continue
-        depth.pop()
-        if element.tag in SAMPLES and not any(outer.tag == "httpSample" for outer in depth):
-            _sample(element, into)
-        if len(depth) == 1:
-            depth[0].clear()
+def _is_cut(error: ElementTree.ParseError) -> bool:
+    """Whether the text ended before the XML did (expat: no element found, unclosed token)."""
+    return any(words in str(error) for words in ("no element found", "unclosed token"))
+
+
+def _take(event: str, element: Element, depth: list[Element], into: Spill) -> None:
+    if event == "start":
+        depth.append(element)
+        return
+    depth.pop()
+    if element.tag in SAMPLES and not any(outer.tag == "httpSample" for outer in depth):
+        _sample(element, into)
+    if len(depth) == 1:
+        depth[0].clear()
 
 
 def _sample(element: Element, into: Spill) -> None:

@@ -17,8 +17,8 @@ from plimsoll.runs.importers.spill import Spill
 
 KEPT_TAGS = ("scenario", "name", "method", "status", "error_code")
 ARRIVALS = (
-    "Of an executor with arrival rates it has the arrivals that were dropped, not how late the others began; its VUs are "
-    "then no level of load."
+    "Of an executor with arrival rates it has the arrivals that were dropped, not how late the others began; its VUs "
+    "are then no level of load."
 )
 _METRIC = re.compile(r'"metric":"([^"]+)"')
 BUILT_IN = ("http_req_duration", "iteration_duration", "vus", "dropped_iterations")
@@ -39,9 +39,9 @@ def read(file: SourceFile, into: Spill) -> None:
         found = _METRIC.search(text)
         if found is None and not text.strip():
             return
-        if found is not None and found.group(1) not in BUILT_IN and found.group(1) not in trends:
-            if '"type":"Metric"' not in text or '"type":"trend"' not in text:
-                return
+        is_wanted = found is None or found.group(1) in BUILT_IN or found.group(1) in trends
+        if not is_wanted and not ('"type":"Metric"' in text and '"type":"trend"' in text):
+            return
         data = _parsed(text)
         metric, inner = data.get("metric"), data.get("data")
         if not isinstance(metric, str) or not isinstance(inner, dict):

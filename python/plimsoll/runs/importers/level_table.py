@@ -1,8 +1,8 @@
 """A plain table, one row a level (and operation), as published reports print them: level, throughput, percentiles, …
 
 The first line that is no comment (#) names the columns; a heading carries its unit: "p95 (ms)", "throughput (req/s)",
-"gc cpu (%)", "links (per hour)". A "%" column with cpu, disk, memory or utilisation in its heading is the utilisation of
-the resource that the rest of the heading names. Cells may carry units instead. Empty and "-" are "not published".
+"gc cpu (%)", "links (per hour)". A "%" column with cpu, disk, memory or utilisation in its heading is the utilisation
+of the resource that the rest of the heading names. Cells may carry units instead. Empty and "-" are "not published".
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _THROUGHPUT = re.compile(
     r"^(throughput|req(uests?)?( ?(/|per) ?s(ec(ond)?)?)|rps|tps|qps|transactions?( ?(/|per) ?s(ec(ond)?)?))$"
 )
 _PERCENTILE = re.compile(
-    r"^(?:p ?(\d{1,2}(?:\.\d+)?)|(\d{1,2}(?:\.\d+)?) ?(?:%|%ile|th(?: percentile)?|st|percentile))(?: (?:response )?time)?$"
+    r"^(?:p ?(\d{1,2}(?:\.\d+)?)|(\d{1,2}(?:\.\d+)?) ?(?:%|%ile|th(?: percentile)?|st|percentile))"
+    r"(?: (?:response )?time)?$"
 )
 _NAMED_TIME = {
     "median": "p50", "median response time": "p50", "mean": "mean", "avg": "mean", "average": "mean", "min": "min",
@@ -43,7 +44,7 @@ _NAMED_TIME = {
 _RESOURCE = re.compile(r"\b(cpu|disk|memory|mem|ram|utilisation|utilization|util|busy)\b")
 _UNIT_AT_END = re.compile(r"^(.*?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]$")
 _UNIT_SUFFIX = re.compile(r"^(.*?)_(ms|us|s|percent|ratio|share|bytes|per_s|per_h|per_hour|per_min)$")
-_LEVEL_UNITS = {"vu": "vus", "vus": "vus"}
+_LEVEL_UNITS = {"vu": "vus", "vus": "vus", "connection": "connections", "connections": "connections"}
 
 
 @dataclass
@@ -230,7 +231,7 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
             continue
         if value is not None:
             _place(column, value, known, groups)
-    return None if failed else Row(**known, **groups)
+    return None if failed else Row(**(known | groups))
 
 
 def _number(column: Column, cell: str, line: int) -> float | None:

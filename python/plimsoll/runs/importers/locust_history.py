@@ -1,8 +1,8 @@
 """Locust's --csv …_stats_history.csv: a line a second with users, counts so far, and percentiles of the last 10 s.
 
 docs.locust.io, "Retrieve test statistics in CSV format". Counts per second are the differences of the counts so far.
-Percentiles of windows cannot be merged (law 6), but they bound those of the whole: where nine in ten of each window took
-at most x, so did nine in ten of all. With --csv-full-history there are lines for each endpoint.
+Percentiles of windows cannot be merged (law 6), but they bound those of the whole: where nine in ten of each window
+took at most x, so did nine in ten of all. With --csv-full-history there are lines for each endpoint.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ def read(file: SourceFile, into: Spill) -> list[Window]:
     return windows
 
 
-def _taker(
-    place: dict[str, int], width: int, lines: list[_Line], windows: list[Window]
-) -> Callable[[list[str]], None]:
+def _taker(place: dict[str, int], width: int, lines: list[_Line], windows: list[Window]) -> Callable[[list[str]], None]:
     def whole(cells: list[str], name: str) -> int:
         try:
             value = float(cells[place[name]])
@@ -124,8 +122,8 @@ FORMAT = Format(
     supports="counts and errors per second, levels from User Count, bounds of percentiles at each level",
     cannot=(
         HIDES_QUEUEING,
-        "It has percentiles of the last 10 s only, which cannot be merged: at a level they are bounds, and a level held "
-        "for less than 11 s has none.",
+        "It has percentiles of the last 10 s only, which cannot be merged: at a level they are bounds, and a level "
+        "held for less than 11 s has none.",
         NO_GENERATOR,
     ),
 )

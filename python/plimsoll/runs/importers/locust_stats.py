@@ -50,7 +50,9 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     file.records(rows, take)
     if not found:
         raise file.error(BadRecord("there are no endpoints in it", None, "Check that the test ran."))
-    return StepTable(tuple(found), "users", ("It does not say how many users there were, so it is of no level.", ROUNDED))
+    return StepTable(
+        tuple(found), "users", ("It does not say how many users there were, so it is of no level.", ROUNDED)
+    )
 
 
 def _number(cell: str, column: str) -> float | None:

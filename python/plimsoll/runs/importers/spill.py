@@ -1,9 +1,9 @@
 """Samples of any number and order → the seconds of a run directory, in flat memory.
 
-Samples are packed into 36 bytes and spilled to temporary files of 16 seconds each; then one file after the other becomes
-its seconds: a histogram, a count of failures and bytes for each set of tags, as our engine writes them. Memory depends on
-the rate and the tags, not on the length; the order of the samples does not matter (several generators' files put
-together are in none).
+Samples are packed into 36 bytes and spilled to temporary files of 16 seconds each; then one file after the other
+becomes its seconds: a histogram, a count of failures and bytes for each set of tags, as our engine writes them.
+Memory depends on the rate and the tags, not on the length; the order of the samples does not matter (several
+generators' files put together are in none).
 
 A sample counts in the second in which it ended, as everywhere in Plimsoll.
 """

@@ -1,7 +1,7 @@
 """The text that wrk and wrk2 print; several outputs one after the other are several levels (connections).
 
-github.com/wg/wrk, github.com/giltene/wrk2. wrk2 sends at a rate (-R) and times from the planned start; wrk's connections
-wait for their answers.
+github.com/wg/wrk, github.com/giltene/wrk2. wrk2 sends at a rate (-R) and times from the planned start; wrk's
+connections wait for their answers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN
 from plimsoll.runs.importers.units import factor_of, quantity
 from plimsoll.runs.step_table import Row, StepTable
 
+GUESSES = (
+    "wrk adds to its times those of requests that it takes to have missed (stats_correct in wrk.c), so they are not "
+    "only what was measured, and their mean can be more than throughput and connections allow."
+)
 _BEGIN = re.compile(r"^Running .* test @ ")
 _CONNECTIONS = re.compile(r"^\s*\d+ threads? and (\d+) connections?")
 _LATENCY = re.compile(r"^\s*Latency\s+(\S+)\s+\S+\s+(\S+)")
@@ -42,7 +46,9 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     for run in runs:
         row = _row(file, run)
         if row is None:
-            file.notes.append(f"The run that begins in line {run[0][0]} has no “Requests/sec”: it is cut, and not used.")
+            file.notes.append(
+                f"The run that begins in line {run[0][0]} has no “Requests/sec”: it is cut, and not used."
+            )
         else:
             rows.append(row)
     if not rows:
@@ -54,7 +60,7 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
             notes.append("The uncorrected times in it (-U) are not used.")
     elif len({row.times_ms.get("p99") for row in rows}) == 1 and not rows[0].times_ms.get("p99"):
         notes.append("Without --latency wrk prints no percentiles.")
-    return StepTable(tuple(rows), "users", tuple(notes))
+    return StepTable(tuple(rows), "connections", tuple(notes))
 
 
 def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
@@ -112,5 +118,5 @@ FORMAT = Format(
     looks_like=looks_like,
     read=read,
     supports="objectives per number of connections; where throughput flattens, of several outputs in one file",
-    cannot=(ONE_SUMMARY, ONE_RUN, f"wrk: {HIDES_QUEUEING[0].lower()}{HIDES_QUEUEING[1:]}", NO_GENERATOR),
+    cannot=(ONE_SUMMARY, ONE_RUN, f"wrk: {HIDES_QUEUEING[0].lower()}{HIDES_QUEUEING[1:]}", GUESSES, NO_GENERATOR),
 )

@@ -52,10 +52,7 @@ def _point(at_s: float, heading: str, cell: str) -> Point:
     assert found is not None
     value, name = found.value, heading
     if found.unit == "%":
-        if "%" in heading:
-            name = heading
-        else:
-            name = f"{heading} (%)"
+        name = heading if "%" in heading else f"{heading} (%)"
     elif found.unit in UNITS and UNITS[found.unit][0] == "bytes":
         value, name = value * UNITS[found.unit][1], f"{heading}_bytes"
     elif found.unit:
