@@ -48,6 +48,7 @@ def levels_finding(
         "headroom": _headroom(good, expected),
         "notes": [
             *([ONE_TABLE_RUN] if rows and interval is None else []),
+            *_left_out(table, unit),
             *_doubts(rows, unit),
             *_slower_words(table, found),
         ],
@@ -141,6 +142,16 @@ def _headroom(good: float | None, expected: float | None) -> dict[str, Any] | No
     if not expected:
         return None
     return {"expected_users": expected, "ratio": good / expected - 1 if good is not None else None}
+
+
+def _left_out(table: StepTable, unit: str) -> list[str]:
+    """Levels that cannot be added up, as an operation's throughput is not published there."""
+    missing = [row.level for row in table.totals() if row.level is not None and row.throughput_per_s is None]
+    known = any(row.throughput_per_s is not None for row in table.rows)
+    if not missing or not known or None in table.operations:
+        return []
+    listed = ", ".join(number(level) for level in missing)
+    return [f"Left out: {listed} {unit}, where not every operation has a throughput."]
 
 
 def _doubts(rows: Sequence[Row], unit: str) -> list[str]:

@@ -21,7 +21,8 @@ MOST_STRETCHES = 60
 class Step:
     """One stretch of time at one level; times in s since the run's start, rates per s.
 
-    `measured_from_s` lies in [start_s, end_s]: what comes before is warm-up and counts in no number.
+    `measured_from_s` lies in [start_s, end_s]: what comes before is warm-up and counts in no number. `stated_ms`: the
+    times that a published table states of it, by statistic.
     """
 
     level: float
@@ -40,6 +41,7 @@ class Step:
     in_flight_end: int | None = None
     volume_start: float | None = None
     cpu: dict[str, float] = field(default_factory=dict)
+    stated_ms: dict[str, float] = field(default_factory=dict)
     planned: int = 0
     done: int = 0
     times: Tally = field(default_factory=Tally)
@@ -116,6 +118,10 @@ def _from_entry(entry: Any) -> Step | None:
         "volume_start",
     ):
         setattr(step, name, first_number(entry.get(name)))
+    stated = entry.get("times_ms")
+    if isinstance(stated, Mapping):
+        exact = {str(name): bounds for name, bounds in stated.items() if isinstance(bounds, list | tuple)}
+        step.stated_ms = {name: float(low) for name, (low, high) in exact.items() if low == high and is_number(low)}
     cpu = entry.get("cpu")
     if isinstance(cpu, Mapping):
         step.cpu = {str(name): float(share) for name, share in cpu.items() if is_number(share)}

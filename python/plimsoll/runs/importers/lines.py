@@ -49,12 +49,11 @@ class SourceFile:
         try:
             if self.path.is_dir():
                 raise InputError("it is a folder", "Give a file, or a run directory of Plimsoll.", file=self.path)
-            file = self.path.open("rb")
-            packed = file.read(2) == GZIP_MAGIC
-            file.seek(0)
+            with self.path.open("rb") as file:
+                packed = file.read(2) == GZIP_MAGIC
+            return gzip.GzipFile(self.path) if packed else self.path.open("rb")  # type: ignore[return-value]
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", "Check its path.", file=self.path) from error
-        return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
 
     def text(self) -> Iterator[str]:
         """The lines, with their ends; a packed file that was cut ends early with a note."""
