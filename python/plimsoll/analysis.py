@@ -23,12 +23,13 @@ from plimsoll.findings.imported_run import (
     with_windows,
 )
 from plimsoll.findings.open_growth import growth_finding
+from plimsoll.findings.table_comparison import comparison_finding
 from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
 from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import Window
-from plimsoll.runs.importers.resources.points import Aligned, aligned
+from plimsoll.runs.importers.resources.points import Aligned, Point, aligned
 from plimsoll.runs.importers.resources.reading import read_resources
 from plimsoll.runs.importers.source import HIDES_QUEUEING, LOOP_UNKNOWN, Format
 from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
@@ -45,7 +46,8 @@ class AnalysisChoices:
     `format`: name of a format, else recognised by content; `resources`: files with the server's side, `offset_s` is
     added to their times; `objectives`: mappings with `objective` and perhaps `request`, as in a study; `budgets`: share
     of each resource that may be used; `expected`: the load that headroom counts from; `model`: whether users wait for
-    answers; `report`: write report.html; `together`: the files are summaries of levels of one test.
+    answers; `report`: write report.html; `together`: the files are summaries of levels of one test;
+    `compare`: two summaries, A and B, are also put side by side.
     """
 
     runs: Path = Path("runs")
@@ -58,6 +60,7 @@ class AnalysisChoices:
     model: Literal["open", "closed"] | None = None
     report: bool = True
     together: bool = False
+    compare: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,25 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
             mistakes.append(error)
     if mistakes:
         raise InputErrors(mistakes)
+    for path in choices.resources:
+        read_resources(SourceFile(path))  # a mistake in them is told before a long import
+    if choices.compare:
+        return _analyse_both(sources, formats, choices)
     if choices.together:
         return [_analyse_together(sources, formats, choices)]
     return [_analyse(source, found, choices) for source, found in zip(sources, formats, strict=True)]
+
+
+def _analyse_both(sources: Sequence[SourceFile], formats: Sequence[Format], choices: AnalysisChoices) -> list[Analysed]:
+    """Two summaries each by itself; the comparison is a finding of the second."""
+    if len(sources) != 2 or any(found.shape != "summary" for found in formats):
+        what = "--compare takes two summaries or tables of levels, A and B"
+        raise InputError(what, "Compare samples with plimsoll compare, which interleaves runs.")
+    first, second = (found.read(source, None) for source, found in zip(sources, formats, strict=True))
+    names = (sources[0].path.name, sources[1].path.name)
+    alone = _analyse_table(sources[0], formats[0], choices, first)
+    side_by_side = comparison_finding(first, second, names)
+    return [alone, _analyse_table(sources[1], formats[1], choices, second, (side_by_side,))]
 
 
 def _analyse_together(sources: Sequence[SourceFile], formats: Sequence[Format], choices: AnalysisChoices) -> Analysed:
@@ -125,7 +144,6 @@ def _analyse_samples(
     source: SourceFile, found: Format, choices: AnalysisChoices, spill: Spill, windows: Sequence[Window]
 ) -> Analysed:
     t0 = float(math.floor(spill.first_s))
-    points = [point for path in choices.resources for point in read_resources(SourceFile(path))]
     unit = "vus" if found.name.startswith("k6") else "users"
     with RunWriter.create(choices.runs, _facts(source, found, choices, unit, t0), tables=False) as writer:
         seconds = 0
@@ -134,7 +152,7 @@ def _analyse_samples(
             seconds = snapshot.second + 1
         notes = [*source.notes, *_spill_notes(spill)]
         if choices.resources:
-            notes += _add_resources(writer, aligned(points, t0, seconds, choices.offset_s), choices.offset_s)
+            notes += _add_resources(writer, aligned(_points(choices), t0, seconds, choices.offset_s), choices.offset_s)
         run, path = RunReader(writer.path), str(writer.path)
         whole, span_s = whole_of(run), max(spill.last_s - spill.first_s, 0.0) + (found.shape == "seconds")
         is_open = (choices.model or found.loop) == "open"
@@ -142,6 +160,10 @@ def _analyse_samples(
         findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
         findings += _level_findings(run, whole, unit, choices, path, windows)
         return _end(writer, findings, source, choices)
+
+
+def _points(choices: AnalysisChoices) -> list[Point]:
+    return [point for path in choices.resources for point in read_resources(SourceFile(path))]
 
 
 def _cannot(found: Format, choices: AnalysisChoices) -> list[str]:
@@ -197,7 +219,13 @@ def _spill_notes(spill: Spill) -> list[str]:
     ]
 
 
-def _analyse_table(source: SourceFile, found: Format, choices: AnalysisChoices, table: StepTable) -> Analysed:
+def _analyse_table(
+    source: SourceFile,
+    found: Format,
+    choices: AnalysisChoices,
+    table: StepTable,
+    more: Sequence[dict[str, Any]] = (),
+) -> Analysed:
     _check_budgets(table, choices.budgets)
     facts = _facts(source, found, choices, table.level_unit, None)
     with RunWriter.create(choices.runs, facts, tables=False) as writer:
@@ -209,6 +237,7 @@ def _analyse_table(source: SourceFile, found: Format, choices: AnalysisChoices, 
             source_finding(words, found.cannot, notes, path),
             levels_finding(table, choices.objectives, expected=choices.expected, run_path=path),
             *demand_findings(table, choices.budgets, path),
+            *({**one, "run": path} for one in more),
         ]
         return _end(writer, findings, source, choices)
 

@@ -35,6 +35,9 @@ def analyze(
     together: Annotated[
         bool, typer.Option("--together", help="the files are summaries of different levels of one test")
     ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="two summaries or tables, A and B: what they are consistent with")
+    ] = False,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
 ) -> None:
@@ -59,6 +62,7 @@ def analyze(
         budgets=dict(map(_budget, budget or ())),
         expected=expected,
         together=together,
+        compare=compare,
         model=model,  # type: ignore[arg-type]
     )
     found = analyse(files, choices)

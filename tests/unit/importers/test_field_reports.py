@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.findings.demand import demand_findings
+from plimsoll.findings.table_comparison import comparison_finding
 from plimsoll.findings.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
@@ -90,6 +91,19 @@ def test_edx_collapses_between_240_and_336_clients_whichever_column_is_the_new_o
     [objective] = found["objectives"]
     assert (objective["met_up_to"], objective["failed_from"]) == (240, 336)
     assert "GET_thread, at 336 users" in found["answer"]
+
+
+@pytest.mark.parametrize(("a", "b", "direction"), [("first", "second", "up"), ("second", "first", "down")])
+def test_edx_one_run_per_cell_is_consistent_with_a_change_and_proves_none(a: str, b: str, direction: str) -> None:
+    """Both labellings, as prose and data disagree on which column is the new implementation."""
+    tables = [table(f"edx-{name}-column.csv") for name in (a, b)]
+    found = comparison_finding(tables[0], tables[1], (a, b))
+    seen = {item["level"]: item["direction"] for item in found["comparison"]["levels"]}
+    assert seen == {48: "none", 96: direction, 162: direction, 240: direction, 336: "none"}
+    assert found["comparison"]["cells"] == 165
+    assert "consistent with" in found["answer"] and "no difference here is proven" in found["notes"][0]
+    assert "DELETE_comment p99 at 48 users" in found["notes"][1]  # the anomaly that the author highlights
+    assert "336: 53 and 48.9/s" in found["notes"][2] or "336: 48.9 and 53/s" in found["notes"][2]
 
 
 def test_edx_says_which_other_percentile_is_bounded_and_which_is_not_published() -> None:

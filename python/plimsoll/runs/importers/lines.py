@@ -48,7 +48,8 @@ class SourceFile:
         """The bytes, unpacked."""
         try:
             if self.path.is_dir():
-                raise InputError("it is a folder", "Give a file, or a run directory of Plimsoll.", file=self.path)
+                step = "Give a file; of a run directory of Plimsoll, `plimsoll report` shows the answers."
+                raise InputError("it is a folder", step, file=self.path)
             with self.path.open("rb") as file:
                 packed = file.read(2) == GZIP_MAGIC
             return gzip.GzipFile(self.path) if packed else self.path.open("rb")  # type: ignore[return-value]

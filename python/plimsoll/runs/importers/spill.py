@@ -28,7 +28,7 @@ from plimsoll.runs.snapshot import Series, Snapshot
 PART_S = 16
 MOST_BUFFERED = 16 << 20
 MOST_TAG_SETS = 1000
-LONGEST_S = 31 * 86_400
+LONGEST_S = 7 * 86_400
 LONGEST_MS = 86_400_000.0
 OTHER = "other"
 
