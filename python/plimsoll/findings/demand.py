@@ -113,7 +113,8 @@ def _reach_notes(name: str, found: Reach, top_per_s: float) -> list[str]:
             "extrapolation, usually too high, as demand mostly rises towards saturation."
         )
     if found.line_per_s is not None and found.interval is None:
-        notes.append("Two points have no interval, or the line is too uncertain for one.")
+        few = len(found.constant_per_s) == 2
+        notes.append(f"The line has no interval: {'two points have none' if few else 'it would be without end'}.")
     return notes
 
 
