@@ -53,13 +53,15 @@ def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) 
         (["levels.csv", "--budget", "gc=80%"], "no such resource; it has db"),
         (["levels.csv", "--budget", "db=800%"], "is no share of a resource"),
         (["levels.csv", "--objective", "p95<=100"], "has no unit of time"),
-        (["levels.csv", "--resources", "levels.csv"], "has no times to put them beside"),
+        (["levels.csv", "--resources", "cpu.csv"], "has no times to put them beside"),
+        (["levels.csv", "--resources", "levels.csv"], "no resource series that is known"),
         (["levels.csv", "--format", "csv"], "--format csv is not known"),
         (["levels.csv", "missing.csv", "other.csv"], "2 mistakes"),
     ],
 )
 def test_mistakes_end_with_one_message_and_leave_no_run(cli: Cli, arguments: list[str], what: str) -> None:
     (cli.folder / "levels.csv").write_text(TABLE)
+    (cli.folder / "cpu.csv").write_text("time,db cpu (%)\n1790000000,10\n")
     done = cli("analyze", *arguments)
     assert done.returncode == 2 and what in done.stderr
     assert_one_clear_message(done.stderr)

@@ -86,6 +86,13 @@ def test_a_last_line_that_was_cut_is_left_out_and_said(tmp_path: Path) -> None:
     assert found.times().count == 1 and "Line 3 is cut off" in found.notes[0]
 
 
+def test_a_point_of_k6_that_was_cut_is_said_whatever_its_metric(tmp_path: Path) -> None:
+    point = '{"metric":"NAME","type":"Point","data":{"time":"2026-11-22T05:34:37.5Z","value":9.5,"tags":{}}}\n'
+    (tmp_path / "k.json").write_text(point.replace("NAME", "http_req_duration") + point.replace("NAME", "x")[:60])
+    found = imported(tmp_path / "k.json")
+    assert found.times().count == 1 and "Line 2 is cut off" in found.notes[0]
+
+
 def test_a_packed_file_that_was_cut_is_used_as_far_as_it_unpacks(tmp_path: Path) -> None:
     whole = gzip.compress((HEADER + "".join(jtl_line(n * 10, 7, "a") for n in range(20_000))).encode())
     (tmp_path / "r.jtl.gz").write_bytes(whole[: len(whole) // 2])

@@ -39,6 +39,8 @@ def read(file: SourceFile, into: Spill) -> None:
         found = _METRIC.search(text)
         if found is None and not text.strip():
             return
+        if not text.rstrip().endswith("}"):
+            raise BadRecord("the line is no whole object")
         is_wanted = found is None or found.group(1) in BUILT_IN or found.group(1) in trends
         if not is_wanted and not ('"type":"Metric"' in text and '"type":"trend"' in text):
             return
