@@ -11,9 +11,12 @@ from typing import Any, Literal
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_run import (
+    RAMP_WORDS,
+    STEADY_S,
     Stretch,
     most_interval,
     overview_finding,
+    ramp_of,
     source_finding,
     steps_of,
     stretches_of,
@@ -193,7 +196,9 @@ def _add_resources(writer: RunWriter, found: Aligned, offset_s: float) -> list[s
 def _level_findings(
     run: RunReader, whole: Stretch, unit: str, choices: AnalysisChoices, path: str, windows: Sequence[Window]
 ) -> list[dict[str, Any]]:
-    stretches = stretches_of(run)
+    stretches, notes = stretches_of(run), []
+    if not stretches and (stretches := ramp_of(run)):
+        notes = [RAMP_WORDS.format(steady=STEADY_S)]
     t0 = float(run.manifest["clock"]["t0_unix"])
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
     table = table if table.rows else table_of_whole(whole, unit)
@@ -205,7 +210,7 @@ def _level_findings(
     interval = most_interval(stretches, top.level or 0.0) if top else None
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps_of(stretches, verdicts), interval=interval,
-        run_path=path,
+        run_path=path, notes=notes,
     )  # fmt: skip
     return [finding, *demand_findings(table, choices.budgets, path)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import number
@@ -22,6 +23,12 @@ SCHEMA = 1
 QUESTION = "What does this result show, and what can it not?"
 STEADY_S = 5
 MOST_STEPS = 200
+RAMP_PARTS = 12
+FEWEST_RAMP_PARTS = 4
+RAMP_WORDS = (
+    "No level was held for {steady} s or more: the load rose all the time. Each row is a part of this ramp at its mean "
+    "level, which finds the range and is no number to rely on: work of one level ends in the next."
+)
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 Z_95 = 1.96
 
@@ -79,6 +86,24 @@ def stretches_of(run: ReadsSeconds) -> list[Stretch]:
         return []
     _fill(run, steady)
     return steady
+
+
+def ramp_of(run: ReadsSeconds) -> list[Stretch]:
+    """Of a run in which the load only rose, RAMP_PARTS stretches of the same length, each at its mean level; empty if
+    it fell in between, or was too short."""
+    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots() if snapshot.level > 0][:-1]
+    parts = min(RAMP_PARTS, len(levels) // STEADY_S)
+    if parts < FEWEST_RAMP_PARTS or levels[-1][0] - levels[0][0] + 1 != len(levels):
+        return []
+    edges = [round(place * len(levels) / parts) for place in range(parts + 1)]
+    found = []
+    for start, end in pairwise(edges):
+        mean = sum(level for _, level in levels[start:end]) / (end - start)
+        found.append(Stretch(float(f"{mean:.3g}"), levels[start][0], levels[end - 1][0] + 1))
+    if any(after.level <= before.level for before, after in pairwise(found)):
+        return []
+    _fill(run, found)
+    return found
 
 
 def _fill(run: ReadsSeconds, stretches: Sequence[Stretch]) -> None:

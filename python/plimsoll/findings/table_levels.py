@@ -26,6 +26,7 @@ def levels_finding(
     steps: Sequence[Mapping[str, Any]] | None = None,
     interval: Sequence[float] | None = None,
     run_path: str | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
     second (95 %, within this run), where seconds tell."""
@@ -47,6 +48,7 @@ def levels_finding(
         "objectives": judged,
         "headroom": _headroom(good, expected),
         "notes": [
+            *notes,
             *([ONE_TABLE_RUN] if rows and interval is None else []),
             *_left_out(table, unit),
             *_doubts(rows, unit),

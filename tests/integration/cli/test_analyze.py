@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from command_line import Cli, assert_one_clear_message
 
+from plimsoll.analysis import AnalysisChoices, analyze
+
 SCRIPT = """
 import http from 'k6/http';
 export const options = { scenarios: { shop: { executor: 'ramping-vus', startVUs: 1, gracefulRampDown: '0s', stages: [
@@ -23,15 +25,15 @@ def test_samples_of_a_real_run_give_its_own_counts_and_levels(cli: Cli, known_se
     done = cli("run", "-q", "-e", f"URL={url}", "--out", "json=out.json", "--summary-export", "own.json", "script.js")
     assert done.returncode == 0, done.stderr
     own = json.loads((cli.folder / "own.json").read_text())["metrics"]
-    answer = cli("analyze", "out.json", "--objective", "home: p90<=9s", "--json")
-    assert answer.returncode == 0, answer.stderr
-    overview, levels = json.loads(answer.stdout)
+    objective = {"request": "home", "objective": "p90<=9s"}
+    choices = AnalysisChoices(cli.folder / "runs", objectives=(objective,), report=False)
+    [answer] = analyze([cli.folder / "out.json"], choices)
+    overview, levels = answer.findings
     assert overview["totals"]["requests"] == own["http_reqs"]["count"]
     assert overview["totals"]["times_ms"]["p95"] == pytest.approx(own["http_req_duration"]["p(95)"], rel=0.01)
     assert {step["level"] for step in levels["steps"]} == {1, 4}
     assert levels["objectives"][0]["met_up_to"] == 4
     assert levels["capacity"]["good"] == 1 and levels["capacity"]["bad"] == 4  # one server: the first user fills it
-    assert "Up to which load" in (cli.runs()[-1] / "report.html").read_text()
 
 
 def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) -> None:

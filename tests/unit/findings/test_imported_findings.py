@@ -77,6 +77,23 @@ def test_resources_beside_a_run_give_the_demand_at_each_level_and_say_how_they_w
     assert len(list(run.resources())) == 12  # no second between the points was made up
 
 
+def test_a_ramp_without_a_level_that_was_held_finds_the_range_and_says_so(tmp_path: Path) -> None:
+    """One user more each second up to 120; requests in proportion up to 60 users, then 300/s."""
+    lines = []
+    for second in range(120):
+        users, per_s = second + 1, min(5 * (second + 1), 300)
+        lines += [
+            f"{1000 * (T0 + second) + number * 1000 // per_s},5,GET /a,200,Shop 1-1,true,100,{users}\n"
+            for number in range(per_s)
+        ]
+    (tmp_path / "r.jtl").write_text(HEADER + "".join(lines))
+    [answer] = analyze([tmp_path / "r.jtl"], AnalysisChoices(tmp_path / "runs", report=False))
+    finding = answer.findings[1]
+    assert len(finding["steps"]) == 12 and "the load rose all the time" in finding["notes"][0]
+    assert finding["capacity"]["good"] <= 66 and 54 <= finding["capacity"]["bad"] <= 76
+    assert finding["capacity"]["good"] >= 45
+
+
 def test_resources_that_miss_the_run_say_by_how_much(tmp_path: Path) -> None:
     (tmp_path / "cpu.csv").write_text(f"time,db cpu (%)\n{T0 + 7200},10\n")
     choices = AnalysisChoices(tmp_path / "runs", resources=(tmp_path / "cpu.csv",), report=False)
