@@ -6,8 +6,8 @@ import gzip
 from pathlib import Path
 
 import pytest
-from importing import imported, table_of
-from test_formats_by_documentation import HEADER, jtl_line
+from importing import DATA, imported, table_of
+from test_formats_by_documentation import HEADER, JTL_XML, jtl_line
 
 from plimsoll.errors import InputError
 
@@ -144,6 +144,34 @@ def test_a_file_of_no_known_form_says_what_it_is_or_what_is_known(tmp_path: Path
         return imported(path) if format_of(SourceFile(path)).shape == "samples" else table_of(path)
 
     assert what in message(tmp_path / "f", read)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (('by="900"', 'by="many"'), "are no ms and bytes"),
+        (('ts="1790000000000"', 'ts="now"'), "is no time"),
+        (("UTF-8", "UTF-9"), "no XML that can be read"),
+        (("<sample", "<<sample"), "no whole XML"),
+    ],
+)
+def test_xml_that_cannot_be_read_says_why(tmp_path: Path, change: tuple[str, str], what: str) -> None:
+    (tmp_path / "r.xml").write_text(JTL_XML.replace(*change) + "</testResults>")
+    assert what in message(tmp_path / "r.xml", imported)
+
+
+def test_a_result_of_vegeta_with_an_impossible_url_names_it(tmp_path: Path) -> None:
+    line = '{"attack":"a","code":200,"timestamp":"2026-11-22T05:43:10Z","latency":5,"url":"http://[x/"}\n'
+    (tmp_path / "v.json").write_text(line)
+    assert "v.json:1: url" in message(tmp_path / "v.json", imported)
+
+
+def test_a_time_in_locusts_history_that_cannot_be_names_its_line(tmp_path: Path) -> None:
+    lines = (DATA / "locust_history.csv").read_text().splitlines(keepends=True)
+    home = [line for line in lines if ",GET,home," in line][-1]
+    later = home.replace("1795325721", "2795325721").replace(",3491,", ",9999,")
+    (tmp_path / "h.csv").write_text("".join([*lines, later]))
+    assert f"h.csv:{len(lines) + 1}" in message(tmp_path / "h.csv", imported)
 
 
 def test_a_format_that_is_forced_and_unknown_lists_the_known(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ def read(file: SourceFile, into: Spill) -> None:
             line = getattr(error, "position", (None,))[0]
             raise file.error(BadRecord(f"this is no whole XML ({error})"), line) from error
         file.notes.append(f"The file has no end (the test was stopped?); its {into.samples:,} whole samples are used.")
+    except LookupError as error:  # an encoding that Python does not know
+        raise file.error(BadRecord(f"this is no XML that can be read ({error})"), 1) from error
     except BadRecord as problem:
         raise file.error(problem) from problem
 
@@ -64,15 +66,15 @@ def _sample(element: Element, into: Spill) -> None:
     label = get("lb") or "unnamed"
     start_s = milliseconds(get("ts", ""), f"{label}: ts")
     try:
-        ms = float(get("t", ""))
+        ms, size = float(get("t", "")), float(get("by") or 0)
     except ValueError:
-        raise BadRecord(f"t={get('t')!r} is no number of ms", label) from None
+        raise BadRecord(f"t={get('t')!r} by={get('by')!r} are no ms and bytes", label) from None
     has_children = any(child.tag in SAMPLES for child in element)
     if element.tag == "sample" and has_children:
         into.iteration(start_s + ms / 1000, ms, (("scenario", label),))
         return
     group = _THREAD.sub("", get("tn") or "default")
-    into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", float(get("by") or 0))
+    into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", size)
     if (get("na") or "").isdigit():
         into.level(start_s + ms / 1000, float(get("na") or 0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.step_table import Row, StepTable
 
+_PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d+)?)\)")
 _NAMED = {"avg": "mean", "med": "p50", "min": "min", "max": "max"}
 
 
@@ -52,8 +54,9 @@ def _values(metric: Any) -> Any:
 def _times(file: SourceFile, values: Mapping[str, Any]) -> dict[str, float | None]:
     found = {}
     for key in values:
-        if key.startswith("p(") and key.endswith(")"):
-            found[f"p{float(key[2:-1]):g}"] = number(file, values, key)
+        percentile = _PERCENTILE.fullmatch(key)
+        if percentile:
+            found[f"p{float(percentile.group(1)):g}"] = number(file, values, key)
         elif key in _NAMED:
             found[_NAMED[key]] = number(file, values, key)
     return found

@@ -168,9 +168,12 @@ class _Reading:
 def read(file: SourceFile, into: Any = None) -> StepTable:
     """The table. InputErrors with all mistakes, each with file, line and column."""
     head = file.head().decode("utf-8-sig", errors="replace")
-    first = next(line for line in head.splitlines() if line.strip() and not line.startswith("#"))
+    first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
     rows = _without_comments(file.rows(_delimiter(first)), framed=_delimiter(first) == "|")
-    reading = _Reading([column_of(cell) for cell in next(rows)])
+    heading = next(rows, None)
+    if not heading:
+        raise file.error(BadRecord("the table has no heading", None, "Name the columns in its first line."), 1)
+    reading = _Reading([column_of(cell) for cell in heading])
     _check_columns(file, reading)
     file.records(rows, _taker(file, reading))
     if reading.mistakes:

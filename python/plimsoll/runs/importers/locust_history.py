@@ -39,6 +39,7 @@ class _Line:
     kind: str
     total: int
     failed: int
+    number: int
 
 
 def looks_like(head: str) -> bool:
@@ -57,13 +58,15 @@ def read(file: SourceFile, into: Spill) -> list[Window]:
     place = {name: index for index, name in enumerate(header)}
     lines: list[_Line] = []
     windows: list[Window] = []
-    file.records(rows, _taker(place, len(header), lines, windows))
-    _count(lines, into)
+    file.records(rows, _taker(file, place, len(header), lines, windows))
+    _count(file, lines, into)
     file.notes.append(ROUNDED)
     return windows
 
 
-def _taker(place: dict[str, int], width: int, lines: list[_Line], windows: list[Window]) -> Callable[[list[str]], None]:
+def _taker(
+    file: SourceFile, place: dict[str, int], width: int, lines: list[_Line], windows: list[Window]
+) -> Callable[[list[str]], None]:
     def whole(cells: list[str], name: str) -> int:
         try:
             value = float(cells[place[name]])
@@ -82,7 +85,7 @@ def _taker(place: dict[str, int], width: int, lines: list[_Line], windows: list[
         second = whole(cells, "Timestamp")
         total, failed = whole(cells, "Total Request Count"), whole(cells, "Total Failure Count")
         kind = cells[place["Type"]] if "Type" in place else ""
-        lines.append(_Line(second, whole(cells, "User Count"), name, kind, total, failed))
+        lines.append(_Line(second, whole(cells, "User Count"), name, kind, total, failed, file.line))
         if whole(cells, "Requests/s") == 0 and float(cells[place["Requests/s"]]) == 0:
             return
         times = {PERCENTILES[key]: cells[place[key]] for key in PERCENTILES if key in place}
@@ -93,7 +96,7 @@ def _taker(place: dict[str, int], width: int, lines: list[_Line], windows: list[
     return take
 
 
-def _count(lines: list[_Line], into: Spill) -> None:
+def _count(file: SourceFile, lines: list[_Line], into: Spill) -> None:
     """Requests of each second: what the counts so far rose by, of endpoints where there are, else of all."""
     has_names = any(line.name is not None for line in lines)
     before: dict[tuple[str, str | None], tuple[int, int]] = {}
@@ -109,7 +112,10 @@ def _count(lines: list[_Line], into: Spill) -> None:
             count, failures = line.total - total, line.failed - failed
             name = "all" if line.name is None else f"{line.kind} {line.name}".strip()
             if count:
-                into.requests(second, max(count, failures), failures, (("scenario", "default"), ("name", name)))
+                try:
+                    into.requests(second, max(count, failures), failures, (("scenario", "default"), ("name", name)))
+                except BadRecord as problem:
+                    raise file.error(problem, line.number) from problem
 
 
 FORMAT = Format(

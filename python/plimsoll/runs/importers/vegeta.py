@@ -74,8 +74,11 @@ def read_csv(file: SourceFile, into: Spill) -> None:
 def _put(into: Spill, start_s: float, latency: Any, code: int, data: dict[str, Any]) -> None:
     if isinstance(latency, bool) or not isinstance(latency, int | float):
         raise BadRecord(f"{latency!r} is no number of ns", "latency")
-    url = urlsplit(str(data.get("url") or ""))
-    name = f"{data.get('method') or 'GET'} {url.path or '/'}"
+    try:
+        path = urlsplit(str(data.get("url") or "")).path
+    except ValueError as problem:
+        raise BadRecord(f"{data.get('url')!r} is no URL ({problem})", "url") from None
+    name = f"{data.get('method') or 'GET'} {path or '/'}"
     error = str(data.get("error") or "")
     tags = [("scenario", str(data.get("attack") or "default")), ("name", name), ("status", str(code))]
     tags += [("error", error[:200])] if error and code == 0 else []

@@ -49,11 +49,12 @@ def range_query(file: SourceFile) -> list[Point]:
     for place, series in enumerate(result.get("result") or ()):
         labels = {str(key): str(value) for key, value in (series.get("metric") or {}).items()}
         name = labels.pop("__name__", "value")
-        for at, value in series.get("values") or ():
+        for pair in series.get("values") or ():
             try:
+                at, value = pair
                 points.append(Point(moment(str(at), "time"), _source(labels), name, float(value)))
             except (BadRecord, ValueError, TypeError) as error:
-                raise file.error(BadRecord(f"{[at, value]!r}: {error}", f"data.result[{place}].values")) from error
+                raise file.error(BadRecord(f"{pair!r}: {error}", f"data.result[{place}].values")) from error
     return [point for point in points if math.isfinite(point.value)]
 
 
