@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from plimsoll.cli.analyze import analyze
 from plimsoll.cli.capacity import capacity
 from plimsoll.cli.control import control
 from plimsoll.cli.demo import demo
@@ -67,6 +68,7 @@ app.command()(demo)
 app.command(context_settings=_OWN_FLAGS)(run)
 app.command()(control)
 app.command()(capacity)
+app.command()(analyze)
 app.command()(doctor)
 app.command()(report)
 app.command()(schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,20 @@ HANDLED = {
         "limited_by",
         "headroom",
     ),
-    *("generator", "next", "run", "steps", "reasons", "invalid", "invalid_because", "notes", "warnings", "data_volume"),
+    *(
+        "level_unit",
+        "resource",
+        "generator",
+        "next",
+        "run",
+        "steps",
+        "reasons",
+        "invalid",
+        "invalid_because",
+        "notes",
+        "warnings",
+        "data_volume",
+    ),
 }
 
 
@@ -78,7 +91,8 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     """The finding in words; levels carry the unit that the finding names, else `unit`."""
-    unit = wording.LEVEL_UNITS.get(str(section(finding, "capacity").get("unit")), unit)
+    named = section(finding, "capacity").get("unit") or finding.get("level_unit")
+    unit = wording.LEVEL_UNITS.get(str(named), unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
     evidence = limited.get("evidence")
@@ -186,8 +200,11 @@ def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
     return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
 
 
-def _unmet_words(verdicts: Iterable[Mapping[str, Any]]) -> str:
+def _unmet_words(verdicts: Sequence[Mapping[str, Any]]) -> str:
     kinds = {item.get("verdict") for item in verdicts}
+    levels = {item.get("level") for item in verdicts}
+    if levels == {None} and len(kinds) == 1 and kinds <= {"met", "failed"}:  # a summary of no level
+        return f"{wording.verdict(kinds.pop())} over the whole test"
     if "failed" in kinds:
         return "not met at any level tried"
     return "undecided: too few samples at every level" if kinds else "not judged"

@@ -94,8 +94,8 @@ def build(run: RunEvidence) -> Page:
         objectives=[(line, tables.objective_rows(line)) for line in objectives],
         over_time=time_charts.load_charts(run, unit),
         resources=time_charts.resource_charts(run),
-        generator_words=str(section(main, "generator").get("words") or ""),
-        generator_rows=tables.generator_rows(run, main),
+        generator_words=_NO_GENERATOR if _is_imported(run) else str(section(main, "generator").get("words") or ""),
+        generator_rows=[] if _is_imported(run) else tables.generator_rows(run, main),
         generator_charts=time_charts.generator_charts(run),
         workload=tables.workload_rows(run.manifest),
         mix=tables.mix_rows(run.manifest),
@@ -105,8 +105,18 @@ def build(run: RunEvidence) -> Page:
     )
 
 
+_NO_GENERATOR = "The source has nothing about its generator, so that cannot be ruled out as the limit."
+
+
+def _is_imported(run: RunEvidence) -> bool:
+    """Whether another tool made the load, so that facts of machine and generator are not those of the test."""
+    return run.manifest.get("experiment") == "analyze"
+
+
 def _title(run: RunEvidence) -> str:
     experiment = str(run.manifest.get("experiment") or "run").capitalize()
+    if _is_imported(run):
+        return f"{experiment}: {Path(str(section(run.manifest, 'options').get('source') or run.name)).name}"
     script = section(run.manifest, "script").get("path")
     subject = Path(str(script)).name if script else run.name
     target = section(section(run.manifest, "study"), "target").get("url")
