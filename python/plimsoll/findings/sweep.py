@@ -12,8 +12,13 @@ from plimsoll.stats.power_law import PowerLaw, power_law
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0
-FLAT = 0.05
-METRICS = {"mean": "mean response time", "p95": "p95 of the response time", "memory": "memory of the target"}
+FLAT = 0.10
+METRICS = {
+    "work": ("duration of an iteration", "work_ms"),
+    "p95": ("p95 of the response time", "p95_ms"),
+    "memory": ("memory of the target", "memory_bytes"),
+}
+ANSWERS = "work"
 MIB = 2**20
 Cell = dict[str, Any]
 
@@ -83,6 +88,7 @@ def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, A
     every = [trial["endpoints"][0] for trial in kept if trial["answered"]]
     memory = [most for trial in kept if (most := _memory(trial)) is not None]
     samples = {
+        "work": [trial["work"]["mean_ms"] for trial in kept if trial["answered"] and trial["work"]["mean_ms"]],
         "mean": [one["mean_ms"] for one in every if one["mean_ms"]],
         "p95": [one["p95_ms"] for one in every if one["p95_ms"]],
         "memory": memory,
@@ -99,6 +105,7 @@ def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, A
         "load": load,
         "state": state,
         "trials": len(trials),
+        "work_ms": _middle(samples["work"]),
         "mean_ms": _middle(samples["mean"]),
         "p95_ms": _middle(samples["p95"]),
         "memory_bytes": _middle(samples["memory"]),
@@ -147,25 +154,13 @@ def _dependencies(
 def _dependency(
     name: str, metric: str, others: dict[str, str], line: Sequence[Cell], law: PowerLaw | None
 ) -> dict[str, Any]:
-    key = {"mean": "mean_ms", "p95": "p95_ms", "memory": "memory_bytes"}[metric]
+    title, key = METRICS[metric]
     known = [cell for cell in line if cell[key] is not None]
     first, last = known[0], known[-1]
-    at = f" at {joined([f'{k}={v}' for k, v in others.items()])}" if others else ""
+    where = f" at {joined([f'{k}={v}' for k, v in others.items()])}" if others else ""
     ends = [f"{_amount(metric, cell[key])} at {name}={cell['parameters'][name]}" for cell in (first, last)]
-    span = ", ".join(ends)
-    form: str = "table" if law is None else law.form
-    change = last[key] / first[key] - 1
-    if law is None:
-        words = f"{METRICS[metric]}{at}: {span}; {name} is no number above 0, so no law is fitted."
-    elif law.form == "none":
-        words = f"{METRICS[metric]}{at} has no simple form in {name}: {span}."
-    else:
-        law_words = f"{name}^{law.exponent:.2f} (95 % interval of the exponent {law.low:.2f} to {law.high:.2f})"
-        if abs(change) <= FLAT and law.low <= 0.05 and law.high >= -0.05:
-            form, words = "flat", f"{METRICS[metric]}{at} does not depend on {name}: {span}."
-        else:
-            check = "; two values cannot show whether that is its form" if law.form == "unchecked" else ""
-            words = f"{METRICS[metric]}{at} goes with {law_words}: {span}{check}."
+    form, what = _form_words(name, law, len(known))
+    words = f"{title}{where} {what}: {', '.join(ends)}."
     return {
         "parameter": name,
         "metric": metric,
@@ -177,6 +172,22 @@ def _dependency(
         "farthest": law.farthest if law is not None else None,
         "words": f"{words[0].upper()}{words[1:]}",
     }
+
+
+def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]:
+    """Which form the dependence has, and what a sentence says of it."""
+    if law is None:
+        return "table", f"over {name}, which is no number above 0 or was measured too seldom for a law"
+    if law.form == "none":
+        return "none", f"has no simple form in {name}"
+    exponent = f"{name}^{law.exponent:.2f} (95 % interval of the exponent {law.low:.2f} to {law.high:.2f})"
+    if law.changes_at_most(FLAT):
+        return "flat", f"does not depend on {name} (by less than {percent(FLAT)} over its range)"
+    if law.low <= 0 <= law.high:
+        return "unknown", f"may depend on {name} or not: {exponent} cannot be told from none"
+    if law.form == "unchecked":
+        return "unchecked", f"goes with {exponent}, if that is its form, which two values cannot show"
+    return "power", f"goes with {exponent}"
 
 
 def _amount(metric: str, value: float) -> str:
@@ -227,22 +238,24 @@ def _answer(
         return "Cannot tell: no trial is complete."
     parts = []
     for name in over:
-        mine = [one for one in dependencies if one["parameter"] == name and one["metric"] == "mean"]
+        mine = [one for one in dependencies if one["parameter"] == name and one["metric"] == ANSWERS]
         forms = {one["form"] for one in mine}
         if not mine:
             parts.append(f"How it depends on {name} cannot be told: fewer than two of its values had answers.")
         elif forms == {"flat"}:
-            parts.append(f"The mean response time does not depend on {name}.")
+            parts.append(f"The duration of an iteration does not depend on {name}.")
         elif len(mine) == 1:
             parts.append(mine[0]["words"])
-        elif forms <= {"power", "unchecked", "flat"}:
-            exponents = [one["exponent"] for one in mine]
-            parts.append(
-                f"The mean response time goes with {name}^{min(exponents):.2f} to {name}^{max(exponents):.2f}, "
-                "depending on the others."
-            )
+        elif forms == {"unknown"}:
+            parts.append(f"Whether the duration of an iteration depends on {name} cannot be told from these trials.")
+        elif forms <= {"power", "unchecked"}:
+            low, high = (f"{name}^{pick(one['exponent'] for one in mine):.2f}" for pick in (min, max))
+            span = low if low == high else f"{low} to {high}, depending on the others"
+            parts.append(f"The duration of an iteration goes with {span}.")
         else:
-            parts.append(f"The mean response time has no simple form in {name}; the table and the curves show it.")
+            parts.append(
+                f"The duration of an iteration has no one simple form in {name}; the sentences below have each."
+            )
     edge = " ".join(stop["words"] for stop in stops) if stops else "It answered everywhere that was tried."
     return " ".join([*parts, edge])
 
@@ -274,12 +287,14 @@ def _next_steps(
     steep = [
         one
         for one in dependencies
-        if one["form"] == "power" and one["metric"] == "mean" and (one["interval"] or [0])[0] > 1.2
+        if one["form"] == "power" and one["metric"] == ANSWERS and (one["interval"] or [0])[0] > 1.2
     ]
     if steep:
         steps.append(
             f"The time grows faster than {steep[0]['parameter']}: look for work that is done for each pair of items."
         )
+    if any(one["form"] == "unknown" for one in dependencies):
+        steps.append("Where it cannot be told, make longer trials or more repeats.")
     if any(one["form"] == "unchecked" for one in dependencies):
         steps.append("Give a third value of each parameter: two points fit any law.")
     return steps or ["Nothing: the question is answered."]

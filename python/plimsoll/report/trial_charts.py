@@ -185,7 +185,7 @@ def curve_chart(
 
 
 def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any] | None:
-    """The mean response time of every combination of two parameters, darker where it is longer; words where not."""
+    """An iteration's duration for every combination of two parameters, darker where longer; words where none."""
     import altair
 
     if len(names) != 2:
@@ -194,7 +194,7 @@ def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict
         {
             "x": cell["parameters"][names[0]],
             "y": cell["parameters"][names[1]],
-            "value": cell["mean_ms"] if is_number(cell.get("mean_ms")) else None,
+            "value": cell["work_ms"] if is_number(cell.get("work_ms")) else None,
             "label": _cell_words(cell),
             "state": cell["state"],
         }
@@ -212,7 +212,7 @@ def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict
     colour = altair.Color("value:Q", scale=scale, legend=None)
     base = altair.Chart(altair.Data(values=rows))
     middle = (min(known) * max(known)) ** 0.5 if log else (min(known) + max(known)) / 2
-    tips = [altair.Tooltip("label:N", title="mean response time"), altair.Tooltip("state:N", title="it")]
+    tips = [altair.Tooltip("label:N", title="iteration"), altair.Tooltip("state:N", title="it")]
     rects = base.mark_rect().encode(x=x, y=y, color=colour, tooltip=tips)
     ink = altair.condition(f"datum.value > {middle}", altair.value("white"), altair.value("#1d2733"))
     known_words = base.transform_filter("datum.value != null").mark_text(fontSize=12)
@@ -225,10 +225,10 @@ def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict
 def _cell_words(cell: Mapping[str, Any]) -> str:
     if cell["state"] == "silent":
         return "no answer"
-    if not is_number(cell.get("mean_ms")):
+    if not is_number(cell.get("work_ms")):
         return "–"
     fails = f", {100 * cell['failed_share']:.0f} % fail" if cell["state"] == "fails" else ""
-    return f"{cell['mean_ms']:,.3g} ms{fails}"
+    return f"{cell['work_ms']:,.3g} ms{fails}"
 
 
 def _is_number_text(text: str) -> bool:

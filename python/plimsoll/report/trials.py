@@ -118,21 +118,21 @@ def _sweep(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
     charts: list[tuple[str, str, str, dict[str, Any] | None]] = [
         (
             "sweep-heat",
-            "Mean response time of every combination",
+            "Duration of an iteration, every combination",
             "Darker is longer; words instead of a time where it did not answer.",
             trial_charts.heat_chart(cells, names),
         )
     ]
     for name in names:
         for key, title, scale in (
-            ("mean_ms", "Mean response time, ms", 1.0),
+            ("work_ms", "Duration of an iteration, ms", 1.0),
             ("p95_ms", "p95 of the response time, ms", 1.0),
             ("memory_bytes", "Memory of the target, MiB", 1 / MIB),
         ):
             reading = "A straight line on two logarithmic axes is a power law; its slope is the exponent."
             spec = trial_charts.curve_chart(cells, name, key, title, scale)
             charts.append((f"sweep-{name}-{key}", f"{title.split(',')[0]} over {name}", reading, spec))
-    header = [*names, "Mean, ms", "p95, ms", "Done /s", "Memory, MiB", "Failed", "Trials", "It"]
+    header = [*names, "Iteration, ms", "p95, ms", "Done /s", "Memory, MiB", "Failed", "Trials", "It"]
     rows = [_cell_row(cell, names) for cell in cells]
     laws = [
         (
@@ -143,7 +143,9 @@ def _sweep(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
                 _exponent(one),
             ],
             "good" if one["form"] in ("power", "flat") else "open",
-            {"power": "fits", "flat": "does not depend", "none": "no simple form"}.get(one["form"], "not checked"),
+            {"power": "fits", "flat": "does not depend", "none": "no simple form", "unknown": "cannot tell"}.get(
+                one["form"], "not checked"
+            ),
         )
         for one in finding.get("dependencies") or ()
     ]
@@ -164,7 +166,7 @@ def _exponent(one: Mapping[str, Any]) -> str:
 def _cell_row(cell: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str], str, str]:
     memory = cell["memory_bytes"]
     cells = [cell["parameters"][name] for name in names]
-    cells += [wording.number(cell[key]) for key in ("mean_ms", "p95_ms", "done_per_s")]
+    cells += [wording.number(cell[key]) for key in ("work_ms", "p95_ms", "done_per_s")]
     cells += [wording.number(memory / MIB) if memory else wording.NOTHING]
     cells += [wording.percent(cell["failed_share"]), str(cell["trials"])]
     return cells, BADGES.get(cell["state"], "open"), {"silent": "no answer"}.get(cell["state"], cell["state"])

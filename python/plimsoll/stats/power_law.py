@@ -24,7 +24,8 @@ LACK_OF_FIT = 0.01
 @dataclass(frozen=True)
 class PowerLaw:
     """`exponent` with its interval; `scale`: y at x = 1; `form`: "power" where it fits, "none" where it does not,
-    "unchecked" with fewer than three different x; `farthest`: greatest relative distance of a mean from the line."""
+    "unchecked" with fewer than three different x; `farthest`: greatest relative distance of a mean from the line;
+    `span`: greatest x ÷ smallest."""
 
     exponent: float
     low: float
@@ -32,6 +33,12 @@ class PowerLaw:
     scale: float
     form: Form
     farthest: float
+    span: float
+
+    def changes_at_most(self, share: float) -> bool:
+        """Whether y changes by less than that share over the range of x, by the whole interval of the exponent."""
+        ends = [self.span**exponent for exponent in (self.low, self.high)]
+        return max(ends) < 1 + share and min(ends) > 1 / (1 + share)
 
     def at(self, x: float) -> float:
         """y on the line at x."""
@@ -70,4 +77,6 @@ def power_law(x: ArrayLike, y: ArrayLike, confidence: float = 0.95, close: float
             lacking = float(counts @ lack**2) / (places.size - 2)
             if fisher.sf(lacking / pure, places.size - 2, repeated) >= LACK_OF_FIT:
                 form = "power"
-    return PowerLaw(exponent, exponent - half, exponent + half, math.exp(offset), form, farthest)
+    return PowerLaw(
+        exponent, exponent - half, exponent + half, math.exp(offset), form, farthest, float(places[-1] / places[0])
+    )
