@@ -242,7 +242,9 @@ def _named_arm(text: str, base: _Base) -> Arm:
 def _with_scripts(arms: Sequence[Arm], scripts: Sequence[Path]) -> list[Arm]:
     """Arms with a script each, labelled by what tells the scripts apart."""
     names = [script.name for script in scripts]
-    shown = names if len(set(names)) == len(names) else [str(script) for script in scripts]
+    if len(set(names)) < len(names):
+        names = [f"{script.absolute().parent.name}/{script.name}" for script in scripts]
+    shown = names if len(set(names)) == len(names) else [str(script.absolute()) for script in scripts]
     both = zip(arms, scripts, shown, strict=True)
     return [_labelled(dataclasses.replace(arm, script=script), label) for arm, script, label in both]
 
@@ -349,7 +351,7 @@ def _facts(arm: Arm, plan: Plan, base: _Base) -> dict[str, Any]:
     assert script is not None
     switch = base.target.variant(arm.switch_to) if arm.switch_to is not None else None
     return {
-        "script": str(script),
+        "script": script.name,
         "sha256": hashlib.sha256(script.read_bytes()).hexdigest(),
         "variables": dict(plan.config.env),
         "exec": arm.exec,
