@@ -89,8 +89,9 @@ def _make(request: Request, choices: TrialChoices, hooks: Hooks) -> Answer:
     notes: list[str] = []
 
     def say(message: str) -> None:
-        notes.append(message)
-        hooks.on_note(message)
+        if message not in notes:
+            notes.append(message)
+            hooks.on_note(message)
 
     if choices.resume is not None:
         request, choices = _as_before(experiment, request, choices)

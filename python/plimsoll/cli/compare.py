@@ -54,7 +54,8 @@ def compare(
 ) -> None:
     """Is B slower than A? Pairs of trials in random order, or finished runs, judged per operation and level.
 
-    Exit codes: 0 not slower beyond the margin, or undecided; 99 slower; 2 wrong input; 3 invalid; 130 interrupted.
+    Exit codes: 0 not slower beyond the margin, or undecided; 99 slower, or fails more; 2 wrong input; 3 invalid; 130
+    interrupted.
     """
     from plimsoll.cli import trial_flags
     from plimsoll.trial_requests import CompareRequest

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.anomalies import anomalies
-from plimsoll.findings.comparisons import THROUGHPUT, Comparison, compare_trials
+from plimsoll.findings.comparisons import THROUGHPUT, Comparison, FailureChange, compare_trials, failure_changes
 from plimsoll.findings.trials import (
     EXIT_INTERRUPTED,
     EXIT_INVALID,
@@ -40,14 +40,15 @@ def compare_finding(
     analysis = plan["analysis"]
     margin, primary, paired = analysis["margin"], analysis["primary"], analysis.get("paired", True)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
-    sound = sound_trials(trials, snapshots, rows)
+    sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows)
     found = compare_trials(sound.sound, primary, margin, paired=paired, closed=not plan["open"]) if sound.sound else []
+    failures = failure_changes(sound.sound)
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
-        "answer": _answer(found, verdict, labels, margin),
+        "answer": " ".join([*_failure_words(failures), _answer(found, verdict, labels, margin)]),
         "experiment": "compare",
         "status": status,
         "valid": answered,
@@ -59,6 +60,7 @@ def compare_finding(
         "sentences": [_sentence(one, margin) for one in found if one.primary],
         "comparisons": [one.to_json(margin) for one in found],
         "pairs": _pairs(found),
+        "failures": [{"load": one.load, "a": one.a, "b": one.b, "p": one.p} for one in failures],
         "anomalies": anomalies(found, sound.sound, labels, margin, is_open=plan["open"]),
         "excluded": sound.excluded,
         "generator": sound.generator,
@@ -71,7 +73,7 @@ def compare_finding(
 
 
 def exit_code(finding: Mapping[str, Any]) -> int:
-    """0 answered and B not slower by more than the margin; 99 slower; 3 invalid; 130 interrupted."""
+    """0 answered and B not slower by more than the margin; 99 slower, or it fails more; 3 invalid; 130 interrupted."""
     if finding.get("status") == "interrupted":
         return EXIT_INTERRUPTED
     if not finding["valid"]:
@@ -79,7 +81,29 @@ def exit_code(finding: Mapping[str, Any]) -> int:
     slower = any(
         one["primary"] and one["verdict"] == "slower" and not one["within_margin"] for one in finding["comparisons"]
     )
-    return EXIT_SLOWER if slower else 0
+    fails = any(one["b"] > one["a"] for one in finding["failures"])
+    return EXIT_SLOWER if slower or fails else 0
+
+
+def _failure_words(failures: Sequence[FailureChange]) -> list[str]:
+    words = []
+    for more in (True, False):
+        many = [f"{percent(one.b)} at {one.load} (A {percent(one.a)})" for one in failures if one.more == more]
+        if many:
+            words.append(f"B fails {'more' if more else 'fewer'} requests: {joined(many)}.")
+    return words
+
+
+def _with_paths(trial: Mapping[str, Any], plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The trial with requests called by their path where their name is a URL below one of the arm's own addresses, so
+    that A's and B's are the same request."""
+    facts: Mapping[str, Any] = next((one["facts"] for one in plan["variants"] if one["name"] == trial["variant"]), {})
+    bases = [str(value).rstrip("/") for value in facts.get("variables", {}).values() if "://" in str(value)]
+    endpoints = []
+    for one in trial["endpoints"]:
+        base = next((base for base in bases if str(one["request"] or "").startswith(base)), "")
+        endpoints.append({**one, "request": (one["request"][len(base) :] or "/") if base else one["request"]})
+    return {**trial, "endpoints": endpoints}
 
 
 def _verdict(primary: Sequence[Comparison]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from plimsoll.stats.log_ratio import LogRatio, paired_log_ratio, welch_log_ratio
+from plimsoll.stats.log_ratio import LogRatio, paired_difference_p, paired_log_ratio, welch_log_ratio
 from plimsoll.stats.multiple_comparisons import benjamini_hochberg_level, holm_levels
 from plimsoll.stats.outliers import outliers
 from plimsoll.stats.pairs_needed import pairs_to_call_same, pairs_to_tell
@@ -21,7 +21,7 @@ from plimsoll.stats.pairs_needed import pairs_to_call_same, pairs_to_tell
 Trial = Mapping[str, Any]
 Verdict = Literal["slower", "faster", "same", "undecided"]
 SINGLE, FAMILY, EXPLORATORY = 0.01, 0.04, 0.01
-FAILS_MORE = 0.01
+FAILS_MORE, FAILURE_LEVEL = 0.01, 0.001
 STATISTICS = {"mean": "mean_ms", "p50": "p50_ms", "p90": "p90_ms", "p95": "p95_ms", "p99": "p99_ms"}
 QUANTILES = {"mean": 0.0, "p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 THROUGHPUT = "throughput"
@@ -189,6 +189,40 @@ def _set_levels(found: Sequence[Comparison]) -> None:
     level = benjamini_hochberg_level([p_of(one) for one in others], EXPLORATORY)
     for one in others:
         one.alpha = level
+
+
+@dataclass(frozen=True)
+class FailureChange:
+    """B fails another share of its requests than A at a level, beyond chance and by `FAILS_MORE` or more."""
+
+    load: str
+    a: float
+    b: float
+    p: float
+
+    @property
+    def more(self) -> bool:
+        """Whether it is B that fails more."""
+        return self.b > self.a
+
+
+def failure_changes(trials: Sequence[Trial]) -> list[FailureChange]:
+    """Levels at which A and B do not fail alike; pairs by their number, also for sets of runs."""
+    found = []
+    for level in dict.fromkeys(trial["level"] for trial in trials):
+        here = [trial for trial in trials if trial["level"] == level and trial["requests"]]
+        shares = {
+            arm: {t["repetition"]: t["failed"] / t["requests"] for t in here if t["variant"] == arm} for arm in "ab"
+        }
+        both = sorted(set(shares["a"]) & set(shares["b"]))
+        a, b = ([shares[arm][at] for at in both] for arm in "ab")
+        if not both or abs(sum(b) - sum(a)) / len(both) < FAILS_MORE:
+            continue
+        p = paired_difference_p(a, b)
+        if p <= FAILURE_LEVEL:
+            load = next(str(trial["load"]) for trial in here)
+            found.append(FailureChange(load, sum(a) / len(a), sum(b) / len(b), p))
+    return found
 
 
 def p_of(comparison: Comparison) -> float:

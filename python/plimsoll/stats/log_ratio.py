@@ -66,6 +66,15 @@ def welch_log_ratio(a: ArrayLike, b: ArrayLike) -> LogRatio | None:
     return _tested(float(second.mean() - first.mean()), error, freedom, sd)
 
 
+def paired_difference_p(a: ArrayLike, b: ArrayLike) -> float:
+    """Two-sided p of the paired t-test that b − a is 0, for shares, which may be 0 and have no logarithm."""
+    differences = np.asarray(b, dtype=float) - np.asarray(a, dtype=float)
+    if differences.size < 2:
+        return 1.0
+    error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
+    return _tested(float(differences.mean()), error, differences.size - 1.0, 0.0).p
+
+
 def _tested(mean: float, error: float, freedom: float, sd: float) -> LogRatio:
     from scipy.stats import t as student
 
