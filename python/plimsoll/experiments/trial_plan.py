@@ -78,11 +78,10 @@ class TrialPlan:
             places = list(range(len(self.levels)))
             if self.order != "ascending":
                 draw.shuffle(places)
-            orders = {place: self._names(draw, begins, -1 if self.order == "grouped" else place) for place in places}
             if self.order == "grouped":
-                cells = [(name, place) for name in orders[places[0]] for place in places]
+                cells = [(name, place) for name in self._names(draw, begins, 0) for place in places]
             else:
-                cells = [(name, place) for place in places for name in orders[place]]
+                cells = [(name, place) for place in places for name in self._names(draw, begins, place)]
             for name, place in cells:
                 seed = self.seed + _SEEDS_A_LEVEL * (place + 1) + repetition
                 found.append(Trial(len(found) + 1, repetition, name, self.levels[place], seed))

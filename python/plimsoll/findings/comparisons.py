@@ -72,7 +72,7 @@ class Comparison:
         """Set the verdict; `margin` is the relative change that does not matter."""
         if self.effect is None:
             self.reasons.append(
-                f"{len(self.a)} trials of A and {len(self.b)} of B can be compared; two of each needed."
+                f"Too few trials can be compared: {len(self.a)} of A, {len(self.b)} of B; two of each are needed."
             )
             return
         low, high = self.bounds

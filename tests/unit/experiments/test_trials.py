@@ -109,6 +109,8 @@ def test_a_costly_switch_is_made_twice_a_repetition_at_most() -> None:
     switches = sum(before != after for before, after in pairwise(variants))
     assert switches <= 2 * PAIRS.repetitions - 1
     assert Counter(variants) == {"a": 12, "b": 12}
+    begins = variants[0::4]
+    assert all(set(block) == {"a", "b"} for block in zip(begins[0::2], begins[1::2], strict=True))
 
 
 def test_a_trial_counts_its_seconds_after_the_warm_up_and_is_one_line() -> None:
