@@ -40,7 +40,8 @@ def compare_finding(
     analysis = plan["analysis"]
     margin, primary, paired = analysis["margin"], analysis["primary"], analysis.get("paired", True)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
-    sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows)
+    tail = any(name not in ("mean", "p50") for name in primary)
+    sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows, tail=tail)
     found = compare_trials(sound.sound, primary, margin, paired=paired, closed=not plan["open"]) if sound.sound else []
     failures = failure_changes(sound.sound)
     verdict = _verdict([one for one in found if one.primary])

@@ -41,7 +41,7 @@ def decompose_finding(
     names = [variant["label"] for variant in plan["variants"]]
     keys = [variant["name"] for variant in plan["variants"]]
     parts = bool(plan["analysis"]["parts"])
-    sound = sound_trials(trials, snapshots, rows)
+    sound = sound_trials(trials, snapshots, rows, tail=False)
     levels = [_level(level, keys, names, sound, plan) for level in plan["levels"]]
     answered = [level for level in levels if level["layers"]]
     notes = [*_notes(levels, names, parts), *(sound.words(dict(zip(keys, names, strict=True)).get)), *notes]

@@ -35,7 +35,7 @@ def sweep_finding(
 ) -> dict[str, Any]:
     """The finding of `plan` (plan.json) and its complete `trials`: a cell for each combination that was tried."""
     over: Mapping[str, Sequence[str]] = plan["analysis"]["over"]
-    sound = sound_trials(trials, snapshots, rows)
+    sound = sound_trials(trials, snapshots, rows, tail=False)
     cells = _cells(plan, trials, sound)
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     stops = _stops(cells, over)
@@ -52,7 +52,7 @@ def sweep_finding(
         "cells": cells,
         "dependencies": dependencies,
         "stops": stops,
-        "sentences": [*(stop["words"] for stop in stops), *(one["words"] for one in dependencies)],
+        "sentences": [*(stop["words"] for stop in stops), *_sentences(dependencies, over)],
         "excluded": sound.excluded,
         "generator": sound.generator,
         "invalid_because": [] if answered else (sound.words(labels.get) or ["No trial is complete."]),
@@ -188,6 +188,22 @@ def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]
     if law.form == "unchecked":
         return "unchecked", f"goes with {exponent}, if that is its form, which two values cannot show"
     return "power", f"goes with {exponent}"
+
+
+def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any]) -> list[str]:
+    """Each dependence in a sentence; one for all settings of the others where none of them depends."""
+    found = []
+    for name in over:
+        for metric, (title, _) in METRICS.items():
+            mine = [one for one in dependencies if (one["parameter"], one["metric"]) == (name, metric)]
+            if len(mine) > 1 and all(one["form"] == "flat" for one in mine):
+                words = (
+                    f"{title} does not depend on {name} (by less than {percent(FLAT)}) at any setting of the others."
+                )
+                found.append(f"{words[0].upper()}{words[1:]}")
+            else:
+                found += [one["words"] for one in mine]
+    return found
 
 
 def _amount(metric: str, value: float) -> str:
