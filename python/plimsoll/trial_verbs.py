@@ -165,6 +165,7 @@ def _carry_out(
         with ExitStack() as apart:
             if choices.isolate:
                 apart.enter_context(target_off(cpus, setup.target.processes, say))
+            apart.enter_context(on_cpus(cpus))
             yield
 
     def source(trial: Trial) -> EngineSource:
@@ -172,7 +173,7 @@ def _carry_out(
         return EngineSource(config, unit=setup.plan.unit, is_open=setup.plan.open, background=choices.background)
 
     skip: Skip = dominated(setup.plan) if setup.plan.analysis.get("stop_at_failure") else lambda trial, records: None
-    with control, on_cpus(cpus):
+    with control:
         session = Session(source, writer, around, skip, _sample(setup, note), hooks.on_progress, complete, begin_s)
         try:
             return run_trials(setup.plan, session)
