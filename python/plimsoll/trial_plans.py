@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +15,17 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
 from plimsoll.plans import Choices, Plan, plan_of
 from plimsoll.probes.local_targets import local_listeners
-from plimsoll.study import Probes, Study, Target, Variant, load_study
+from plimsoll.study import Probes, Target
 from plimsoll.study.checks import nearest
 from plimsoll.study.experiments import CompareOptions, DecomposeOptions, SweepOptions
-from plimsoll.study.secrets import HIDDEN, is_secret_key
-from plimsoll.trial_requests import CompareRequest, DecomposeRequest, Source, SweepRequest, TrialChoices
+from plimsoll.trial_arms import Arm, Base, Say, arm_of, base_of, mention, named_arm, with_scripts
+from plimsoll.trial_requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 
 TRIAL_S, WARM_UP_S = 10.0, 2.0
 PAIRS, ROUNDS, REPEATS = 10, 10, 3
 STATISTICS = ("mean", "p50", "p90", "p95", "p99")
 GRACEFUL_STOP = "5s"
 LEVEL_PARAMETERS = ("users", "rate")
-_SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One form of the load or of its target: `switch_to` is the variant of the target that it needs."""
-
-    name: str
-    label: str
-    script: Path | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    exec: str | None = None
-    switch_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,28 +42,14 @@ class TrialSetup:
     study_data: dict[str, Any] | None
 
 
-@dataclass(frozen=True)
-class _Base:
-    """The source of a request, read once; `target` also has what the command line says of it."""
-
-    source: Source
-    study: Study | None
-    script: Path
-    target: Target
-
-    @property
-    def options(self) -> Sequence[Any]:
-        return [item.options for item in self.study.experiments] if self.study is not None else []
-
-
 def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> TrialSetup:
     """Pairs of two forms. Raises InputError for what is wrong in request, choices, study or script."""
-    base = _base(request.source, "compare", request)
+    base = base_of(request.source, "compare", request)
     wanted = next((item for item in base.options if isinstance(item, CompareOptions)), None)
     forms = [request.a or ((wanted.a,) if wanted else ()), request.b or ((wanted.b,) if wanted else ())]
-    arms = [_arm(name, forms[place], base) for place, name in enumerate("ab")]
+    arms = [arm_of(name, forms[place], base) for place, name in enumerate("ab")]
     if request.other is not None:
-        arms = _with_scripts(arms, [base.script, Path(request.other)])
+        arms = with_scripts(arms, [base.script, Path(request.other)])
     if request.switch_a is not None or request.switch_b is not None:
         arms = [dataclasses.replace(arm, switch_to=arm.switch_to or arm.name) for arm in arms]
         labels = zip(arms, (request.switch_a, request.switch_b), strict=True)
@@ -88,7 +60,7 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
             "Give a second script, or --a and --b (NAME=value, a URL, or a variant of the study's target).",
         )
     arms = [dataclasses.replace(arm, label=arm.label or "as it is") for arm in arms]
-    _mention(arms, base, say)
+    mention(arms, base, say)
     margin = request.margin if request.margin is not None else wanted.margin if wanted else 0.05
     check_compare(margin, request.primary)
     if (arms[0].script, arms[0].env, arms[0].switch_to) == (arms[1].script, arms[1].env, arms[1].switch_to):
@@ -109,17 +81,17 @@ def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) 
     """Rounds of the same work in several forms, the whole first. Raises InputError as `compare_setup`."""
     if not request.sources:
         raise InputError("no script and no study is given", "Give one script with --variant, or one script each.")
-    base = _base(request.sources[0], "decompose")
+    base = base_of(request.sources[0], "decompose")
     wanted = next((item for item in base.options if isinstance(item, DecomposeOptions)), None)
     texts = request.variants or tuple(f"{name}:{form}" for name, form in (wanted.variants if wanted else {}).items())
     if len(request.sources) > 1:
         if texts:
             raise InputError("several scripts and --variant are given together", "Give one script, or leave --variant.")
         scripts = [Path(str(source)) for source in request.sources]
-        arms = _with_scripts([Arm(str(place), "") for place in range(len(scripts))], scripts)
+        arms = with_scripts([Arm(str(place), "") for place in range(len(scripts))], scripts)
         arms = [dataclasses.replace(arm, name=arm.label) for arm in arms]
     else:
-        arms = [_named_arm(text, base) for text in texts]
+        arms = [named_arm(text, base) for text in texts]
     names = [arm.name for arm in arms]
     if len(names) < 2 or len(set(names)) < len(names):
         raise InputError(
@@ -128,7 +100,7 @@ def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) 
         )
     if request.statistic not in ("mean", "p50"):
         raise InputError(f"--statistic {request.statistic}: unknown", "Use mean or p50.")
-    _mention(arms, base, say)
+    mention(arms, base, say)
     users = wanted.users if wanted and not choices.users else 1
     settled = dataclasses.replace(
         choices,
@@ -144,7 +116,7 @@ def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) 
 
 def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> TrialSetup:
     """Every combination of parameters, some times over. Raises InputError as `compare_setup`."""
-    base = _base(request.source, "sweep")
+    base = base_of(request.source, "sweep")
     wanted = next((item for item in base.options if isinstance(item, SweepOptions)), None)
     given = request.over or (wanted.over if wanted else {})
     over = {name: [_text(value) for value in values] for name, values in given.items()}
@@ -156,7 +128,7 @@ def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> Trial
         env = dict(zip(names, combination, strict=True))
         label = ", ".join(f"{name}={value}" for name, value in env.items())
         arms.append(Arm(label or "all", label, env=env))
-    _mention(arms[:1], base, say)
+    mention(arms[:1], base, say)
     levels = {name: tuple(map(float, over[name])) for name in LEVEL_PARAMETERS if name in over}
     settled = dataclasses.replace(
         choices,
@@ -171,88 +143,10 @@ def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> Trial
     return _setup("sweep", arms, base, settled, analysis, "ascending" if stop else "interleaved")
 
 
-def level_value(plan: Mapping[str, Any], level: float) -> str:
-    """The value of the level's parameter that stands for that level in a plan as plan.json holds it."""
-    over, name = plan["analysis"]["over"], plan["analysis"]["level_parameter"]
-    places = [one["level"] for one in plan["levels"]]
-    return str(over[name][places.index(level)]) if name is not None else ""
-
-
-def _base(source: Source | None, experiment: str, request: CompareRequest | None = None) -> _Base:
-    if source is None:
-        raise InputError(f"nothing to {experiment} is given", "Give a script (.js) or a study (.yaml).")
-    is_study = isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
-    study = None
-    if is_study:
-        study = source if isinstance(source, Study) else load_study(source)
-    switches = {name: getattr(request, f"switch_{name}", None) for name in "ab"}
-    reset = request.reset if request is not None else None
-    told = {name: command for name, command in switches.items() if command is not None}
-    if study is not None:
-        if told or reset is not None:
-            raise InputError(
-                "--switch-a, --switch-b and --reset are for scripts; a study says how its target is switched",
-                "Write them as target.variants and target.reset of the study, and name the variants with --a and --b.",
-            )
-        return _Base(source, study, study.script_path, study.target)
-    variants = {name: Variant(switch=told.get(name, "true")) for name in "ab"} if told else {}
-    return _Base(source, None, Path(str(source)), Target(reset=reset, variants=variants))
-
-
-def _arm(name: str, texts: Sequence[str], base: _Base, exec_allowed: bool = False) -> Arm:
-    """The form that these texts describe."""
-    arm = Arm(name, "")
-    for text in texts:
-        arm = _formed(arm, text, base, exec_allowed)
-    return arm
-
-
-def _formed(arm: Arm, text: str, base: _Base, exec_allowed: bool) -> Arm:
-    key, is_pair, value = text.partition("=")
-    if text.startswith(("http://", "https://")):
-        return _labelled(arm, text, env={**arm.env, "BASE_URL": text})
-    if text in base.target.variants and base.study is not None:
-        return _labelled(arm, text, switch_to=text)
-    if is_pair and key.isidentifier():
-        shown = f"{key}={HIDDEN if is_secret_key(key) else value}"
-        return _labelled(arm, shown, env={**arm.env, key: value})
-    if text.endswith(_SCRIPTS):
-        folder = base.study.directory if base.study is not None else Path()
-        return _labelled(arm, text, script=folder / text)
-    if exec_allowed and text.isidentifier():
-        return _labelled(arm, text, exec=text)
-    known = list(base.target.variants) if base.study is not None else []
-    step = "Give NAME=value, a URL, a script" + (f", or a variant: {', '.join(known)}." if known else ".")
-    raise InputError(f"{text!r} says nothing about a form of the load or its target", nearest(text, known, step))
-
-
-def _labelled(arm: Arm, label: str, **changes: Any) -> Arm:
-    return dataclasses.replace(arm, label=f"{arm.label}, {label}" if arm.label else label, **changes)
-
-
-def _named_arm(text: str, base: _Base) -> Arm:
-    """`NAME` or `NAME:FORM`."""
-    name, divided, form = text.partition(":")
-    if not name or name in ("http", "https"):
-        raise InputError(f"--variant {text}: it has no name", f"Write --variant NAME:{text}.")
-    arm = _arm(name, [form if divided else name], base, exec_allowed=True)
-    return dataclasses.replace(arm, label=name)
-
-
-def _with_scripts(arms: Sequence[Arm], scripts: Sequence[Path]) -> list[Arm]:
-    """Arms with a script each, labelled by what tells the scripts apart."""
-    names = [script.name for script in scripts]
-    if len(set(names)) < len(names):
-        names = [f"{script.absolute().parent.name}/{script.name}" for script in scripts]
-    shown = names if len(set(names)) == len(names) else [str(script.absolute()) for script in scripts]
-    both = zip(arms, scripts, shown, strict=True)
-    return [_labelled(dataclasses.replace(arm, script=script), label) for arm, script, label in both]
-
-
 def _setup(
     experiment: str,
     arms: Sequence[Arm],
-    base: _Base,
+    base: Base,
     choices: TrialChoices,
     analysis: Mapping[str, Any],
     order: Order,
@@ -297,7 +191,7 @@ def _setup(
     return TrialSetup(trial_plan, configs, switch_to, target, directory, first.probes, study_data)
 
 
-def _plan(arm: Arm, base: _Base, choices: TrialChoices, closed: bool) -> Plan:
+def _plan(arm: Arm, base: Base, choices: TrialChoices, closed: bool) -> Plan:
     """The load of one arm: as study or script declare it, or VUs of a function for `closed` experiments on scripts."""
     wanted = Choices(
         env={**choices.env, **arm.env},
@@ -346,7 +240,7 @@ def _work_of(function: str) -> dict[str, Any]:
     return {"scenarios": {"work": {"executor": "constant-vus", "exec": function, "vus": 1, "duration": "24h"}}}
 
 
-def _facts(arm: Arm, plan: Plan, base: _Base) -> dict[str, Any]:
+def _facts(arm: Arm, plan: Plan, base: Base) -> dict[str, Any]:
     script = plan.config.script
     assert script is not None
     switch = base.target.variant(arm.switch_to) if arm.switch_to is not None else None
@@ -386,22 +280,6 @@ def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
             raise InputError("nothing says at how many users", "Give --users, or expected_users in the study.")
         return (TrialLevel(plan.expected_users, f"{plan.expected_users:,.6g} users"),)
     return (TrialLevel(1.0, "the declared load" if plan.unit == "multiple" else "1 VU"),)
-
-
-def _mention(arms: Iterable[Arm], base: _Base, say: Say) -> None:
-    """A variable that a script does not read makes all its forms the same."""
-    for arm in arms:
-        script = arm.script or base.script
-        try:
-            text = script.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue  # told with its place when the script is loaded
-        for name in arm.env:
-            if name not in text:
-                say(
-                    f"{script} does not mention {name}: unless a module that it imports reads __ENV.{name}, its value "
-                    "makes no difference."
-                )
 
 
 def _check_choices(choices: TrialChoices) -> None:
