@@ -46,7 +46,7 @@ class Base:
 
 
 def base_of(source: Source | None, experiment: str, request: CompareRequest | None = None) -> Base:
-    """The study or script that is asked for. Raises InputError for none, a wrong study, or flags that it does not take."""
+    """The study or script that is asked for. Raises InputError for none or flags that it does not take."""
     if source is None:
         raise InputError(f"nothing to {experiment} is given", "Give a script (.js) or a study (.yaml).")
     is_study = isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")

@@ -13,7 +13,7 @@ from typing import Any
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
-from plimsoll.plans import Choices, Plan, plan_of
+from plimsoll.plans import Choices, Plan, engine_cpus, plan_of
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.study import Probes, Target
 from plimsoll.study.checks import nearest
@@ -221,6 +221,7 @@ def _plan(arm: Arm, base: Base, choices: TrialChoices, closed: bool) -> Plan:
         threads=choices.threads,
         level=0.0,
         seed=choices.seed,
+        cpus=engine_cpus(wanted),
     )
     inspect(config)
     from plimsoll.experiments.result import CapacitySettings

@@ -39,7 +39,7 @@ def sweep_finding(
     cells = _cells(plan, trials, sound)
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     stops = _stops(cells, over)
-    answered = any(cell["state"] != "not tried" for cell in cells)
+    answered = bool(sound.sound)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
     return {
         "schema": SCHEMA,
@@ -47,7 +47,7 @@ def sweep_finding(
         "answer": _answer(dependencies, stops, answered, over),
         "experiment": "sweep",
         "status": status,
-        "valid": answered and any(trial["answered"] or trial["failed"] for trial in trials),
+        "valid": answered,
         "parameters": {name: list(values) for name, values in over.items()},
         "cells": cells,
         "dependencies": dependencies,
@@ -251,7 +251,7 @@ def _answer(
     over: Mapping[str, Any],
 ) -> str:
     if not answered:
-        return "Cannot tell: no trial is complete."
+        return "Cannot tell: no trial is complete, or the generator was a limit in all of them."
     parts = []
     for name in over:
         mine = [one for one in dependencies if one["parameter"] == name and one["metric"] == ANSWERS]
