@@ -39,7 +39,7 @@ def sweep_finding(
     cells = _cells(plan, trials, sound)
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     stops = _stops(cells, over)
-    answered = bool(sound.sound)
+    answered = bool(dependencies or stops) and bool(sound.sound)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
     return {
         "schema": SCHEMA,
@@ -55,7 +55,7 @@ def sweep_finding(
         "sentences": [*(stop["words"] for stop in stops), *_sentences(dependencies, over)],
         "excluded": sound.excluded,
         "generator": sound.generator,
-        "invalid_because": [] if answered else (sound.words(labels.get) or ["No trial is complete."]),
+        "invalid_because": [] if answered else (sound.words(labels.get) or ["Fewer than two values of each parameter have trials that count."]),
         "notes": [*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
         "next": _next_steps(stops, dependencies, sound, status, run_path),
         "run": run_path,
@@ -251,13 +251,13 @@ def _answer(
     over: Mapping[str, Any],
 ) -> str:
     if not answered:
-        return "Cannot tell: no trial is complete, or the generator was a limit in all of them."
+        return "Cannot tell: too few trials are complete, answered, and not limited by the generator."
     parts = []
     for name in over:
         mine = [one for one in dependencies if one["parameter"] == name and one["metric"] == ANSWERS]
         forms = {one["form"] for one in mine}
         if not mine:
-            parts.append(f"How it depends on {name} cannot be told: fewer than two of its values had answers.")
+            parts.append(f"How it depends on {name} cannot be told: fewer than two of its values have trials that count.")
         elif forms == {"flat"}:
             parts.append(f"The duration of an iteration does not depend on {name}.")
         elif len(mine) == 1:
