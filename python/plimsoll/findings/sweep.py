@@ -13,6 +13,7 @@ from plimsoll.stats.power_law import PowerLaw, power_law
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0
 FLAT = 0.10
+_TOO_FEW = "Fewer than two values of each parameter have trials that count."
 METRICS = {
     "work": ("duration of an iteration", "work_ms"),
     "p95": ("p95 of the response time", "p95_ms"),
@@ -55,7 +56,7 @@ def sweep_finding(
         "sentences": [*(stop["words"] for stop in stops), *_sentences(dependencies, over)],
         "excluded": sound.excluded,
         "generator": sound.generator,
-        "invalid_because": [] if answered else (sound.words(labels.get) or ["Fewer than two values of each parameter have trials that count."]),
+        "invalid_because": [] if answered else (sound.words(labels.get) or [_TOO_FEW]),
         "notes": [*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
         "next": _next_steps(stops, dependencies, sound, status, run_path),
         "run": run_path,
@@ -257,7 +258,7 @@ def _answer(
         mine = [one for one in dependencies if one["parameter"] == name and one["metric"] == ANSWERS]
         forms = {one["form"] for one in mine}
         if not mine:
-            parts.append(f"How it depends on {name} cannot be told: fewer than two of its values have trials that count.")
+            parts.append(f"How it depends on {name} cannot be told: too few of its values have trials that count.")
         elif forms == {"flat"}:
             parts.append(f"The duration of an iteration does not depend on {name}.")
         elif len(mine) == 1:

@@ -77,7 +77,6 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path, known_
     after = RunReader(run).trials()
     assert finding["status"] == "finished", said
     assert [one["trial"] for one in after] == [1, 2, 3, 4] and after[: len(before)] == before
-    assert finding["verdict"] in ("undecided", "same") or not finding["valid"], "A and B are one server"
     assert RunReader(run).state == "finished" and json.loads((run / "findings.json").read_text())[0] == finding
 
 
@@ -103,7 +102,7 @@ def test_a_sweep_gives_the_exponent_and_where_nothing_answers_and_tries_no_large
     _, finding, said = verb(*words)
     assert [cell["state"] for cell in finding["cells"]] == [*["answers"] * 3, "silent", "not tried"], said
     [stop] = finding["stops"]
-    assert stop["parameters"] == {"R": "8"} and "From R=8 on nothing answers (connection refused)" in finding["answer"]
+    assert stop["parameters"] == {"R": "8"} and stop["words"] == "From R=8 on nothing answers (connection refused)."
     law = [one for one in finding["dependencies"] if one["metric"] == "work"]
     if len([cell for cell in finding["cells"] if cell["work_ms"]]) == 3 and law:
         assert law[0]["exponent"] == pytest.approx(1, abs=0.25)
