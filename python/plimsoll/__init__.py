@@ -1,24 +1,42 @@
-"""Finds how much load a running system carries, what stops it, and how much room is left."""
+"""Plimsoll: how much load a running system carries, what stops it, and how much room is left."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plimsoll.analysis import Analysed, AnalysisChoices, analyze
+    from plimsoll.trial_requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
+    from plimsoll.trial_verbs import compare, decompose, sweep
     from plimsoll.verbs import Answer, Choices, capacity
 
-__all__ = ["Analysed", "AnalysisChoices", "Answer", "Choices", "analyze", "capacity"]
+__all__ = [
+    "Analysed",
+    "AnalysisChoices",
+    "Answer",
+    "Choices",
+    "CompareRequest",
+    "DecomposeRequest",
+    "SweepRequest",
+    "TrialChoices",
+    "analyze",
+    "capacity",
+    "compare",
+    "decompose",
+    "sweep",
+]
+_HOMES = {
+    "analysis": ("Analysed", "AnalysisChoices", "analyze"),
+    "trial_requests": ("CompareRequest", "DecomposeRequest", "SweepRequest", "TrialChoices"),
+    "trial_verbs": ("compare", "decompose", "sweep"),
+    "verbs": ("Answer", "Choices", "capacity"),
+}
 
 
 def __getattr__(name: str) -> Any:
     """The verbs are imported at first use, so that `import plimsoll` and `plimsoll --help` are quick."""
-    if name in ("Analysed", "AnalysisChoices", "analyze"):
-        from plimsoll import analysis
-
-        return getattr(analysis, name)
-    if name in __all__:
-        from plimsoll import verbs
-
-        return getattr(verbs, name)
-    raise AttributeError(f"module 'plimsoll' has no attribute {name!r}")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"plimsoll.{home}"), name)
+    raise AttributeError(f"module 'plimsoll' has no attribute '{name}'")

@@ -106,7 +106,7 @@ def _measure(
         awake = Awake()
         sample = _sample_with(plan, processes, note, awake)
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
-        with apart as kept_apart, _on_cpus(plan.config.cpus), ExitStack() as spinning:
+        with apart as kept_apart, on_cpus(plan.config.cpus), ExitStack() as spinning:
             if kept_apart and plan.config.cpus and choices.awake and is_virtual_machine():
                 spinning.enter_context(awake.on(plan.config.cpus))
                 kept_apart += "; an idle-priority process keeps the generator's from halting"
@@ -137,7 +137,7 @@ def _measure(
 
 
 @contextmanager
-def _on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
+def on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
     """Probes and bookkeeping run beside the engine, not on the target's processors."""
     if not cpus or not hasattr(os, "sched_setaffinity"):
         yield

@@ -11,13 +11,16 @@ from typer.core import TyperGroup
 
 from plimsoll.cli.analyze import analyze
 from plimsoll.cli.capacity import capacity
+from plimsoll.cli.compare import compare
 from plimsoll.cli.control import control
+from plimsoll.cli.decompose import decompose
 from plimsoll.cli.demo import demo
 from plimsoll.cli.doctor import doctor
 from plimsoll.cli.lab import lab
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.run import run
 from plimsoll.cli.signals import serve_signals
+from plimsoll.cli.sweep import sweep
 from plimsoll.errors import PlimsollError
 
 EXIT_INTERRUPTED = 130
@@ -69,6 +72,9 @@ app.command(context_settings=_OWN_FLAGS)(run)
 app.command()(control)
 app.command()(capacity)
 app.command()(analyze)
+app.command()(compare)
+app.command()(decompose)
+app.command()(sweep)
 app.command()(doctor)
 app.command()(report)
 app.command()(schema)

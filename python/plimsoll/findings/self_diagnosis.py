@@ -217,8 +217,13 @@ class Lateness:
     @classmethod
     def of(cls, facts: GeneratorSeconds) -> Lateness:
         """That of a run; times that nobody measured are 0."""
-        lags = (facts.median(name) or 0.0 for name in ("lag_p50_ms", "lag_p99_ms"))
-        return cls(*lags, *(facts.response_ms(quantile) or 0.0 for quantile in (0.50, 0.99)), facts.responses)
+        return cls(
+            p50_ms=facts.median("lag_p50_ms") or 0.0,
+            p99_ms=facts.median("lag_p99_ms") or 0.0,
+            response_p50_ms=facts.response_ms(0.50) or 0.0,
+            response_p99_ms=facts.response_ms(0.99) or 0.0,
+            responses=facts.responses,
+        )
 
     @property
     def shows(self) -> bool:

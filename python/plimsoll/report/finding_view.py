@@ -37,6 +37,7 @@ HANDLED = {
         "warnings",
         "data_volume",
     ),
+    *("verdict", "a", "b", "margin", "pairs_planned", "parts"),
 }
 
 
@@ -75,6 +76,7 @@ class FindingView:
     caveats: list[str]
     next_steps: list[str]
     gauge: Gauge | None
+    sentences: list[str] = field(default_factory=list)
 
 
 def as_mapping(finding: Any) -> dict[str, Any]:
@@ -110,6 +112,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         caveats=_caveats(finding),
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
+        sentences=_texts(finding.get("sentences")),
     )
 
 
@@ -122,7 +125,7 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:
     """Why it is invalid, then what to know before trusting it; each once, and not the generator's own words again."""
-    keys = ("invalid_because", "reasons", "notes", "warnings")
+    keys = ("invalid_because", "reasons", "anomalies", "notes", "warnings")
     said = dict.fromkeys(text for key in keys for text in _texts(finding.get(key)))
     known = (section(finding, "generator").get("words"), finding.get("answer") if _is_unanswered(finding) else None)
     return [text for text in said if not any(text in str(words) for words in known if words)]

@@ -13,6 +13,7 @@ from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.time_charts import Chart
+from plimsoll.report.trials import TrialsSection, trials_section
 
 STATUS_WORDS = {
     "finished": "finished",
@@ -62,11 +63,18 @@ class Page:
     machine: list[tuple[str, str]]
     events: list[tuple[str, str, str]]
     facts: dict[str, Any] = field(default_factory=dict)
+    trials: TrialsSection | None = None
 
     @property
     def charts(self) -> list[Chart]:
         """Every chart of the page, in order."""
-        return [*self.curves, *self.over_time, *self.resources, *self.generator_charts]
+        return [
+            *self.curves,
+            *(self.trials.charts if self.trials else []),
+            *self.over_time,
+            *self.resources,
+            *self.generator_charts,
+        ]
 
 
 def build(run: RunEvidence) -> Page:
@@ -102,6 +110,7 @@ def build(run: RunEvidence) -> Page:
         machine=tables.machine_rows(run.manifest),
         events=_event_rows(run),
         facts=_method_facts(run),
+        trials=trials_section(run),
     )
 
 
@@ -192,6 +201,8 @@ def _tally_tables(
     run: RunEvidence, main: Mapping[str, Any], unit: str, objectives: list[ObjectiveLine]
 ) -> tuple[list[TallyTable], list[TallyTable]]:
     """Tables at the level that matters most, and of the whole run (all levels mixed)."""
+    if run.plan:
+        return [], []  # variants mixed would be a number of nothing
     at_level: list[TallyTable] = []
     for level, why in _levels_of_interest(run, main):
         steps = _steps_at(run.steps, level)
@@ -235,6 +246,7 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
     skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result", "data_volume"}
+    skipped |= {"switch", "ready"} if run.plan else set()
     rows = []
     for event in run.events:
         kind = str(event.get("kind"))
