@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale compare-k6 fuzz known-capacity docs wheel-smoke postgresql clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-import compare-k6 fuzz known-capacity docs wheel-smoke postgresql clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -55,6 +55,9 @@ accuracy: build
 
 bench: build
 	$(BIN)/python benches/cpu_per_request.py
+
+bench-import: build
+	$(BIN)/python benches/import_memory.py
 
 bench-scale: build
 	$(BIN)/python benches/scale.py

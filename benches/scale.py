@@ -48,6 +48,7 @@ class Ran:
     began_unix_s: float
     memory: list[tuple[float, int]] = field(default_factory=list)
     snapshots: list[dict[str, Any]] = field(default_factory=list)
+    machine: list[dict[str, Any]] = field(default_factory=list)
 
 
 def resident_bytes(pid: int) -> int:
@@ -92,13 +93,20 @@ def run(tool: str, folder: Path, script: Path, *flags: str, every_s: float = 1.0
     if process.returncode not in (0, 99) or not export.exists():
         sys.exit(f"{' '.join(full)} ended with {process.returncode}:\n{ran.stderr}")
     ran.metrics = json.loads(export.read_text())["metrics"]
-    ran.snapshots = snapshots(runs)
+    ran.snapshots, ran.machine = kept(runs, "series.jsonl"), kept(runs, "resources.jsonl")
     return ran
 
 
-def snapshots(runs: Path) -> list[dict[str, Any]]:
+def kept(runs: Path, name: str) -> list[dict[str, Any]]:
     """What Plimsoll kept of each second; nothing for k6."""
-    return [json.loads(line) for path in runs.glob("*/series.jsonl") for line in path.read_text().splitlines()]
+    return [json.loads(line) for path in runs.glob(f"*/{name}") for line in path.read_text().splitlines()]
+
+
+def lags_without_steal(ran: Ran) -> list[float]:
+    """The generator's p99 lag of each second in which the hypervisor took no processor away, in ms."""
+    of_generator = [row for row in ran.machine if row["source"] == "generator"]
+    calm = {row["second"] for row in of_generator if not row["values"].get("host_steal_share")}
+    return [snapshot["generator"]["lag_p99_ms"] for snapshot in ran.snapshots if snapshot["second"] in calm]
 
 
 def tools() -> list[str]:
@@ -178,7 +186,13 @@ def exact_rate(url: str, folder: Path) -> Callable[[str], str]:
         lag = ran.metrics.get("arrival_lag")
         if not lag:
             return f"{told}, send lag not told"
-        return f"{told}, send lag p99 {lag['p(99)']:.3f} ms, max {lag['max']:.2f} ms"
+        calm = lags_without_steal(ran)
+        told += f", send lag p99 {lag['p(99)']:.3f} ms, max {lag['max']:.2f} ms"
+        if not calm:
+            return f"{told}; the hypervisor took processors away all the time"
+        return (
+            f"{told}; {statistics.median(calm):.3f} ms in the {len(calm)} seconds without stolen time (median of p99)"
+        )
 
     return of
 

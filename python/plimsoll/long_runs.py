@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from plimsoll.engine import EngineSource
-from plimsoll.errors import InputError, RunDirectoryError
+from plimsoll.errors import InputError
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
@@ -30,11 +30,9 @@ from plimsoll.plans import Choices, Plan
 from plimsoll.probes.consumer import ConsumerProbe
 from plimsoll.probes.local_targets import is_local
 from plimsoll.probes.reading import reading
-from plimsoll.report.html import write_html
-from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.session import Answer, ageing_notes, session
+from plimsoll.session import Answer, ageing_notes, finish, session
 from plimsoll.study import Redactor, Study
 from plimsoll.study.experiments import DrainOptions, GrowOptions, HoldOptions
 
@@ -87,7 +85,7 @@ def hold(
             run_path=str(writer.path),
             notes=[*around.notes, *ageing_notes(plan, around.control, result.status)],
         )
-        return _written(writer, findings, result.status)
+        return finish(writer, findings, result.status)
 
 
 def grow(
@@ -131,7 +129,7 @@ def grow(
             notes=[*around.notes, *([around.control.early_end] if around.control.early_end else [])],
             kept_apart=around.kept_apart,
         )
-        return _written(writer, findings, result.status)
+        return finish(writer, findings, result.status)
 
 
 def drain(
@@ -177,7 +175,7 @@ def drain(
             run_path=str(writer.path),
             notes=[*around.notes, *ageing_notes(plan, around.control, result.status)],
         )
-        return _written(writer, findings, result.status)
+        return finish(writer, findings, result.status)
 
 
 def _writer(experiment: str, plan: Plan, choices: Choices) -> RunWriter:
@@ -204,14 +202,3 @@ def _resumed(resume: str | Path | None) -> tuple[int, tuple[dict[str, Any], ...]
     if reader.state == "running":
         raise InputError(f"{resume} is still running", "Wait for its end, or stop it.")
     return earlier_load(reader)
-
-
-def _written(writer: RunWriter, findings: Iterable[dict[str, Any]], status: Any) -> Answer:
-    found = list(findings)
-    try:
-        writer.write_findings(found)
-        writer.finish(status)
-        return Answer(found, writer.path, write_html(writer.path), status)
-    except RunDirectoryError as error:
-        error.add_note(f"The answer, which could not be written:\n{answer_lines(found)}")
-        raise

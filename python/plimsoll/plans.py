@@ -110,7 +110,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         level=0.0,
         arrival_process=choices.arrival_process or arrivals,
         seed=seed,
-        cpus=_engine_cpus(choices),
+        cpus=engine_cpus(choices),
     )
     if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
         inspect(config)
@@ -157,7 +157,7 @@ def _plan_of_script(script: Path, choices: Choices) -> Plan:
     rate = rate_of_scenarios({"scenarios": held}) if is_open else None
     config = EngineConfig(
         script=script, env=choices.env, options={"scenarios": held}, threads=choices.threads, level=0.0,
-        arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=_engine_cpus(choices),
+        arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
     )  # fmt: skip
     least, most = _range(choices, choices.users_at_1x or 1.0, rate)
     settings = CapacitySettings(
@@ -239,7 +239,8 @@ def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
     return held
 
 
-def _engine_cpus(choices: Choices) -> tuple[int, ...]:
+def engine_cpus(choices: Choices) -> tuple[int, ...]:
+    """The processors to pin the engine to: as chosen, else with `isolate` the last ones."""
     if choices.cpus:
         return choices.cpus
     cpus = available_cpus()

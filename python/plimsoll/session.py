@@ -4,12 +4,13 @@ told."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.awake import Awake, is_virtual_machine
 from plimsoll.experiments.data_volume import DataVolume
 from plimsoll.experiments.isolation import target_off
@@ -18,6 +19,8 @@ from plimsoll.plans import Choices, Plan
 from plimsoll.probes import Sampler, probes_for
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.probes.probe import Probe
+from plimsoll.report.html import write_html
+from plimsoll.report.text import answer_lines
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import ProcessSelector, Target
 
@@ -80,7 +83,7 @@ def session(
         awake = Awake()
         sample = _sample_with(plan, processes, note, awake, probes)
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
-        with apart as kept_apart, _on_cpus(plan.config.cpus), ExitStack() as spinning:
+        with apart as kept_apart, on_cpus(plan.config.cpus), ExitStack() as spinning:
             if kept_apart and plan.config.cpus and choices.awake and is_virtual_machine():
                 spinning.enter_context(awake.on(plan.config.cpus))
                 kept_apart += "; an idle-priority process keeps the generator's from halting"
@@ -88,7 +91,7 @@ def session(
 
 
 @contextmanager
-def _on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
+def on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
     """Probes and bookkeeping run beside the engine, not on the target's processors."""
     if not cpus or not hasattr(os, "sched_setaffinity"):
         yield
@@ -148,3 +151,15 @@ def ageing_notes(plan: Plan, control: TargetControl, status: str) -> list[str]:
     if not plan.target.reset and not plan.target.start and status != "failed":
         notes += [AGEING] if plan.target.data_volume else [AGEING, UNKNOWN_VOLUME]
     return [*notes, *([control.early_end] if control.early_end else [])]
+
+
+def finish(writer: RunWriter, findings: Iterable[dict[str, Any]], status: str) -> Answer:
+    """Write findings and report, and close the run. An answer that cannot be written is told with the error."""
+    found = list(findings)
+    try:
+        writer.write_findings(found)
+        writer.finish(status)
+        return Answer(found, writer.path, write_html(writer.path), status)
+    except RunDirectoryError as error:
+        error.add_note(f"The answer, which could not be written:\n{answer_lines(found)}")
+        raise

@@ -11,21 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from plimsoll.engine import EngineSource
-from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.capacity import capacity_findings
 from plimsoll.plans import Choices, Plan, plan_of
 from plimsoll.probes.local_targets import is_local
-from plimsoll.report.html import write_html
-from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.session import Answer, ageing_notes, session
-from plimsoll.study import (
-    Redactor,
-    Study,
-)
+from plimsoll.session import Answer, ageing_notes, finish, session
+from plimsoll.study import Redactor, Study
 
 
 def capacity(
@@ -82,10 +76,4 @@ def _measure(
     )
     if choices.variant is not None:
         findings = [finding | {"variant": choices.variant} for finding in findings]
-    try:
-        writer.write_findings(findings)
-        writer.finish(result.status)
-        return Answer(findings, writer.path, write_html(writer.path), result.status)
-    except RunDirectoryError as error:
-        error.add_note(f"The answer, which could not be written:\n{answer_lines(findings)}")
-        raise
+    return finish(writer, findings, result.status)

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::fd::RawFd;
+use std::path::Path;
 
-/// A VU's memory until a run has measured its own (benches/ has the measurement).
-const VU_BYTES: u64 = 256 << 10;
+/// A VU's memory with room for what its script keeps (docs/bench.md has the measurement).
+const VU_BYTES: u64 = 128 << 10;
 
 /// Files that connections leave to the run directory, scripts and probes while these go on; as many are open from the start.
 const FILES_OF_THE_RUN: RawFd = 16;
@@ -26,7 +27,29 @@ pub fn vu_cap() -> VuCap {
     VuCap { vus, reason }
 }
 
+/// What the machine has left, or the container if that is less.
 fn free_memory_bytes() -> Option<u64> {
+    let of_cgroups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let left = of_cgroups.lines().filter_map(|line| left_in_cgroup(Path::new("/sys/fs/cgroup"), line));
+    free_memory_of_machine().into_iter().chain(left).min()
+}
+
+/// The memory that is left to a line of /proc/self/cgroup (version 1 or 2), by the strictest of its outer groups.
+fn left_in_cgroup(root: &Path, line: &str) -> Option<u64> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+    let (root, limit, used) = match controllers {
+        "" => (root.to_owned(), "memory.max", "memory.current"),
+        _ if controllers.split(',').any(|name| name == "memory") => (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes"),
+        _ => return None,
+    };
+    let number = |folder: &Path, name| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    let group = root.join(path);
+    let groups = group.ancestors().take_while(|folder| folder.starts_with(&root));
+    groups.filter_map(|folder| Some(number(folder, limit)?.saturating_sub(number(folder, used)?))).min()
+}
+
+fn free_memory_of_machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
@@ -140,5 +163,31 @@ pub fn pin_thread(cpu: usize) {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu, &mut set);
         libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_a_container_is_the_least_of_its_groups() {
+        let root = std::env::temp_dir().join(format!("plimsoll-cgroups-{}", std::process::id()));
+        let write = |folder: &str, name: &str, text: &str| {
+            fs::create_dir_all(root.join(folder)).unwrap();
+            fs::write(root.join(folder).join(name), text).unwrap();
+        };
+        for (folder, limit, used) in [("pod/app", "max\n", "100\n"), ("pod", "5000\n", "1200\n")] {
+            write(folder, "memory.max", limit);
+            write(folder, "memory.current", used);
+        }
+        assert_eq!(left_in_cgroup(&root, "0::/pod/app"), Some(3800));
+        write("memory/app", "memory.limit_in_bytes", "1000\n");
+        write("memory/app", "memory.usage_in_bytes", "1500\n");
+        assert_eq!(left_in_cgroup(&root, "7:memory:/app"), Some(0));
+        for line in ["3:cpu,cpuacct:/app", "0::/elsewhere", "", "nonsense"] {
+            assert_eq!(left_in_cgroup(&root, line), None, "{line}");
+        }
+        fs::remove_dir_all(root).unwrap();
     }
 }

@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -139,6 +140,7 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
     let mut level = worker.shared.level.clone();
     arrivals.set_level(*level.borrow_and_update(), 0.0);
     let end_s = start_s + pool.context.scenario().duration().as_secs_f64();
+    let mut stopping = pin!(pool.context.stopping());
     loop {
         let now_s = worker.elapsed_s();
         while let Some(planned_s) = arrivals.peek_s().map(|planned_s| planned_s + start_s).filter(|planned_s| *planned_s <= now_s) {
@@ -155,14 +157,14 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
         let wait = Duration::from_secs_f64((next_s - worker.elapsed_s()).max(0.0));
         tokio::select! {
             biased;
-            () = pool.context.stopping() => return,
+            () = timer.wait(wait) => {}
+            () = &mut stopping => return,
             changed = level.changed() => {
                 if changed.is_err() {
                     return;
                 }
                 level.mark_changed();
             }
-            () = timer.wait(wait) => {}
         }
     }
 }

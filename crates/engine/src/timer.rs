@@ -37,10 +37,11 @@ impl Timer {
             let mut expirations = [0u8; 8];
             // SAFETY: eight writable bytes, as timerfd wants.
             let read = unsafe { libc::read(self.fd.as_raw_fd(), expirations.as_mut_ptr().cast(), 8) };
+            // Once read it is not ready until it expires again, of which the system tells.
+            ready.clear_ready();
             if read == 8 {
                 return;
             }
-            ready.clear_ready();
         }
     }
 }

@@ -106,6 +106,8 @@ pub struct Worker {
     errors_shown: Cell<u64>,
     /// Iterations completed that reports have told of.
     told_done: Cell<u64>,
+    /// The second that the next report is about.
+    second: Cell<u32>,
     /// The request of an iteration where there is no script.
     pub repeated: Option<Rc<Repeated>>,
     /// Whose samples are being recorded, for raw outputs.
@@ -138,6 +140,7 @@ impl Worker {
             watch: SelfWatch::new(),
             errors_shown: Cell::new(0),
             told_done: Cell::new(0),
+            second: Cell::new(0),
             repeated,
             origin,
         })
@@ -190,20 +193,19 @@ impl Worker {
 
     async fn pulse(&self, parts: &Sender<Part>) {
         let Ok(timer) = Timer::new() else { return };
-        let mut second = 0;
         loop {
             let asked = Instant::now();
             timer.wait(PULSE).await;
             let lag_ms = (asked.elapsed().saturating_sub(PULSE)).as_secs_f64() * 1000.0;
             self.lag.borrow_mut().record(lag_ms);
-            while self.elapsed_s() >= f64::from(second + 1) {
-                self.report(parts, second);
-                second += 1;
+            while self.elapsed_s() >= f64::from(self.second.get() + 1) {
+                self.report(parts);
             }
         }
     }
 
-    fn report(&self, parts: &Sender<Part>, second: u32) {
+    fn report(&self, parts: &Sender<Part>) {
+        let second = self.second.replace(self.second.get() + 1);
         let mut counts = std::mem::take(&mut *self.counts.borrow_mut());
         let now_s = self.elapsed_s();
         for line in self.waiting.borrow().iter() {
@@ -251,7 +253,7 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
             () = worker.pulse(parts) => {}
             () = worker.network.deadlines.watch() => {}
         }
-        worker.report(parts, worker.elapsed_s() as u32);
+        worker.report(parts);
         Ok(())
     });
     runtime.block_on(watched.watch.turns_of(load))

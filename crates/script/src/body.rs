@@ -8,9 +8,9 @@ use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt};
 use rquickjs::{ArrayBuffer, Class, Ctx, Exception, JsLifetime, Object, Result, Value};
 
-use crate::native::text_of;
 use crate::raw::each_property;
 use crate::response::plain_class;
+use crate::values::text_of;
 
 /// Marks an object that `http.file()` made; what it holds are its properties.
 pub struct FileData;

@@ -1,14 +1,12 @@
 //! The modules that scripts import by name. Each is a JavaScript source that finds the functions of the host behind it as
 //! `import.meta.native`. Both are made only in VUs that import the module.
 
-use std::rc::Rc;
+use rquickjs::Result;
 
-use rquickjs::{Ctx, Object, Result};
-
-use crate::state::VuState;
+use crate::host::Natives;
 use crate::{crypto, csv, data, encoding, events, execution, files, http, k6, metrics, random, secrets, text};
 
-type Install = for<'js> fn(&Ctx<'js>, &Rc<VuState>, &Object<'js>) -> Result<()>;
+type Install = for<'js> fn(&Natives<'js>) -> Result<()>;
 
 pub struct Builtin {
     pub name: &'static str,
@@ -37,7 +35,7 @@ static FOR_SCRIPTS: [Builtin; 11] = [
 
 /// What other modules of ours import, and what globals are made of when they are first read.
 static INTERNAL: [Builtin; 3] = [
-    builtin("plimsoll:shared-array", include_str!("js/shared_array.js"), |_, _, _| Ok(())),
+    builtin("plimsoll:shared-array", include_str!("js/shared_array.js"), |_| Ok(())),
     builtin("plimsoll:text", include_str!("js/text.js"), text::install),
     builtin("plimsoll:web-crypto", include_str!("js/web_crypto.js"), random::install),
 ];

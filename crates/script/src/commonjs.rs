@@ -6,12 +6,12 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use rquickjs::function::Func;
 use rquickjs::module::Declared;
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Exception, Function, Module, Object, Result, Value};
 
 use crate::bundle::Bundle;
+use crate::host::Natives;
 use crate::modules::{self, compiled};
 use crate::packages::Asked;
 use crate::state::VuState;
@@ -23,14 +23,11 @@ const SOURCE: &str = include_str!("js/commonjs.js");
 /// Where a context keeps the functions of `js/commonjs.js`.
 const KEPT: &str = "__commonjs";
 
-/// Defines the global `require`, which loads all else when it is first called.
-pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
-    let vu = state.clone();
-    let require = move |ctx: Ctx<'js>, name: Value<'js>| -> Result<Value<'js>> {
-        refuse_after_init(&ctx, &vu)?;
-        functions(&ctx, &vu)?.get::<_, Function>("require")?.call((name,))
-    };
-    ctx.globals().set("require", Func::from(require))
+/// The global `require`, which loads all else when it is first called.
+pub fn require<'js>(ctx: Ctx<'js>, name: Value<'js>) -> Result<Value<'js>> {
+    let vu = VuState::running(&ctx)?;
+    refuse_after_init(&ctx, &vu)?;
+    functions(&ctx, &vu)?.get::<_, Function>("require")?.call((name,))
 }
 
 fn refuse_after_init(ctx: &Ctx<'_>, state: &VuState) -> Result<()> {
@@ -45,22 +42,17 @@ fn functions<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<Object<'js>> {
     if let Some(known) = ctx.globals().get::<_, Option<Object>>(KEPT)? {
         return Ok(known);
     }
-    let native = Object::new(ctx.clone())?;
-    let vu = state.clone();
-    let wrapper = move |ctx: Ctx<'js>, path: String| wrapper(&ctx, &vu, &path);
-    native.set("wrapper", Func::from(wrapper))?;
-    let vu = state.clone();
-    let locate = move |ctx: Ctx<'js>, name: String| -> Result<String> {
+    let natives = Natives::new(ctx, state, "plimsoll:commonjs")?;
+    natives.add("wrapper", |ctx: Ctx<'js>, path: String| wrapper(&ctx, &*VuState::running(&ctx)?, &path))?;
+    natives.add("locate", |ctx: Ctx<'js>, name: String| -> Result<String> {
+        let vu = VuState::running(&ctx)?;
         refuse_after_init(&ctx, &vu)?;
         modules::resolve(&ctx, &vu, &modules::calling_file(&ctx), &name, Asked::Require)
-    };
-    native.set("locate", Func::from(locate))?;
-    let vu = state.clone();
-    let namespace = move |ctx: Ctx<'js>, found: String| namespace(&ctx, &vu, &found);
-    native.set("namespace", Func::from(namespace))?;
+    })?;
+    natives.add("namespace", |ctx: Ctx<'js>, found: String| namespace(&ctx, &*VuState::running(&ctx)?, &found))?;
     let (module, promise) = compiled(ctx, &state.bundle, "plimsoll:commonjs", || Ok(SOURCE.to_owned()))?.eval()?;
     promise.finish::<()>()?;
-    let made: Object = module.get::<_, Function>("default")?.call((native,))?;
+    let made: Object = module.get::<_, Function>("default")?.call((natives.object,))?;
     ctx.globals().prop(KEPT, Property::from(made.clone()))?;
     Ok(made)
 }

@@ -5,14 +5,15 @@ use std::rc::Rc;
 
 use cookie_store::CookieStore;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Constructor, Func, Opt};
+use rquickjs::function::{Constructor, Opt};
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Object, Result, Value};
 use url::Url;
 
 use crate::address::Address;
-use crate::native::text_of;
+use crate::host::Natives;
 use crate::response::plain_class;
 use crate::state::VuState;
+use crate::values::text_of;
 
 pub type SharedJar = Rc<RefCell<CookieStore>>;
 
@@ -59,16 +60,14 @@ pub fn jar_of(value: &Value<'_>) -> Option<SharedJar> {
     Some(Class::<Jar>::from_value(&store).ok()?.borrow().0.clone())
 }
 
-pub fn install<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let jar = move |ctx: Ctx<'js>, own: bool| {
-        let jar = if own { vu.jar.clone() } else { SharedJar::default() };
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("jar", |ctx: Ctx<'js>, own: bool| {
+        let jar = if own { VuState::running(&ctx)?.jar.clone() } else { SharedJar::default() };
         Class::instance_proto(Jar(jar), Object::new(ctx)?)
-    };
-    native.set("jar", Func::from(jar))?;
-    native.set("cookiesFor", Func::from(cookies_for))?;
-    native.set("setCookie", Func::from(set_cookie))?;
-    native.set("clearCookies", Func::from(clear))
+    })?;
+    natives.add("cookiesFor", cookies_for)?;
+    natives.add("setCookie", set_cookie)?;
+    natives.add("clearCookies", clear)
 }
 
 fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String) -> Result<Object<'js>> {

@@ -7,14 +7,14 @@ use base64::Engine;
 use hmac::digest::common::BlockSizeUser;
 use hmac::digest::{Digest, Mac};
 use hmac::{KeyInit, SimpleHmac};
-use rquickjs::function::{Func, Opt};
+use rquickjs::function::Opt;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::encoding::engine;
+use crate::host::Natives;
 use crate::intrinsics;
-use crate::native::{bytes_of, named};
 use crate::random;
-use crate::state::VuState;
+use crate::values::{bytes_of, named};
 
 /// A hash or an HMAC that is being computed; its digest may be read at any time.
 trait Running {
@@ -70,34 +70,34 @@ fn begin(algorithm: &str, key: Option<&[u8]>) -> Option<Box<dyn Running>> {
     }
 }
 
-pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     let hash = |ctx: Ctx<'js>, algorithm: String, input: Value<'js>, encoding: Value<'js>| -> Result<Value<'js>> {
         let mut running = known(&ctx, &algorithm, None)?;
         running.update(&bytes_of(&ctx, &input, &format!("{algorithm}()"))?);
         encoded(&ctx, running.digest(), &encoding)
     };
-    native.set("hash", Func::from(hash))?;
+    natives.add("hash", hash)?;
     let hmac = |ctx: Ctx<'js>, algorithm: String, secret: Value<'js>, input: Value<'js>, encoding: Value<'js>| -> Result<Value<'js>> {
         let mut running = known(&ctx, &algorithm, Some(&bytes_of(&ctx, &secret, "the secret of hmac()")?))?;
         running.update(&bytes_of(&ctx, &input, "hmac()")?);
         encoded(&ctx, running.digest(), &encoding)
     };
-    native.set("hmac", Func::from(hmac))?;
-    native.set("createHash", Func::from(|ctx: Ctx<'js>, algorithm: String| hasher(&ctx, known(&ctx, &algorithm, None)?)))?;
+    natives.add("hmac", hmac)?;
+    natives.add("createHash", |ctx: Ctx<'js>, algorithm: String| hasher(&ctx, known(&ctx, &algorithm, None)?))?;
     let create_hmac = |ctx: Ctx<'js>, algorithm: String, secret: Value<'js>| -> Result<Object<'js>> {
         let secret = bytes_of(&ctx, &secret, "the secret of createHMAC()")?;
         hasher(&ctx, known(&ctx, &algorithm, Some(&secret))?)
     };
-    native.set("createHMAC", Func::from(create_hmac))?;
+    natives.add("createHMAC", create_hmac)?;
     let hex_encode = |ctx: Ctx<'js>, input: Value<'js>| Ok::<_, rquickjs::Error>(hex(&bytes_of(&ctx, &input, "hexEncode()")?));
-    native.set("hexEncode", Func::from(hex_encode))?;
+    natives.add("hexEncode", hex_encode)?;
     let random_bytes = |ctx: Ctx<'js>, size: f64| -> Result<ArrayBuffer<'js>> {
         if !(1.0..=f64::from(u32::MAX)).contains(&size) {
             return Err(Exception::throw_range(&ctx, &format!("randomBytes({size}): give a number of bytes of at least 1")));
         }
         intrinsics::buffer(&ctx, &random::bytes(&ctx, size as usize)?)
     };
-    native.set("randomBytes", Func::from(random_bytes))
+    natives.add("randomBytes", random_bytes)
 }
 
 fn known(ctx: &Ctx<'_>, algorithm: &str, key: Option<&[u8]>) -> Result<Box<dyn Running>> {

@@ -2,14 +2,13 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::rc::Rc;
 
 use bytes::Bytes;
-use rquickjs::function::Func;
 use rquickjs::{Array, Ctx, Exception, Function, Object, Result, Value};
 
 use crate::csv_records::Records;
 use crate::data;
+use crate::host::Natives;
 use crate::json;
 use crate::state::VuState;
 
@@ -22,11 +21,10 @@ struct Wanted {
     as_objects: bool,
 }
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    native.set("inInit", Func::from(move || vu.in_init.get()))?;
-    let vu = state.clone();
-    let parse = move |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Array<'js>> {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> { Ok(VuState::running(&ctx)?.in_init.get()) })?;
+    natives.add("parse", |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Array<'js>> {
+        let vu = VuState::running(&ctx)?;
         let wanted = Wanted::read(&ctx, &options)?;
         // One array per file and way to read it, for all VUs of the run.
         let key = format!("csv:{}:{path}", wanted.key());
@@ -35,10 +33,9 @@ pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
             None => vu.bundle.keep_shared_array(&key, Reading::open(&ctx, &vu, &path, wanted)?.all(&ctx)?),
         };
         data::handle(&ctx, elements)
-    };
-    native.set("parse", Func::from(parse))?;
-    let vu = state.clone();
-    let reader = move |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Function<'js>> {
+    })?;
+    natives.add("reader", |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Function<'js>> {
+        let vu = VuState::running(&ctx)?;
         let wanted = Wanted::read(&ctx, &options)?;
         let reading = RefCell::new(Reading::open(&ctx, &vu, &path, wanted)?);
         Function::new(ctx, move |ctx: Ctx<'js>| -> Result<Value<'js>> {
@@ -47,8 +44,7 @@ pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) 
                 None => Ok(Value::new_null(ctx)),
             }
         })
-    };
-    native.set("reader", Func::from(reader))
+    })
 }
 
 impl Wanted {

@@ -1,29 +1,25 @@
 //! `k6/data`: arrays that all VUs of a run share. Their elements are kept as JSON, once, and made anew (and frozen) for
 //! each reading.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use rquickjs::function::Func;
-use rquickjs::{Array, Ctx, Function, Object, Result, Value};
+use rquickjs::{Array, Ctx, Function, Result, Value};
 
+use crate::host::Natives;
 use crate::json;
 use crate::state::VuState;
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    native.set("inInit", Func::from(move || vu.in_init.get()))?;
-    let vu = state.clone();
-    let find = move |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
-        match vu.bundle.shared_array(&name) {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> { Ok(VuState::running(&ctx)?.in_init.get()) })?;
+    natives.add("find", |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
+        match VuState::running(&ctx)?.bundle.shared_array(&name) {
             Some(elements) => handle(&ctx, elements).map(Array::into_value),
             None => Ok(Value::new_null(ctx)),
         }
-    };
-    native.set("find", Func::from(find))?;
-    let vu = state.clone();
-    let keep = move |ctx: Ctx<'js>, name: String, elements: Vec<String>| handle(&ctx, vu.bundle.keep_shared_array(&name, elements));
-    native.set("keep", Func::from(keep))
+    })?;
+    natives.add("keep", |ctx: Ctx<'js>, name: String, elements: Vec<String>| {
+        handle(&ctx, VuState::running(&ctx)?.bundle.keep_shared_array(&name, elements))
+    })
 }
 
 /// `[length, at]` of a shared array.

@@ -1,16 +1,13 @@
 //! `k6/encoding`: Base64 in the four forms of RFC 4648 that k6 knows.
 
-use std::rc::Rc;
-
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{DecodeError, Engine};
-use rquickjs::function::Func;
-use rquickjs::{ArrayBuffer, Ctx, Exception, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, Exception, IntoJs, Result, Value};
 
+use crate::host::Natives;
 use crate::intrinsics;
-use crate::native::bytes_of;
-use crate::state::VuState;
+use crate::values::bytes_of;
 
 /// As Go reads Base64: the unused bits at the end may be anything.
 const PADDED: GeneralPurposeConfig =
@@ -22,10 +19,10 @@ static RAW_STD: GeneralPurpose = GeneralPurpose::new(&STANDARD, RAW);
 static URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, PADDED);
 static RAW_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, RAW);
 
-pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     let encode =
         |ctx: Ctx<'js>, input: Value<'js>, form: String| -> Result<String> { Ok(engine(&form).encode(bytes_of(&ctx, &input, "b64encode()")?)) };
-    native.set("encode", Func::from(encode))?;
+    natives.add("encode", encode)?;
     let decode = |ctx: Ctx<'js>, input: Value<'js>, form: String, as_text: bool| -> Result<Value<'js>> {
         let bytes = decode(&bytes_of(&ctx, &input, "b64decode()")?, &form).map_err(|what| Exception::throw_message(&ctx, &what))?;
         if as_text {
@@ -33,7 +30,7 @@ pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>)
         }
         intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value)
     };
-    native.set("decode", Func::from(decode))
+    natives.add("decode", decode)
 }
 
 /// The form by k6's name; any other name is `std`, as in k6.

@@ -7,11 +7,12 @@ use std::mem::MaybeUninit;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use rquickjs::function::{Func, Opt, Rest};
+use rquickjs::function::{Opt, Rest};
 use rquickjs::promise::PromiseState;
-use rquickjs::{qjs, Coerced, Ctx, Error, Exception, Function, Object, Persistent, Result, Value};
+use rquickjs::{qjs, Coerced, Ctx, Error, Exception, Function, Persistent, Result, Value};
 
 use crate::effect::{Effect, HttpResponse, Reply};
+use crate::host::Natives;
 use crate::state::{VuState, MAX_COMPUTE};
 
 /// Promises that were rejected while nobody listened, with their reasons.
@@ -39,8 +40,29 @@ struct Timer<'js> {
 }
 
 /// Makes the functions of `k6/timers`.
-pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    state.events(ctx)?.set_timer_functions(native)
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    for (name, repeats) in [("setTimeout", false), ("setInterval", true)] {
+        let set = move |ctx: Ctx<'js>, callback: Opt<Value<'js>>, delay_ms: Opt<Coerced<f64>>, arguments: Rest<Value<'js>>| {
+            let Some(callback) = callback.0.and_then(Value::into_function) else {
+                return Err(Exception::throw_type(&ctx, &format!("{name}() wants a function to call; give it first, then the milliseconds")));
+            };
+            let delay_ms = delay_ms.0.map_or(0.0, |delay| delay.0).max(0.0);
+            let delay = Duration::try_from_secs_f64(delay_ms / 1000.0).unwrap_or(Duration::MAX);
+            let events = VuState::running(&ctx)?.events(&ctx)?;
+            Ok(events.add_timer(delay, Timer { callback, arguments: arguments.0, every: repeats.then_some(delay) }))
+        };
+        natives.add(name, set)?;
+    }
+    for name in ["clearTimeout", "clearInterval"] {
+        let clear = |ctx: Ctx<'js>, number: Opt<Coerced<f64>>| -> Result<()> {
+            let number = number.0.map_or(0.0, |number| number.0);
+            let events = VuState::running(&ctx)?.events(&ctx)?;
+            events.timers.borrow_mut().retain(|(_, known), _| f64::from(*known) != number);
+            Ok(())
+        };
+        natives.add(name, clear)?;
+    }
+    Ok(())
 }
 
 impl<'js> Events<'js> {
@@ -53,31 +75,6 @@ impl<'js> Events<'js> {
             last_started: Cell::new(0),
             is_busy: Cell::new(false),
         })
-    }
-
-    /// The four functions of `k6/timers`.
-    fn set_timer_functions(self: &Rc<Self>, functions: &Object<'js>) -> Result<()> {
-        for (name, repeats) in [("setTimeout", false), ("setInterval", true)] {
-            let events = self.clone();
-            let set = move |ctx: Ctx<'js>, callback: Opt<Value<'js>>, delay_ms: Opt<Coerced<f64>>, arguments: Rest<Value<'js>>| {
-                let Some(callback) = callback.0.and_then(Value::into_function) else {
-                    return Err(Exception::throw_type(&ctx, &format!("{name}() wants a function to call; give it first, then the milliseconds")));
-                };
-                let delay_ms = delay_ms.0.map_or(0.0, |delay| delay.0).max(0.0);
-                let delay = Duration::try_from_secs_f64(delay_ms / 1000.0).unwrap_or(Duration::MAX);
-                Ok(events.add_timer(delay, Timer { callback, arguments: arguments.0, every: repeats.then_some(delay) }))
-            };
-            functions.set(name, Func::from(set))?;
-        }
-        for name in ["clearTimeout", "clearInterval"] {
-            let events = self.clone();
-            let clear = move |number: Opt<Coerced<f64>>| {
-                let number = number.0.map_or(0.0, |number| number.0);
-                events.timers.borrow_mut().retain(|(_, known), _| f64::from(*known) != number);
-            };
-            functions.set(name, Func::from(clear))?;
-        }
-        Ok(())
     }
 
     fn add_timer(&self, delay: Duration, timer: Timer<'js>) -> u32 {

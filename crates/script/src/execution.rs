@@ -1,43 +1,37 @@
 //! `k6/execution`: what a script may ask of its run, and how it ends it.
 
-use std::rc::Rc;
-
-use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Value};
 
-use crate::native::tag_value;
+use crate::host::Natives;
 use crate::state::{ScenarioFacts, VuState};
+use crate::values::tag_value;
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let fact = move |ctx: Ctx<'js>, name: String| fact(&ctx, &vu, &name)?.into_js(&ctx);
-    native.set("fact", Func::from(fact))?;
-    let vu = state.clone();
-    let options = move |ctx: Ctx<'js>| -> Result<Value<'js>> {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("fact", |ctx: Ctx<'js>, name: String| fact(&ctx, &*VuState::running(&ctx)?, &name)?.into_js(&ctx))?;
+    natives.add("options", |ctx: Ctx<'js>| -> Result<Value<'js>> {
+        let vu = VuState::running(&ctx)?;
         refuse_init(&ctx, &vu, "test.options")?;
         crate::json::parse_frozen(&ctx, vu.bundle.options_json.as_bytes())
-    };
-    native.set("options", Func::from(options))?;
-    let vu = state.clone();
-    let abort = move |ctx: Ctx<'js>, message: String| -> Result<()> {
+    })?;
+    natives.add("abort", |ctx: Ctx<'js>, message: String| -> Result<()> {
+        let vu = VuState::running(&ctx)?;
         *vu.test_aborted.borrow_mut() = Some(message);
         Err(vu.throw_uncatchable(&ctx))
-    };
-    native.set("abort", Func::from(abort))?;
-    let vu = state.clone();
-    let fail = move |message: String| {
+    })?;
+    natives.add("fail", |ctx: Ctx<'js>, message: String| -> Result<()> {
+        let vu = VuState::running(&ctx)?;
         vu.bundle.log("ERROR", vu.vu, &message);
         vu.bundle.mark_failed();
-    };
-    native.set("fail", Func::from(fail))?;
-    let vu = state.clone();
-    let warn = move |message: String| {
+        Ok(())
+    })?;
+    natives.add("warn", |ctx: Ctx<'js>, message: String| -> Result<()> {
+        let vu = VuState::running(&ctx)?;
         if vu.bundle.first_time(&message) {
             vu.bundle.log("WARN", vu.vu, &message);
         }
-    };
-    native.set("warn", Func::from(warn))?;
-    install_tags(state, native)
+        Ok(())
+    })?;
+    install_tags(natives)
 }
 
 /// A number or a text.
@@ -100,9 +94,9 @@ fn refuse_init(ctx: &Ctx<'_>, vu: &VuState, what: &str) -> Result<()> {
 }
 
 /// The tags and the metadata of the VU's samples, one by one.
-fn install_tags<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let list = move |ctx: Ctx<'js>, of_tags: bool| -> Result<Object<'js>> {
+fn install_tags<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("list", |ctx: Ctx<'js>, of_tags: bool| -> Result<Object<'js>> {
+        let vu = VuState::running(&ctx)?;
         refuse_init(&ctx, &vu, if of_tags { "vu.metrics.tags" } else { "vu.metrics.metadata" })?;
         let found = Object::new(ctx)?;
         if of_tags {
@@ -116,10 +110,9 @@ fn install_tags<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
             }
         }
         Ok(found)
-    };
-    native.set("list", Func::from(list))?;
-    let vu = state.clone();
-    let set = move |ctx: Ctx<'js>, of_tags: bool, key: String, value: Value<'js>| -> Result<()> {
+    })?;
+    natives.add("set", |ctx: Ctx<'js>, of_tags: bool, key: String, value: Value<'js>| -> Result<()> {
+        let vu = VuState::running(&ctx)?;
         let what = if of_tags { "tag" } else { "metadata" };
         refuse_init(&ctx, &vu, "vu.metrics")?;
         let value = tag_value(&value).ok_or_else(|| {
@@ -130,10 +123,11 @@ fn install_tags<'js>(state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
         })?;
         change(&vu, of_tags, &key, Some(value));
         Ok(())
-    };
-    native.set("set", Func::from(set))?;
-    let vu = state.clone();
-    native.set("remove", Func::from(move |of_tags: bool, key: String| change(&vu, of_tags, &key, None)))
+    })?;
+    natives.add("remove", |ctx: Ctx<'js>, of_tags: bool, key: String| -> Result<()> {
+        change(&*VuState::running(&ctx)?, of_tags, &key, None);
+        Ok(())
+    })
 }
 
 /// Sets or removes a tag or metadata of the VU, from now on and in its later iterations.

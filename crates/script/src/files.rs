@@ -1,21 +1,17 @@
 //! `k6/experimental/fs`: files that are read in parts; their bytes are in memory once per run.
 
 use std::path::Path;
-use std::rc::Rc;
 
-use rquickjs::function::Func;
-use rquickjs::{Array, Ctx, Object, Result, TypedArray, Value};
+use rquickjs::{Array, Ctx, Result, TypedArray, Value};
 
+use crate::host::Natives;
 use crate::modules;
-use crate::native::throw_named;
 use crate::state::VuState;
+use crate::values::throw_named;
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    native.set("open", Func::from(move |ctx: Ctx<'js>, path: String| open(&ctx, &vu, &path)))?;
-    let vu = state.clone();
-    let read = move |ctx: Ctx<'js>, path: String, offset: usize, into: Value<'js>| read(&ctx, &vu, &path, offset, into);
-    native.set("read", Func::from(read))
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("open", |ctx: Ctx<'js>, path: String| open(&ctx, &*VuState::running(&ctx)?, &path))?;
+    natives.add("read", |ctx: Ctx<'js>, path: String, offset: usize, into: Value<'js>| read(&ctx, &*VuState::running(&ctx)?, &path, offset, into))
 }
 
 /// `[path, name, size]` of a file, whose bytes are in memory from then on.

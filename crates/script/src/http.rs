@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use plimsoll_core::duration;
 use plimsoll_core::system_tags::SystemTag;
-use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, Class, Coerced, Ctx, Error, Exception, FromJs, Function, Object, Promise, Result, Value};
+use rquickjs::function::{Opt, Rest};
+use rquickjs::{Array, Class, Coerced, Ctx, Error, Exception, FromJs, Function, IntoJs, Object, Promise, Result, Value};
 
 use crate::address::Address;
 use crate::auth::{self, Credentials, Scheme};
@@ -18,10 +18,11 @@ use crate::compression;
 use crate::cookies::{self, Given, SharedJar};
 use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::Events;
-use crate::native::{tags_of, text_of};
+use crate::host::Natives;
 use crate::raw::each_property;
 use crate::response::{self, Response};
 use crate::state::{Moment, VuState};
+use crate::values::{named, tags_of, text_of};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -52,65 +53,116 @@ struct Call {
 
 /// Which statuses count as success; `None` counts nothing as failed and tags nothing.
 #[derive(Clone)]
-struct Expected(Option<Vec<(u16, u16)>>);
+pub struct Expected(Option<Rc<[(u16, u16)]>>);
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self(Some([(200, 399)].into()))
+    }
+}
 
 impl Expected {
     fn holds(&self, status: u16) -> Option<bool> {
         self.0.as_ref().map(|ranges| ranges.iter().any(|(low, high)| (*low..=*high).contains(&status)))
     }
+
+    /// What `expectedStatuses()` made, or null.
+    fn read(callback: &Value<'_>) -> Result<Self> {
+        let Some(callback) = callback.as_object() else { return Ok(Self(None)) };
+        let Some(rows) = callback.get::<_, Option<Array>>("expected")? else { return Ok(Self(None)) };
+        Ok(Self(Some(rows.iter::<Vec<u16>>().flatten().filter(|pair| pair.len() == 2).map(|pair| (pair[0], pair[1])).collect())))
+    }
 }
 
-pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let expected = Rc::new(std::cell::RefCell::new(Expected(Some(vec![(200, 399)]))));
-    let (vu, default) = (state.clone(), expected.clone());
-    let send = Rc::new(move |ctx: &Ctx<'js>, method: &str, url: &Value<'js>, body: Option<Value<'js>>, params: Option<Value<'js>>| {
-        let call = Call::read(ctx, &vu, method, url, body.as_ref(), params.as_ref(), &default.borrow())?;
-        let response = call.send(ctx, &vu)?;
-        call.finish(ctx, &vu, response)
-    });
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     for (name, method) in [("get", "GET"), ("head", "HEAD")] {
-        let send = send.clone();
-        let bare = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| send(&ctx, method, &url, None, params.0);
-        native.set(name, Func::from(bare))?;
+        natives.add(name, move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| send(&ctx, method, &url, None, params.0))?;
     }
     for (name, method) in [("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("del", "DELETE"), ("options", "OPTIONS")] {
-        let send = send.clone();
         let with_body =
             move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| send(&ctx, method, &url, body.0, params.0);
-        native.set(name, Func::from(with_body))?;
+        natives.add(name, with_body)?;
     }
-    let request = move |ctx: Ctx<'js>, method: Value<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+    natives.add("request", |ctx: Ctx<'js>, method: Value<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
         send(&ctx, &text_of(&method).to_uppercase(), &url, body.0, params.0)
-    };
-    native.set("request", Func::from(request))?;
-    let (beside, default) = (Beside { vu: state.clone(), events: state.events(ctx)? }, expected.clone());
-    let request = move |ctx: Ctx<'js>, method: Value<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+    })?;
+    natives.add("asyncRequest", |ctx: Ctx<'js>, method: Value<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+        let vu = VuState::running(&ctx)?;
+        let beside = Beside { events: vu.events(&ctx)?, vu };
         let method = text_of(&method).to_uppercase();
-        let call = Call::read(&ctx, &beside.vu, &method, &url, body.0.as_ref(), params.0.as_ref(), &default.borrow());
-        beside.promise(&ctx, call)
+        beside.promise(&ctx, Call::read(&ctx, &beside.vu, &method, &url, body.0.as_ref(), params.0.as_ref()))
+    })?;
+    natives.add("batch", batch)?;
+    natives.add("url", template)?;
+    natives.add("expectedStatuses", expected_statuses)?;
+    natives.add("setResponseCallback", |ctx: Ctx<'js>, callback: Value<'js>| -> Result<()> {
+        VuState::running(&ctx)?.expected.replace(Expected::read(&callback)?);
+        Ok(())
+    })?;
+    natives.add("file", body::file)?;
+    response::install(natives)?;
+    cookies::install(natives)
+}
+
+fn send<'js>(ctx: &Ctx<'js>, method: &str, url: &Value<'js>, body: Option<Value<'js>>, params: Option<Value<'js>>) -> Result<Class<'js, Response>> {
+    let vu = VuState::running(ctx)?;
+    let call = Call::read(ctx, &vu, method, url, body.as_ref(), params.as_ref())?;
+    let response = call.send(ctx, &vu)?;
+    call.finish(ctx, &vu, response)
+}
+
+/// The responses to several requests, which are given as an array or under names.
+fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'js>> {
+    let vu = VuState::running(&ctx)?;
+    let Some(rows) = requests.as_object() else {
+        return Err(Exception::throw_type(&ctx, &format!("http.batch() wants an array or an object of requests, not {}", named(&requests))));
     };
-    native.set("asyncRequest", Func::from(request))?;
-    let (vu, default) = (state.clone(), expected.clone());
-    let batch = move |ctx: Ctx<'js>, rows: Vec<Array<'js>>| -> Result<Vec<Class<'js, Response>>> {
-        let mut calls = Vec::with_capacity(rows.len());
-        for row in rows {
-            let method = text_of(&row.get::<Value>(0)?).to_uppercase();
-            let (body, params) = (row.get(2)?, row.get(3)?);
-            calls.push(Call::read(&ctx, &vu, &method, &row.get(1)?, Some(&body), Some(&params), &default.borrow())?);
+    let mut names = Vec::new();
+    let mut calls = Vec::new();
+    each_property(rows, |name, row| {
+        names.push(name.to_owned());
+        calls.push(Call::read_row(&ctx, &vu, &row)?);
+        Ok(())
+    })?;
+    let asked = calls.iter().map(|call| call.request.clone()).collect();
+    let Reply::Batch(responses) = vu.perform(&ctx, Effect::Batch(asked))? else { return Err(vu.throw_uncatchable(&ctx)) };
+    let responses = calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response));
+    if requests.is_array() {
+        return responses.collect::<Result<Vec<_>>>()?.into_js(&ctx);
+    }
+    let named = Object::new(ctx.clone())?;
+    for (name, response) in names.into_iter().zip(responses) {
+        named.set(name, response?)?;
+    }
+    Ok(named.into_value())
+}
+
+/// What stands for a URL whose requests have one name: http.url`https://example.com/${id}`.
+fn template<'js>(ctx: Ctx<'js>, parts: Vec<String>, values: Rest<Coerced<String>>) -> Result<Object<'js>> {
+    let mut url = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        url.push_str(part);
+        if at + 1 < parts.len() {
+            url.push_str(values.0.get(at).map_or("undefined", |value| &value.0));
         }
-        let requests = calls.iter().map(|call| call.request.clone()).collect();
-        let responses = match vu.perform(&ctx, Effect::Batch(requests))? {
-            Reply::Batch(responses) => responses,
-            _ => return Err(vu.throw_uncatchable(&ctx)),
-        };
-        calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response)).collect()
-    };
-    native.set("batch", Func::from(batch))?;
-    let set_expected = move |ranges: Value<'js>| *expected.borrow_mut() = read_expected(&ranges);
-    native.set("setExpected", Func::from(set_expected))?;
-    native.set("file", Func::from(body::file))?;
-    response::install(ctx, state, native)?;
-    cookies::install(state, native)
+    }
+    let template = Object::new(ctx)?;
+    template.set("url", url)?;
+    template.set("name", parts.join("${}"))?;
+    Ok(template)
+}
+
+fn expected_statuses<'js>(ctx: Ctx<'js>, ranges: Rest<Value<'js>>) -> Result<Object<'js>> {
+    let mut expected: Vec<[Value<'js>; 2]> = Vec::with_capacity(ranges.0.len());
+    for range in ranges.0 {
+        expected.push(match range.as_object() {
+            Some(range) => [range.get("min")?, range.get("max")?],
+            None => [range.clone(), range],
+        });
+    }
+    let callback = Object::new(ctx)?;
+    callback.set("expected", expected.into_iter().map(Vec::from).collect::<Vec<_>>())?;
+    Ok(callback)
 }
 
 /// Headers of a script; a value that is no text is what JavaScript's String() makes of it, as in k6.
@@ -127,13 +179,21 @@ fn headers_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, St
     Ok(headers)
 }
 
-fn read_expected(ranges: &Value<'_>) -> Expected {
-    let Some(rows) = ranges.as_array() else { return Expected(None) };
-    let pairs = rows.iter::<Vec<u16>>().flatten().filter(|pair| pair.len() == 2).map(|pair| (pair[0], pair[1])).collect();
-    Expected(Some(pairs))
-}
-
 impl Call {
+    /// A request of `batch()`: a URL, an array of method, URL, body and parameters, or an object of these.
+    fn read_row<'js>(ctx: &Ctx<'js>, vu: &VuState, row: &Value<'js>) -> Result<Self> {
+        let method = |given: Value<'js>| if given.is_string() { text_of(&given).to_uppercase() } else { "GET".to_owned() };
+        if let Some(row) = row.as_array() {
+            let (body, params) = (row.get(2)?, row.get(3)?);
+            return Self::read(ctx, vu, &method(row.get(0)?), &row.get(1)?, Some(&body), Some(&params));
+        }
+        let Some(fields) = row.as_object().filter(|_| !row.is_string()) else { return Self::read(ctx, vu, "GET", row, None, None) };
+        // What http.url made has a name beside its URL.
+        let url = if fields.contains_key("name")? { row.clone() } else { fields.get("url")? };
+        let (body, params) = (fields.get("body")?, fields.get("params")?);
+        Self::read(ctx, vu, &method(fields.get("method")?), &url, Some(&body), Some(&params))
+    }
+
     fn read<'js>(
         ctx: &Ctx<'js>,
         vu: &VuState,
@@ -141,7 +201,6 @@ impl Call {
         url: &Value<'js>,
         body: Option<&Value<'js>>,
         params: Option<&Value<'js>>,
-        expected: &Expected,
     ) -> Result<Self> {
         let called = Instant::now();
         let (address, mut name) = match url.as_object() {
@@ -169,7 +228,7 @@ impl Call {
             redirects_left: defaults.max_redirects,
             warns: true,
             as_binary: false,
-            expected: expected.clone(),
+            expected: vu.expected.borrow().clone(),
             throw: defaults.throw,
             called,
             lag_ms: vu.lag_to_charge_ms.replace(0.0),
@@ -283,12 +342,7 @@ impl Call {
                     self.as_binary = kind == "binary";
                     self.request_mut().discard_body = kind == "none";
                 }
-                "responseCallback" => {
-                    self.expected = match value.as_object() {
-                        Some(object) => read_expected(&object.get("expected")?),
-                        None => Expected(None),
-                    };
-                }
+                "responseCallback" => self.expected = Expected::read(&value)?,
                 "throw" => self.throw = value.as_bool().unwrap_or(false),
                 "auth" => {
                     self.scheme = match text_of(&value).as_str() {

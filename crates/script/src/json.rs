@@ -6,32 +6,44 @@ use std::fmt;
 use std::io::Write;
 use std::rc::Rc;
 
-use rquickjs::function::{Func, Opt};
+use rquickjs::function::Opt;
 use rquickjs::{qjs, Ctx, Error, Exception, Object, Result, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use crate::host::Natives;
 use crate::memory::Ledger;
 use crate::raw::{Held, Names, Text};
+use crate::state::VuState;
 
 /// Deeper values are left to QuickJS, which watches its stack.
 const DEEPEST: usize = 64;
 
 /// Puts the two functions in the place of QuickJS' own.
-pub fn install<'js>(ctx: &Ctx<'js>, memory: Rc<Ledger>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<()> {
+    let json = Natives::on(ctx.globals().get("JSON")?, vu, "JSON")?;
+    vu.plain_parse.replace(Some(Held::of(&json.object.get("parse")?)));
+    json.add("parse", |ctx: Ctx<'js>, text: Opt<Value<'js>>, reviver: Opt<Value<'js>>| {
+        match (text.0, reviver.0.filter(|given| !given.is_undefined())) {
+            (Some(text), None) if text.is_string() => parse_text(&ctx, &text),
+            (text, reviver) => {
+                let vu = VuState::running(&ctx)?;
+                let parse = vu.plain_parse.borrow().as_ref().ok_or(Error::Unknown)?.function(&ctx)?;
+                parse.call((text, reviver))
+            }
+        }
+    })?;
     let classes = PlainClasses::of(ctx)?;
-    let stringify = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, replacer: Opt<Value<'js>>, space: Opt<Value<'js>>| {
+    json.add("stringify", move |ctx: Ctx<'js>, value: Opt<Value<'js>>, replacer: Opt<Value<'js>>, space: Opt<Value<'js>>| {
         let undefined = || Value::new_undefined(ctx.clone());
         let value = value.0.unwrap_or_else(undefined);
         match (replacer.0.filter(is_given), space.0.filter(is_given)) {
-            (None, None) => stringify(&ctx, &value, classes, &memory),
+            (None, None) => stringify(&ctx, &value, classes, &VuState::running(&ctx)?.runtime.memory),
             (replacer, space) => {
                 let stringified = ctx.json_stringify_replacer_space(value, replacer.unwrap_or_else(undefined), space.unwrap_or_else(undefined))?;
                 Ok(stringified.map_or_else(undefined, rquickjs::String::into_value))
             }
         }
-    };
-    ctx.globals().get::<_, Object>("JSON")?.set("stringify", Func::from(stringify))?;
-    native.set("parseJson", Func::from(|ctx: Ctx<'js>, text: Value<'js>| parse_text(&ctx, &text)))
+    })
 }
 
 fn is_given(value: &Value<'_>) -> bool {

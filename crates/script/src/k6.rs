@@ -1,49 +1,45 @@
 //! `k6`: check, group and sleep.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use plimsoll_core::system_tags::SystemTag;
-use rquickjs::function::{Func, Opt};
-use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
+use rquickjs::function::Opt;
+use rquickjs::{Coerced, Ctx, Exception, FromJs, Result, Value};
 
 use crate::effect::Effect;
-use crate::native::{borrowed, metric_tags_of};
+use crate::host::Natives;
 use crate::raw::each_property;
 use crate::state::VuState;
+use crate::values::{borrowed, metric_tags_of};
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let check =
-        move |ctx: Ctx<'js>, value: Opt<Value<'js>>, checks: Opt<Value<'js>>, tags: Opt<Value<'js>>| check(&ctx, &vu, value.0, checks.0, tags.0);
-    native.set("check", Func::from(check))?;
-    let vu = state.clone();
-    let sleep = move |ctx: Ctx<'js>, seconds: Opt<Coerced<f64>>| -> Result<()> {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("check", |ctx: Ctx<'js>, value: Opt<Value<'js>>, checks: Opt<Value<'js>>, tags: Opt<Value<'js>>| {
+        check(&ctx, &*VuState::running(&ctx)?, value.0, checks.0, tags.0)
+    })?;
+    natives.add("sleep", |ctx: Ctx<'js>, seconds: Opt<Coerced<f64>>| -> Result<()> {
+        let vu = VuState::running(&ctx)?;
         // As in k6, what is no time at all takes no time. Nothing waits while a VU is made: that would hold up its thread.
         match seconds.0.and_then(|seconds| Duration::try_from_secs_f64(seconds.0).ok()) {
             Some(duration) if !vu.in_init.get() => vu.perform(&ctx, Effect::Sleep(duration)).map(|_| ()),
             _ => Ok(()),
         }
-    };
-    native.set("sleep", Func::from(sleep))?;
-    let vu = state.clone();
-    native.set("now", Func::from(move || vu.run_started.get().elapsed().as_secs_f64() * 1000.0))?;
-    let vu = state.clone();
-    let enter = move |ctx: Ctx<'js>, name: String| -> Result<String> {
+    })?;
+    natives.add("now", |ctx: Ctx<'js>| -> Result<f64> { Ok(VuState::running(&ctx)?.run_started.get().elapsed().as_secs_f64() * 1000.0) })?;
+    natives.add("enterGroup", |ctx: Ctx<'js>, name: String| -> Result<String> {
+        let vu = VuState::running(&ctx)?;
         refuse_init(&ctx, &vu, "group()")?;
         refuse_separator(&ctx, &name)?;
         let outer = vu.group.borrow().clone();
         *vu.group.borrow_mut() = format!("{outer}::{name}");
         Ok(outer)
-    };
-    native.set("enterGroup", Func::from(enter))?;
-    let vu = state.clone();
-    let leave = move |ctx: Ctx<'js>, outer: String, duration_ms: f64| {
+    })?;
+    natives.add("leaveGroup", |ctx: Ctx<'js>, outer: String, duration_ms: f64| -> Result<()> {
+        let vu = VuState::running(&ctx)?;
         let tags = vu.tag_set(&ctx, &[]);
         vu.recorder.borrow_mut().add(vu.builtin.group_duration, tags, duration_ms);
         *vu.group.borrow_mut() = outer;
-    };
-    native.set("leaveGroup", Func::from(leave))
+        Ok(())
+    })
 }
 
 fn refuse_init(ctx: &Ctx<'_>, vu: &VuState, what: &str) -> Result<()> {

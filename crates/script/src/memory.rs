@@ -61,6 +61,11 @@ impl Ledger {
         self.enter(Share::default(), self.limit_bytes.get(), members);
     }
 
+    /// What the runtime holds.
+    pub fn used_bytes(&self) -> usize {
+        self.used_bytes.get()
+    }
+
     /// Whether an allocation was refused in this iteration.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted.get()

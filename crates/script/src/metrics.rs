@@ -3,21 +3,21 @@
 use std::rc::Rc;
 
 use plimsoll_core::record::Kind;
-use rquickjs::function::{Func, Opt};
+use rquickjs::function::Opt;
 use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Object, Result, Value};
 
-use crate::native::{borrowed, metric_tags_of};
+use crate::host::Natives;
 use crate::state::VuState;
+use crate::values::{borrowed, metric_tags_of};
 
 /// Characters of a metric's name, at least and at most.
 const NAME_LENGTH: std::ops::RangeInclusive<usize> = 2..=129;
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let define =
-        move |ctx: Ctx<'js>, metric: Object<'js>, kind: String, name: String, is_time: bool| define(&ctx, &vu, &metric, &kind, name, is_time);
-    native.set("define", Func::from(define))
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("define", |ctx: Ctx<'js>, metric: Object<'js>, kind: String, name: String, is_time: bool| {
+        define(&ctx, &VuState::running(&ctx)?, &metric, &kind, name, is_time)
+    })
 }
 
 fn is_name(name: &str) -> bool {

@@ -7,29 +7,21 @@ use std::sync::Arc;
 use rquickjs::function::Func;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Result};
+use rquickjs::{Ctx, Error, Exception, Module, Object, Result};
 use url::Url;
 
 use crate::builtin;
 use crate::bundle::Bundle;
 use crate::commonjs;
+use crate::host::Natives;
 use crate::intrinsics::Needs;
 use crate::packages::Asked;
 use crate::resolve;
-use crate::runtime::Running;
 use crate::state::VuState;
 use crate::unit::{Kind, Unit};
 
-const PRELUDE: &str = include_str!("js/prelude.js");
-
 /// Finds modules for the VU that runs.
-pub struct ScriptModules(pub Running);
-
-impl ScriptModules {
-    fn vu(&self, ctx: &Ctx<'_>) -> Result<Rc<VuState>> {
-        self.0.vu().ok_or_else(|| Exception::throw_message(ctx, "the VU has ended"))
-    }
-}
+pub struct ScriptModules;
 
 /// A module by name, compiled once per run: the other VUs load its bytecode.
 pub fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl FnOnce() -> Result<String>) -> Result<Module<'js, Declared>> {
@@ -47,19 +39,10 @@ pub fn compiled<'js>(ctx: &Ctx<'js>, bundle: &Bundle, name: &str, source: impl F
     Ok(module)
 }
 
-/// A function that gives what a module of ours exports, by its name. Such a module has nothing to wait for, so that it is
-/// complete once it was evaluated.
-pub fn exports<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<Function<'js>> {
-    let vu = state.clone();
-    Function::new(ctx.clone(), move |ctx: Ctx<'js>, name: String| -> Result<Object<'js>> {
-        let (module, _) = builtin(&ctx, &vu, &name)?.eval()?;
-        module.namespace()
-    })
-}
-
-/// The module of the prelude, whose default export makes k6's modules and globals.
-pub fn prelude<'js>(ctx: &Ctx<'js>, bundle: &Bundle) -> Result<Module<'js, Declared>> {
-    compiled(ctx, bundle, "plimsoll:prelude", || Ok(PRELUDE.to_owned()))
+/// What a module of ours exports. Such a module has nothing to wait for, so that it is complete once it was evaluated.
+pub fn exports<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str) -> Result<Object<'js>> {
+    let (module, _) = builtin(ctx, state, name)?.eval()?;
+    module.namespace()
 }
 
 /// A file as it is compiled, or its mistake thrown with its place.
@@ -93,9 +76,9 @@ pub fn builtin<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str) -> Result<M
         return Err(Exception::throw_message(ctx, &format!("cannot import '{name}': {}", builtin::why_not(name))));
     };
     let module = compiled(ctx, &state.bundle, name, || Ok(builtin.source.to_owned()))?;
-    let native = Object::new(ctx.clone())?;
-    (builtin.install)(ctx, state, &native)?;
-    module.meta()?.set("native", native)?;
+    let natives = Natives::new(ctx, state, builtin.name)?;
+    (builtin.install)(&natives)?;
+    module.meta()?.set("native", natives.object)?;
     Ok(module)
 }
 
@@ -136,14 +119,14 @@ fn throw_at(ctx: &Ctx<'_>, message: &str, file: &str, line: Option<usize>) -> Er
 
 impl Resolver for ScriptModules {
     fn resolve<'js>(&mut self, ctx: &Ctx<'js>, base: &str, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<String> {
-        let vu = self.vu(ctx)?;
+        let vu = VuState::running(ctx)?;
         resolve(ctx, &vu, base, name, Asked::Import)
     }
 }
 
 impl Loader for ScriptModules {
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str, _attributes: Option<ImportAttributes<'js>>) -> Result<Module<'js, Declared>> {
-        let vu = self.vu(ctx)?;
+        let vu = VuState::running(ctx)?;
         if let Some(path) = name.strip_prefix(commonjs::PREFIX) {
             return commonjs::facade(ctx, &vu, name, path);
         }

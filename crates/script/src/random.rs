@@ -1,18 +1,15 @@
 //! Random numbers of the operating system: the global `crypto` as far as it needs nothing else.
 
-use std::rc::Rc;
-
-use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, Object, Result, TypedArray, Value};
 
-use crate::state::VuState;
+use crate::host::Natives;
 
 /// What one call of getRandomValues may fill, in bytes (Web Cryptography API, 10.1.1).
 const MOST_BYTES: usize = 65_536;
 
-pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    native.set("fill", Func::from(|ctx: Ctx<'js>, array: Value<'js>| fill(&ctx, &array)))?;
-    native.set("uuid", Func::from(|ctx: Ctx<'js>| -> Result<String> { Ok(uuid(&bytes(&ctx, 16)?)) }))
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("fill", |ctx: Ctx<'js>, array: Value<'js>| fill(&ctx, &array))?;
+    natives.add("uuid", |ctx: Ctx<'js>| -> Result<String> { Ok(uuid(&bytes(&ctx, 16)?)) })
 }
 
 /// So many random bytes.
@@ -35,7 +32,7 @@ fn fill<'js>(ctx: &Ctx<'js>, array: &Value<'js>) -> Result<()> {
             || object.is_typed_array::<i32>()
             || object.is_typed_array::<u64>()
             || object.is_typed_array::<i64>()
-            || crate::native::class_of(object).as_deref() == Some("Uint8ClampedArray")
+            || crate::values::class_of(object).as_deref() == Some("Uint8ClampedArray")
     });
     let Some(object) = object else {
         return Err(Exception::throw_type(ctx, "getRandomValues() wants a typed array of integers, as in new Uint8Array(16)"));
@@ -43,7 +40,7 @@ fn fill<'js>(ctx: &Ctx<'js>, array: &Value<'js>) -> Result<()> {
     let (buffer, offset, length): (Object, usize, usize) = (object.get("buffer")?, object.get("byteOffset")?, object.get("byteLength")?);
     if length > MOST_BYTES {
         let what = format!("getRandomValues() fills at most {MOST_BYTES} bytes, not {length}; fill larger arrays in parts");
-        return Err(crate::native::throw_named(ctx, "QuotaExceededError", &what));
+        return Err(crate::values::throw_named(ctx, "QuotaExceededError", &what));
     }
     let bytes = bytes(ctx, length)?;
     let view = TypedArray::<u8>::from_arraybuffer(rquickjs::ArrayBuffer::from_object(buffer).ok_or(rquickjs::Error::Unknown)?)?;

@@ -1,7 +1,7 @@
 //! The few raw calls of QuickJS that rquickjs' safe ones make dear on the hot path: each of those clones the context
 //! and copies texts. Everything here keeps the reference counts itself.
 
-use rquickjs::{qjs, Ctx, Error, Object, Result, Value};
+use rquickjs::{qjs, Ctx, Error, Function, Object, Result, Value};
 
 /// A value that this holds a reference to; freed with it.
 pub struct Held {
@@ -28,11 +28,19 @@ impl Held {
         Self { ctx, value: unsafe { qjs::JS_DupValue(ctx, object.as_raw()) } }
     }
 
-    /// The object that `of` was given, in its own context.
+    /// The object that `of` was given, for a context of the same runtime.
     pub fn object<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
-        // SAFETY: the value is alive and of that context; the new reference goes to the result.
-        let value = unsafe { Value::from_raw(ctx.clone(), qjs::JS_DupValue(self.ctx, self.value)) };
-        value.into_object().ok_or(Error::Unknown)
+        self.in_context(ctx).into_object().ok_or(Error::Unknown)
+    }
+
+    /// As `object`, where it is a function.
+    pub fn function<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>> {
+        self.in_context(ctx).into_function().ok_or(Error::Unknown)
+    }
+
+    fn in_context<'js>(&self, ctx: &Ctx<'js>) -> Value<'js> {
+        // SAFETY: the value is alive; the new reference goes to the result.
+        unsafe { Value::from_raw(ctx.clone(), qjs::JS_DupValue(self.ctx, self.value)) }
     }
 
     /// Gives the reference away.

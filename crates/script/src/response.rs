@@ -8,12 +8,12 @@ use std::rc::Rc;
 use bytes::Bytes;
 use cookie_store::RawCookie;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Constructor, Func, This};
-use rquickjs::object::{Accessor, Property};
-use rquickjs::{ArrayBuffer, Class, Ctx, Error, Exception, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::function::{Constructor, Opt, This};
+use rquickjs::{ArrayBuffer, Class, Coerced, Ctx, Error, Exception, FromJs, IntoJs, JsLifetime, Object, Result, Value};
 
 use crate::compression;
 use crate::effect::{code, HttpRequest, HttpResponse, Timings};
+use crate::host::{settle, Natives};
 use crate::intrinsics;
 use crate::json;
 use crate::raw::Held;
@@ -129,58 +129,88 @@ pub struct Prototypes {
     phases: Held,
 }
 
-/// Defines the fields, and gives `js/http.js` what it needs for those it makes itself.
-pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let prototype = Object::new(ctx.clone())?;
-    field(&prototype, "status", false, |ctx, of| of.got.status.into_js(ctx))?;
-    field(&prototype, "status_text", false, |ctx, of| match of.got.status {
+/// Reads a field of a Response.
+type Read = for<'js> fn(&Ctx<'js>, &Response) -> Result<Value<'js>>;
+
+/// A field, and whether its value is made once and kept: a script may write into an object.
+static FIELDS: [(&str, bool, Read); 16] = [
+    ("status", false, |ctx, of| of.got.status.into_js(ctx)),
+    ("status_text", false, |ctx, of| match of.got.status {
         0 => "".into_js(ctx),
         status => format!("{status} {}", of.got.head.reason()).into_js(ctx),
-    })?;
-    field(&prototype, "url", false, |ctx, of| of.request.address.as_str().into_js(ctx))?;
-    field(&prototype, "proto", false, |ctx, of| of.got.proto.into_js(ctx))?;
-    field(&prototype, "remote_ip", false, |ctx, of| of.got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(ctx))?;
-    field(&prototype, "remote_port", false, |ctx, of| of.got.remote.map_or(0, |remote| remote.port()).into_js(ctx))?;
-    field(&prototype, "tls_version", false, |ctx, of| of.got.tls.map_or("", |tls| tls.version).into_js(ctx))?;
-    field(&prototype, "tls_cipher_suite", false, |ctx, of| of.got.tls.map_or("", |tls| tls.cipher_suite).into_js(ctx))?;
-    field(&prototype, "ocsp", true, ocsp)?;
-    field(&prototype, "error", false, |ctx, of| of.error().into_js(ctx))?;
-    field(&prototype, "error_code", false, |ctx, of| of.error_code().into_js(ctx))?;
-    field(&prototype, "headers", true, headers)?;
-    field(&prototype, "cookies", true, cookies)?;
-    field(&prototype, "request", true, request)?;
-    field(&prototype, "body", true, body)?;
+    }),
+    ("url", false, |ctx, of| of.request.address.as_str().into_js(ctx)),
+    ("proto", false, |ctx, of| of.got.proto.into_js(ctx)),
+    ("remote_ip", false, |ctx, of| of.got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(ctx)),
+    ("remote_port", false, |ctx, of| of.got.remote.map_or(0, |remote| remote.port()).into_js(ctx)),
+    ("tls_version", false, |ctx, of| of.got.tls.map_or("", |tls| tls.version).into_js(ctx)),
+    ("tls_cipher_suite", false, |ctx, of| of.got.tls.map_or("", |tls| tls.cipher_suite).into_js(ctx)),
+    ("ocsp", true, ocsp),
+    ("error", false, |ctx, of| of.error().into_js(ctx)),
+    ("error_code", false, |ctx, of| of.error_code().into_js(ctx)),
+    ("headers", true, headers),
+    ("cookies", true, cookies),
+    ("request", true, request),
+    ("body", true, body),
     // An object of its own: one that held the response would make a cycle, which only the garbage collector could free.
-    let vu = state.clone();
-    field(&prototype, "timings", true, move |ctx, of| {
+    ("timings", true, |ctx, of| {
+        let vu = VuState::running(ctx)?;
         let prototype = vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.phases.object(ctx)?;
         Class::instance_proto(Phases(of.got.timings), prototype).map(Class::into_value)
-    })?;
-    let phases = phases_prototype(ctx)?;
-    state.prototypes.replace(Some(Prototypes { response: Held::of(&prototype), phases: Held::of(&phases) }));
-    native.set("responsePrototype", prototype)?;
-    native.set("bodyAsJson", Func::from(body_as_json))?;
-    native.set("selectJson", Func::from(selector::select))?;
-    native.set("timingsPrototype", phases)
+    }),
+];
+
+static NOT_YET: [(&str, &str); 3] = [
+    ("html", "Response.html() is not supported yet; use json() or match the body as text"),
+    ("submitForm", "Response.submitForm() is not supported yet; send the form with http.post()"),
+    ("clickLink", "Response.clickLink() is not supported yet; send the request with http.get()"),
+];
+
+/// Makes the prototypes of the VU's context.
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    let response = Natives::new(&natives.ctx, &natives.vu, "Response")?;
+    for (name, kept, read) in FIELDS {
+        let get = move |ctx: Ctx<'js>, this: This<Class<'js, Response>>| -> Result<Value<'js>> {
+            let value = read(&ctx, &this.borrow())?;
+            if kept {
+                settle(&this, name, value.clone())?;
+            }
+            Ok(value)
+        };
+        response.add_until_set(name, get)?;
+    }
+    response.add_hidden("json", json)?;
+    response.add_hidden("toJSON", |this: This<Object<'js>>| listed_fields(&this, FIELDS.map(|(name, ..)| name)))?;
+    for (name, what) in NOT_YET {
+        response.add_hidden(name, move |ctx: Ctx<'js>| -> Result<()> { Err(Exception::throw_message(&ctx, what)) })?;
+    }
+    let phases = Natives::new(&natives.ctx, &natives.vu, "Timings")?;
+    for (name, read) in PHASES {
+        phases.add_getter(name, move |this: This<Class<'js, Phases>>| read(&this.borrow().0))?;
+    }
+    phases.add_hidden("toJSON", |this: This<Object<'js>>| listed_fields(&this, PHASES.map(|(name, _)| name)))?;
+    let prototypes = Prototypes { response: Held::of(&response.object), phases: Held::of(&phases.object) };
+    natives.vu.prototypes.replace(Some(prototypes));
+    Ok(())
 }
 
-/// A field that `read` makes a value of at each reading, or once if it is `kept`. What a script writes shadows it.
-fn field<'js>(
-    prototype: &Object<'js>,
-    name: &'static str,
-    kept: bool,
-    read: impl Fn(&Ctx<'js>, &Response) -> Result<Value<'js>> + 'js,
-) -> Result<()> {
-    let shadow = move |object: &Object<'js>, value: Value<'js>| object.prop(name, Property::from(value).writable().enumerable().configurable());
-    let get = move |ctx: Ctx<'js>, this: This<Class<'js, Response>>| -> Result<Value<'js>> {
-        let value = read(&ctx, &this.borrow())?;
-        if kept {
-            shadow(&this, value.clone())?;
-        }
-        Ok(value)
-    };
-    let set = move |this: This<Object<'js>>, value: Value<'js>| shadow(&this, value);
-    prototype.prop(name, Accessor::new(get, set).enumerable().configurable())
+/// The fields of an object as properties of a plain one.
+fn listed_fields<'js, const N: usize>(of: &Object<'js>, names: [&str; N]) -> Result<Object<'js>> {
+    let plain = Object::new(of.ctx().clone())?;
+    for name in names {
+        plain.set(name, of.get::<_, Value>(name)?)?;
+    }
+    Ok(plain)
+}
+
+/// The body as JSON, or what a path of gjson finds in it.
+fn json<'js>(ctx: Ctx<'js>, this: This<Class<'js, Response>>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
+    let response = this.borrow();
+    let body = response.json_text(&ctx)?;
+    match selector.0.filter(|selector| !selector.is_undefined()) {
+        None => json::parse(&ctx, body),
+        Some(selector) => selector::select(&ctx, body, &Coerced::<String>::from_js(&ctx, selector)?.0),
+    }
 }
 
 fn body<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
@@ -190,10 +220,6 @@ fn body<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
         Ok(body) if response.as_binary => intrinsics::buffer(ctx, body).map(ArrayBuffer::into_value),
         Ok(body) => String::from_utf8_lossy(body).as_ref().into_js(ctx),
     }
-}
-
-fn body_as_json<'js>(ctx: Ctx<'js>, response: Class<'js, Response>) -> Result<Value<'js>> {
-    json::parse(&ctx, response.borrow().json_text(&ctx)?)
 }
 
 /// Stapled answers are not looked at: over TLS the status is unknown, as k6 says where none came.
@@ -293,23 +319,16 @@ fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     Ok(request.into_value())
 }
 
+type ReadPhase = fn(&Timings) -> f64;
+
 /// The phases in ms, named as in k6.
-fn phases_prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let prototype = Object::new(ctx.clone())?;
-    type Read = fn(&Timings) -> f64;
-    let phases: [(&str, Read); 8] = [
-        ("duration", |timings| timings.duration()),
-        ("blocked", |timings| timings.blocked),
-        ("looking_up", |timings| timings.looking_up),
-        ("connecting", |timings| timings.connecting),
-        ("tls_handshaking", |timings| timings.tls_handshaking),
-        ("sending", |timings| timings.sending),
-        ("waiting", |timings| timings.waiting),
-        ("receiving", |timings| timings.receiving),
-    ];
-    for (name, read) in phases {
-        let get = move |this: This<Class<'js, Phases>>| read(&this.borrow().0);
-        prototype.prop(name, Accessor::new_get(get).enumerable().configurable())?;
-    }
-    Ok(prototype)
-}
+static PHASES: [(&str, ReadPhase); 8] = [
+    ("duration", |timings| timings.duration()),
+    ("blocked", |timings| timings.blocked),
+    ("looking_up", |timings| timings.looking_up),
+    ("connecting", |timings| timings.connecting),
+    ("tls_handshaking", |timings| timings.tls_handshaking),
+    ("sending", |timings| timings.sending),
+    ("waiting", |timings| timings.waiting),
+    ("receiving", |timings| timings.receiving),
+];

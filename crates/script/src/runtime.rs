@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 use rquickjs::allocator::Allocator;
 use rquickjs::{qjs, Context, Function, Runtime};
 
+use crate::host::HostFunctions;
 use crate::intrinsics;
 use crate::memory::{Ledger, Limited, Share};
 use crate::modules::ScriptModules;
@@ -23,6 +24,8 @@ use crate::state::VuState;
 const MOST_MEMBERS: usize = 32;
 /// Kept free below QuickJS's own limit of the stack, for native frames.
 const STACK_RESERVE_BYTES: usize = 48 << 10;
+/// What a VU may allocate while it is made before garbage is collected: mostly there is none yet.
+const INIT_BYTES: usize = 8 << 20;
 /// The list of jobs comes within so many words after the frame.
 const NEAR_WORDS: usize = 32;
 /// A frame in use lies within so many bytes of the stack pointer when a runtime is watched.
@@ -32,26 +35,27 @@ static FIELDS: LazyLock<Option<Fields>> = LazyLock::new(Fields::find);
 
 thread_local! {
     static LATEST: RefCell<Weak<SharedRuntime>> = RefCell::default();
+    static RUNNING: RefCell<Option<Rc<VuState>>> = const { RefCell::new(None) };
+}
+
+/// The VU whose script this thread runs.
+pub fn running() -> Option<Rc<VuState>> {
+    RUNNING.with_borrow(Clone::clone)
 }
 
 pub struct SharedRuntime {
     /// Until the last VU has ended: what outlives a VU's context holds on to VUs, and they to this.
-    runtime: RefCell<Option<Runtime>>,
+    live: RefCell<Option<Live>>,
     raw: NonNull<qjs::JSRuntime>,
     fields: Option<Fields>,
     members: Cell<usize>,
     pub memory: Rc<Ledger>,
-    running: Running,
 }
 
-/// The VU that runs in a runtime, for what QuickJS calls without saying for whom.
-#[derive(Clone, Default)]
-pub struct Running(Rc<RefCell<Option<Rc<VuState>>>>);
-
-impl Running {
-    pub fn vu(&self) -> Option<Rc<VuState>> {
-        self.0.borrow().clone()
-    }
+/// In the order in which they end.
+struct Live {
+    functions: HostFunctions,
+    runtime: Runtime,
 }
 
 /// What a VU keeps of its runtime while it does not run there.
@@ -87,40 +91,61 @@ impl SharedRuntime {
     }
 
     fn make() -> rquickjs::Result<Rc<Self>> {
-        let (memory, running) = (Ledger::unlimited(), Running::default());
+        let memory = Ledger::unlimited();
         let runtime = Runtime::new_with_alloc(Limited(memory.clone()))?;
+        let functions = HostFunctions::new(&runtime)?;
         // A runtime tells where it is by a context only.
-        let raw = NonNull::new(Context::base(&runtime)?.get_runtime_ptr()).ok_or(rquickjs::Error::Unknown)?;
-        let vu = running.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || vu.0.borrow().as_ref().is_some_and(|vu| vu.must_stop()))));
-        let vu = running.clone();
-        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
-            if let Some(vu) = vu.vu() {
+        let raw = NonNull::new(functions.base().get_runtime_ptr()).ok_or(rquickjs::Error::Unknown)?;
+        runtime.set_interrupt_handler(Some(Box::new(|| RUNNING.with_borrow(|vu| vu.as_ref().is_some_and(|vu| vu.must_stop())))));
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
+            if let Some(vu) = running() {
                 vu.note_rejection(&ctx, promise, reason, is_handled);
             }
         })));
-        runtime.set_loader(ScriptModules(running.clone()), ScriptModules(running.clone()));
-        let made = Rc::new(Self { runtime: RefCell::new(Some(runtime)), raw, fields: *FIELDS, members: Cell::new(0), memory, running });
+        runtime.set_loader(ScriptModules, ScriptModules);
+        let live = RefCell::new(Some(Live { functions, runtime }));
+        let made = Rc::new(Self { live, raw, fields: *FIELDS, members: Cell::new(0), memory });
         LATEST.set(Rc::downgrade(&made));
         Ok(made)
     }
 
     fn has_room(&self) -> bool {
-        self.fields.is_some() && self.members.get() < MOST_MEMBERS && self.runtime.borrow().is_some()
+        self.fields.is_some() && self.members.get() < MOST_MEMBERS && self.live.borrow().is_some()
     }
 
     /// A VU has ended, and its context is gone; the last one ends the runtime.
     pub fn part(&self) {
         self.members.set(self.members.get() - 1);
         if self.members.get() == 0 {
-            drop(self.runtime.take());
+            drop(self.live.take());
         }
     }
 
     /// A context for the VU that runs.
     pub fn context(&self) -> rquickjs::Result<Context> {
+        let live = self.live.borrow();
         // SAFETY: `raw` was asked of this runtime.
-        unsafe { intrinsics::context(self.runtime.borrow().as_ref().ok_or(rquickjs::Error::Unknown)?, self.raw) }
+        unsafe { intrinsics::context(&live.as_ref().ok_or(rquickjs::Error::Unknown)?.runtime, self.raw) }
+    }
+
+    /// Uses the functions of the host that the VUs of this runtime share.
+    pub fn with_functions<T>(&self, use_them: impl FnOnce(&HostFunctions) -> rquickjs::Result<T>) -> rquickjs::Result<T> {
+        use_them(&self.live.borrow().as_ref().ok_or(rquickjs::Error::Unknown)?.functions)
+    }
+
+    /// A VU is about to be made.
+    pub fn expect_growth(&self) {
+        self.collect_above(self.memory.used_bytes() + INIT_BYTES);
+    }
+
+    /// A VU has been made: garbage is collected when the runtime has grown by half, as QuickJS has it.
+    pub fn expect_garbage(&self) {
+        self.collect_above(self.memory.used_bytes() / 2 * 3);
+    }
+
+    fn collect_above(&self, bytes: usize) {
+        // SAFETY: the runtime lives as long as one of its VUs.
+        unsafe { qjs::JS_SetGCThreshold(self.raw.as_ptr(), bytes as _) }
     }
 
     /// The VU that runs begins an iteration.
@@ -130,7 +155,7 @@ impl SharedRuntime {
 
     /// Takes what the running VU has in the runtime out of it.
     pub fn leave(&self) -> Away {
-        let mut away = Away { vu: self.running.0.take(), memory: self.memory.leave(), frame: 0, jobs: None };
+        let mut away = Away { vu: RUNNING.take(), memory: self.memory.leave(), frame: 0, jobs: None };
         let Some(fields) = self.fields else { return away };
         // SAFETY: `Fields::find` has seen that these words of a runtime are the frame and the list of jobs.
         unsafe {
@@ -149,7 +174,7 @@ impl SharedRuntime {
     pub fn enter(&self, away: Away, stack_end: usize) {
         let limit_bytes = away.vu.as_ref().map_or(usize::MAX, |vu| vu.bundle.vu_memory_bytes);
         self.memory.enter(away.memory, limit_bytes, self.members.get());
-        self.running.0.replace(away.vu);
+        RUNNING.set(away.vu);
         // SAFETY: as in `leave`; the jobs are those it took, and the list is empty, as every other VU has left.
         unsafe {
             if let Some(fields) = self.fields {

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-use rquickjs::function::Func;
-use rquickjs::{Ctx, Exception, Object, Result};
+use rquickjs::{Ctx, Exception, Result};
 
+use crate::host::Natives;
 use crate::state::VuState;
 
 /// What a log shows in the place of a secret, as k6 has it.
@@ -136,12 +135,10 @@ fn read_file(path: &Path) -> std::result::Result<Vec<(String, String)>, String> 
     Ok(values)
 }
 
-pub fn install<'js>(_ctx: &Ctx<'js>, state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
-    let vu = state.clone();
-    let get = move |ctx: Ctx<'js>, source: Option<String>, name: String| -> Result<String> {
-        vu.bundle.secrets.get(source.as_deref(), &name).map_err(|what| Exception::throw_message(&ctx, &what))
-    };
-    native.set("get", Func::from(get))
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
+    natives.add("get", |ctx: Ctx<'js>, source: Option<String>, name: String| -> Result<String> {
+        VuState::running(&ctx)?.bundle.secrets.get(source.as_deref(), &name).map_err(|what| Exception::throw_message(&ctx, &what))
+    })
 }
 
 #[cfg(test)]

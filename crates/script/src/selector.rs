@@ -1,18 +1,15 @@
-//! `response.json(selector)` where the selector is more than names and indexes: gjson's path language.
+//! `response.json(selector)`: gjson's path language.
 
-use rquickjs::{Class, Ctx, Result, Value};
+use rquickjs::{Ctx, Result, Value};
 use serde::de::IgnoredAny;
 
 use crate::json;
-use crate::response::Response;
 
-/// What the selector finds in the body; undefined if it finds nothing, or the body is not JSON.
-pub fn select<'js>(ctx: Ctx<'js>, response: Class<'js, Response>, selector: String) -> Result<Value<'js>> {
-    let response = response.borrow();
-    let body = response.json_text(&ctx)?;
-    match find(body, &selector) {
-        Some(found) => json::parse(&ctx, found.as_bytes()),
-        None => Ok(Value::new_undefined(ctx)),
+/// What the selector finds in a body; undefined if it finds nothing, or the body is not JSON.
+pub fn select<'js>(ctx: &Ctx<'js>, body: &[u8], selector: &str) -> Result<Value<'js>> {
+    match find(body, selector) {
+        Some(found) => json::parse(ctx, found.as_bytes()),
+        None => Ok(Value::new_undefined(ctx.clone())),
     }
 }
 

@@ -17,9 +17,11 @@ use crate::bundle::{Bundle, ScriptError, Tally};
 use crate::cookies::SharedJar;
 use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::{Events, Rejections};
+use crate::http::Expected;
 use crate::places::place_of_call;
+use crate::raw::Held;
 use crate::response::Prototypes;
-use crate::runtime::SharedRuntime;
+use crate::runtime::{self, SharedRuntime};
 use crate::vu::{Input, Output};
 
 pub type SharedRecorder = Rc<RefCell<Recorder>>;
@@ -191,6 +193,10 @@ pub struct VuState {
     pub(crate) stack_end: Cell<usize>,
     /// Those of this VU's context.
     pub(crate) prototypes: RefCell<Option<Prototypes>>,
+    /// QuickJS' own JSON.parse of that context.
+    pub(crate) plain_parse: RefCell<Option<Held>>,
+    /// Which statuses count as success where a request does not say.
+    pub(crate) expected: RefCell<Expected>,
     pub resumed: Cell<Instant>,
     pub run_started: Cell<Instant>,
     pub test_aborted: RefCell<Option<String>>,
@@ -289,6 +295,8 @@ impl VuState {
             runtime: SharedRuntime::join().map_err(|error| ScriptError::no_runtime(&error))?,
             stack_end: Cell::new(0),
             prototypes: RefCell::default(),
+            plain_parse: RefCell::default(),
+            expected: RefCell::default(),
             bundle,
             recorder: recording.recorder,
             builtin: recording.builtin,
@@ -311,6 +319,11 @@ impl VuState {
             run_started: Cell::new(Instant::now()),
             test_aborted: RefCell::new(None),
         })
+    }
+
+    /// The VU whose script calls a function of the host.
+    pub fn running(ctx: &Ctx<'_>) -> Result<Rc<Self>, Error> {
+        runtime::running().ok_or_else(|| rquickjs::Exception::throw_message(ctx, "the VU has ended"))
     }
 
     /// Whether what the script computes now has to end.

@@ -1,21 +1,18 @@
 //! TextEncoder and TextDecoder (WHATWG Encoding) for UTF-8 and UTF-16.
 
-use std::rc::Rc;
+use rquickjs::{Array, Ctx, Exception, IntoJs, Result, TypedArray, Value};
 
-use rquickjs::function::Func;
-use rquickjs::{Array, Ctx, Exception, IntoJs, Object, Result, TypedArray, Value};
-
-use crate::native::{bytes_of, text_bytes};
-use crate::state::VuState;
+use crate::host::Natives;
+use crate::values::{bytes_of, text_bytes};
 
 /// A character in the place of what cannot be decoded.
 const REPLACEMENT: char = '\u{fffd}';
 
-pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>) -> Result<()> {
+pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     let encode = |ctx: Ctx<'js>, text: rquickjs::String<'js>| TypedArray::<u8>::new(ctx.clone(), text_bytes(&ctx, text.as_value())?);
-    native.set("encode", Func::from(encode))?;
+    natives.add("encode", encode)?;
     let name = |label: String| name_of(&label);
-    native.set("name", Func::from(name))?;
+    natives.add("name", name)?;
     // [text, bytes left over for the next part] from the bytes that were left over, and the next part.
     let decode = |ctx: Ctx<'js>, name: String, fatal: bool, left: Value<'js>, input: Value<'js>, stream: bool| -> Result<Array<'js>> {
         let mut bytes = bytes_of(&ctx, &left, "decode()")?;
@@ -32,7 +29,7 @@ pub fn install<'js>(_ctx: &Ctx<'js>, _state: &Rc<VuState>, native: &Object<'js>)
         decoded.set(1, TypedArray::<u8>::new(ctx, &bytes[read..])?)?;
         Ok(decoded)
     };
-    native.set("decode", Func::from(decode))
+    natives.add("decode", decode)
 }
 
 /// The encoding that a label stands for, of those that k6 knows.

@@ -13,9 +13,9 @@ use crate::bundle::ScriptError;
 use crate::commonjs;
 use crate::effect::{Effect, Reply};
 use crate::events::Events;
+use crate::globals;
 use crate::json;
 use crate::modules;
-use crate::native;
 use crate::places::{missing_export, place_in_script};
 use crate::runtime::Away;
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
@@ -135,12 +135,13 @@ impl Drop for Vu {
 
 fn body(state: &Rc<VuState>) {
     state.runtime.enter(Away::new(state.clone()), state.stack_end.get());
+    state.runtime.expect_growth();
     match state.runtime.context() {
         Ok(context) => {
             // SAFETY: this coroutine alone uses the context, and while it runs nobody else is in the runtime: the others
             // have left it. The safe way would lock the runtime for as long as the VU is suspended.
             serve(&unsafe { Ctx::from_raw(context.as_raw()) }, state);
-            drop(state.prototypes.take());
+            drop((state.prototypes.take(), state.plain_parse.take()));
         }
         Err(error) => drop(state.suspend(Output::Loaded(Err(ScriptError::no_runtime(&error))))),
     }
@@ -175,6 +176,7 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
         }
     };
     state.in_init.set(false);
+    state.runtime.expect_garbage();
     give_back_stack(state.stack_end.get());
     let mut input = state.rest(ctx, Output::Loaded(Ok(info)));
     while let Input::Run(job) = input {
@@ -191,7 +193,7 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
 
 fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<(Object<'js>, InitInfo), ScriptError> {
     let main = state.bundle.main.to_string_lossy().into_owned();
-    native::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
+    globals::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
     let evaluated = (|| {
         if modules::unit(ctx, &state.bundle, &main)?.kind == Kind::CommonJs {
             let exports = commonjs::run(ctx, state, &main)?;

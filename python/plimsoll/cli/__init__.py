@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from plimsoll.cli.analyze import analyze
 from plimsoll.cli.capacity import capacity
+from plimsoll.cli.compare import compare
 from plimsoll.cli.control import control
+from plimsoll.cli.decompose import decompose
 from plimsoll.cli.demo import demo
 from plimsoll.cli.doctor import doctor
 from plimsoll.cli.drain import drain
@@ -20,6 +23,7 @@ from plimsoll.cli.lab import lab
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.run import run
 from plimsoll.cli.signals import serve_signals
+from plimsoll.cli.sweep import sweep
 from plimsoll.errors import PlimsollError
 
 EXIT_INTERRUPTED = 130
@@ -45,12 +49,35 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"plimsoll {version('plimsoll-line')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _plimsoll(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    pass
+
+
 # Verbs that read their flags themselves.
 _OWN_FLAGS: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command()(demo)
 app.command(context_settings=_OWN_FLAGS)(run)
 app.command()(control)
 app.command()(capacity)
+app.command()(analyze)
+app.command()(compare)
+app.command()(decompose)
+app.command()(sweep)
 app.command()(hold)
 app.command()(grow)
 app.command()(drain)

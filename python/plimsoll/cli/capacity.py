@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from plimsoll.verbs import Answer
+    from plimsoll.session import Answer
 
 
 def capacity(

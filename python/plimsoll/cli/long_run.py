@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from plimsoll.cli.capacity import show
 
 if TYPE_CHECKING:
-    from plimsoll.long_runs import Answer, Listeners
+    from plimsoll.long_runs import Listeners
+    from plimsoll.session import Answer
     from plimsoll.plans import Choices
 
 

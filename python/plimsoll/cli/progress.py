@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from plimsoll.experiments.result import Progress
+    from plimsoll.experiments.trials import TrialProgress
 
 EVERY_S = 5
 PHASES = {
@@ -57,3 +58,33 @@ class ProgressLine:
 
     def _line_break(self) -> str:
         return "\n" if self._live and not self._quiet and self._seen else ""
+
+
+class TrialLine:
+    """The same for experiments made of trials."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._trial = 0
+
+    def __call__(self, progress: TrialProgress) -> None:
+        if self._quiet or (not self._live and progress.number == self._trial):
+            return
+        self._trial = progress.number
+        what = f"{progress.label}, {progress.level}" if progress.label else progress.level
+        text = f"trial {progress.number:>3} of {progress.of}  {what:<40}"
+        if self._live:
+            text += f"  {progress.second:>3} of {progress.seconds} s  {progress.done_per_s:.1f}/s done"
+            print(f"\r\x1b[2K{text[:118]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text.rstrip(), file=sys.stderr, flush=True)
+
+    def say(self, message: str) -> None:
+        """A sentence on a line of its own, quiet or not."""
+        line_break = "\n" if self._live and not self._quiet and self._trial else ""
+        print(f"{line_break}{message}", file=sys.stderr, flush=True)
+
+    def done(self) -> None:
+        """End the line."""
+        print("\n" if self._live and not self._quiet and self._trial else "", end="", file=sys.stderr)

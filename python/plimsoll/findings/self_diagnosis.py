@@ -21,6 +21,7 @@ LEAST_STALL_MS = 5.0
 LEAST_LAG_MS = 1.0
 OF_MEDIAN = 0.10
 OF_P99 = 0.50
+_LEAST_RESPONSES = 100  # of fewer, p99 is the slowest one
 NEAR = 0.90
 MEMORY_LEFT = 0.05
 _LASTS_SHARE, _LASTS_SECONDS = 0.10, 2
@@ -211,17 +212,25 @@ class Lateness:
     p99_ms: float
     response_p50_ms: float
     response_p99_ms: float
+    responses: int
 
     @classmethod
     def of(cls, facts: GeneratorSeconds) -> Lateness:
         """That of a run; times that nobody measured are 0."""
-        lags = (facts.median(name) or 0.0 for name in ("lag_p50_ms", "lag_p99_ms"))
-        return cls(*lags, *(facts.response_ms(quantile) or 0.0 for quantile in (0.50, 0.99)))
+        return cls(
+            p50_ms=facts.median("lag_p50_ms") or 0.0,
+            p99_ms=facts.median("lag_p99_ms") or 0.0,
+            response_p50_ms=facts.response_ms(0.50) or 0.0,
+            response_p99_ms=facts.response_ms(0.99) or 0.0,
+            responses=facts.responses,
+        )
 
     @property
     def shows(self) -> bool:
         """Whether the median or p99 of response times is the generator's to a good part."""
         median_shows = self.p50_ms > max(LEAST_LAG_MS, OF_MEDIAN * self.response_p50_ms)
+        if self.responses < _LEAST_RESPONSES:
+            return median_shows
         return median_shows or self.p99_ms > max(LEAST_LAG_MS, OF_P99 * self.response_p99_ms)
 
 

@@ -22,7 +22,7 @@ WATCHED_S = 1.0
 # A VU's stack is a memory map with its guard page.
 MAPS_PER_VU = 2
 # A VU's memory as the engine reckons it for a script that states no maxVUs.
-VU_BYTES = 256 << 10
+VU_BYTES = 128 << 10
 MIB, GIB = 1 << 20, 1 << 30
 # Read without a system call, in about 20 ns; hpet and acpi_pm take a microsecond and more for each of many readings.
 QUICK_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter")

@@ -2,8 +2,9 @@
 
     http://host/path#place      the number at `place` in a JSON document; `/path#place` below the target's URL
     sql:DSN QUERY               the first value of the query's first row (sqlite:///file.db, postgresql://user@host/db)
-    log:FILE PATTERN            how many lines of the file have matched the regular expression so far; only what is
-    new is read size:PATH                   bytes of a file, or of all files in a folder
+    log:FILE PATTERN            how many lines of the file have matched the regular expression so far (only what is
+                                new is read)
+    size:PATH                   bytes of a file, or of all files in a folder
     anything else               a shell command that prints the number last
 
 `reading` raises InputError for what cannot be understood; a reading that fails is ProbeUnavailable: data, not a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,21 @@ HANDLED = {
         "limited_by",
         "headroom",
     ),
-    *("generator", "next", "run", "steps", "reasons", "invalid", "invalid_because", "notes", "warnings", "data_volume"),
+    *(
+        "level_unit",
+        "resource",
+        "generator",
+        "next",
+        "run",
+        "steps",
+        "reasons",
+        "invalid",
+        "invalid_because",
+        "notes",
+        "warnings",
+        "data_volume",
+    ),
+    *("verdict", "a", "b", "margin", "pairs_planned", "parts"),
     *("facts", "evidence", "trouble", "failed_share"),
 }
 
@@ -63,6 +77,7 @@ class FindingView:
     caveats: list[str]
     next_steps: list[str]
     gauge: Gauge | None
+    sentences: list[str] = field(default_factory=list)
 
 
 def as_mapping(finding: Any) -> dict[str, Any]:
@@ -79,7 +94,8 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     """The finding in words; levels carry the unit that the finding names, else `unit`."""
-    unit = wording.LEVEL_UNITS.get(str(section(finding, "capacity").get("unit")), unit)
+    named = section(finding, "capacity").get("unit") or finding.get("level_unit")
+    unit = wording.LEVEL_UNITS.get(str(named), unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
     evidence = limited.get("evidence") or finding.get("evidence")
@@ -97,6 +113,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         caveats=_caveats(finding),
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
+        sentences=_texts(finding.get("sentences")),
     )
 
 
@@ -109,7 +126,7 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:
     """Why it is invalid, then what to know before trusting it; each once, and not the generator's own words again."""
-    keys = ("invalid_because", "reasons", "notes", "warnings")
+    keys = ("invalid_because", "reasons", "anomalies", "notes", "warnings")
     said = dict.fromkeys(text for key in keys for text in _texts(finding.get(key)))
     known = (section(finding, "generator").get("words"), finding.get("answer") if _is_unanswered(finding) else None)
     return [text for text in said if not any(text in str(words) for words in known if words)]
@@ -197,8 +214,11 @@ def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
     return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
 
 
-def _unmet_words(verdicts: Iterable[Mapping[str, Any]]) -> str:
+def _unmet_words(verdicts: Sequence[Mapping[str, Any]]) -> str:
     kinds = {item.get("verdict") for item in verdicts}
+    levels = {item.get("level") for item in verdicts}
+    if levels == {None} and len(kinds) == 1 and kinds <= {"met", "failed"}:  # a summary of no level
+        return f"{wording.verdict(kinds.pop())} over the whole test"
     if "failed" in kinds:
         return "not met at any level tried"
     return "undecided: too few samples at every level" if kinds else "not judged"

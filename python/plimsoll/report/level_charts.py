@@ -30,6 +30,7 @@ SHAPES = {
     "unknown": "square",
 }
 LABEL_LINE_PX = 15
+MOST_STATED = 3
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,17 @@ def throughput_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str
 
 
 def response_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str, Any] | None:
-    """Response time p50 and p90 in ms over the level; logarithmic where it spans more than LOG_FROM_RATIO."""
+    """Response time p50 and p90 in ms over the level, of a table without these what it states; logarithmic where it
+    spans more than LOG_FROM_RATIO."""
     points = [(step, "p50 (median)", step.p50_ms) for step in steps]
     points += [(step, "p90", step.p90_ms) for step in steps]
+    names = ["p50 (median)", "p90"]
+    if not any(is_number(value) for _, _, value in points):
+        names = list(dict.fromkeys(name for step in steps for name in step.stated_ms if name != "max"))[:MOST_STATED]
+        points = [(step, name, step.stated_ms.get(name)) for name in names for step in steps]
     values = [value for _, _, value in points if is_number(value) and value > 0]
     logarithmic = bool(values) and max(values) > LOG_FROM_RATIO * min(values)
     title = "Response time, ms (logarithmic)" if logarithmic else "Response time, ms"
-    names = ["p50 (median)", "p90"]
     return _curves(points, names, marks, unit, title, "percentile", None if logarithmic else 0)
 
 

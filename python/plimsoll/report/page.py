@@ -13,6 +13,7 @@ from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.time_charts import Chart
+from plimsoll.report.trials import TrialsSection, trials_section
 
 STATUS_WORDS = {
     "finished": "finished",
@@ -62,12 +63,20 @@ class Page:
     machine: list[tuple[str, str]]
     events: list[tuple[str, str, str]]
     facts: dict[str, Any] = field(default_factory=dict)
+    trials: TrialsSection | None = None
     long_run: list[Chart] = field(default_factory=list)
 
     @property
     def charts(self) -> list[Chart]:
         """Every chart of the page, in order."""
-        return [*self.long_run, *self.curves, *self.over_time, *self.resources, *self.generator_charts]
+        return [
+            *self.long_run,
+            *self.curves,
+            *(self.trials.charts if self.trials else []),
+            *self.over_time,
+            *self.resources,
+            *self.generator_charts,
+        ]
 
 
 def build(run: RunEvidence) -> Page:
@@ -95,20 +104,31 @@ def build(run: RunEvidence) -> Page:
         objectives=[(line, tables.objective_rows(line)) for line in objectives],
         over_time=time_charts.load_charts(run, unit),
         resources=time_charts.resource_charts(run),
-        generator_words=str(section(main, "generator").get("words") or ""),
-        generator_rows=tables.generator_rows(run, main),
+        generator_words=_NO_GENERATOR if _is_imported(run) else str(section(main, "generator").get("words") or ""),
+        generator_rows=[] if _is_imported(run) else tables.generator_rows(run, main),
         generator_charts=time_charts.generator_charts(run),
         workload=tables.workload_rows(run.manifest),
         mix=tables.mix_rows(run.manifest),
         machine=tables.machine_rows(run.manifest),
         events=_event_rows(run),
         facts=_method_facts(run),
+        trials=trials_section(run),
         long_run=long_charts.charts_of(run),
     )
 
 
+_NO_GENERATOR = "The source has nothing about its generator, so that cannot be ruled out as the limit."
+
+
+def _is_imported(run: RunEvidence) -> bool:
+    """Whether another tool made the load, so that facts of machine and generator are not those of the test."""
+    return run.manifest.get("experiment") == "analyze"
+
+
 def _title(run: RunEvidence) -> str:
     experiment = str(run.manifest.get("experiment") or "run").capitalize()
+    if _is_imported(run):
+        return f"{experiment}: {Path(str(section(run.manifest, 'options').get('source') or run.name)).name}"
     script = section(run.manifest, "script").get("path")
     subject = Path(str(script)).name if script else run.name
     target = section(section(run.manifest, "study"), "target").get("url")
@@ -186,6 +206,8 @@ def _tally_tables(
     run: RunEvidence, main: Mapping[str, Any], unit: str, objectives: list[ObjectiveLine]
 ) -> tuple[list[TallyTable], list[TallyTable]]:
     """Tables at the level that matters most, and of the whole run (all levels mixed)."""
+    if run.plan:
+        return [], []  # variants mixed would be a number of nothing
     at_level: list[TallyTable] = []
     for level, why in _levels_of_interest(run, main):
         steps = _steps_at(run.steps, level)
@@ -229,6 +251,7 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
     skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result", "data_volume"}
+    skipped |= {"switch", "ready"} if run.plan else set()
     skipped |= {
         "hold_result",
         "grow_result",

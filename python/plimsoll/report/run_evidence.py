@@ -34,6 +34,8 @@ class RunEvidence:
     duration_s: int = 0
     operation_metric: str | None = None
     request_metric: str | None = None
+    plan: dict[str, Any] = field(default_factory=dict)
+    trials: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def times_metric(self) -> str | None:
@@ -47,8 +49,9 @@ def read_run(run_dir: Path) -> RunEvidence:
     run = RunEvidence(
         Path(run_dir).resolve().name, reader.state, reader.manifest, read_findings(run_dir), reader.events()
     )
+    run.plan, run.trials = reader.plan(), reader.trials()
     run.steps = steps_from_findings(run.findings)
-    if not run.steps:
+    if not run.steps and not run.plan:
         seconds = [(snapshot.second, snapshot.level) for snapshot in reader.snapshots()]
         end_s = seconds[-1][0] + 1 if seconds else 0
         run.steps = steps_from_events(run.events, end_s) or steps_from_levels(seconds)
@@ -147,6 +150,10 @@ def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
         status = "interrupted" if reader.state in ("interrupted", "killed", "running") else reader.state
         found = run_finding_of(reader.snapshots(), reader.resources(), status=status, run_path=str(reader.path))
         return [found] if found else []
+    if reader.plan():
+        from plimsoll.findings.of_trials import finding_of_trials
+
+        return [finding_of_trials(reader, status="interrupted" if reader.state != "failed" else "failed")]
     if reader.manifest.get("experiment") in ("hold", "grow", "drain"):
         return _partial_long_run(reader)
     proven = any("measured_from_s" in event for event in reader.events("step_ended"))

@@ -21,7 +21,8 @@ MOST_STRETCHES = 60
 class Step:
     """One stretch of time at one level; times in s since the run's start, rates per s.
 
-    `measured_from_s` lies in [start_s, end_s]: what comes before is warm-up and counts in no number.
+    `measured_from_s` lies in [start_s, end_s]: what comes before is warm-up and counts in no number. `stated_ms`: the
+    times that a published table states of it, by statistic.
     """
 
     level: float
@@ -40,6 +41,7 @@ class Step:
     in_flight_end: int | None = None
     volume_start: float | None = None
     cpu: dict[str, float] = field(default_factory=dict)
+    stated_ms: dict[str, float] = field(default_factory=dict)
     planned: int = 0
     done: int = 0
     times: Tally = field(default_factory=Tally)
@@ -93,9 +95,12 @@ def steps_from_findings(findings: Sequence[Mapping[str, Any]]) -> list[Step]:
 
 
 def _from_entry(entry: Any) -> Step | None:
-    if not isinstance(entry, Mapping) or not all(is_number(entry.get(key)) for key in ("level", "start_s", "end_s")):
+    if not isinstance(entry, Mapping) or not is_number(entry.get("level")):
         return None
-    start_s, end_s = float(entry["start_s"]), float(entry["end_s"])
+    timeless = entry.get("start_s", 0) is None and entry.get("end_s", 0) is None  # a row of a published table
+    if not timeless and not all(is_number(entry.get(key)) for key in ("start_s", "end_s")):
+        return None
+    start_s, end_s = (0.0, 0.0) if timeless else (float(entry["start_s"]), float(entry["end_s"]))
     step = Step(float(entry["level"]), start_s, end_s, first_number(entry.get("measured_from_s"), start_s))
     step.verdict = str(entry.get("verdict") or "unknown")
     if entry.get("step_kind") == "expected" and step.verdict == "undecided":
@@ -113,6 +118,10 @@ def _from_entry(entry: Any) -> Step | None:
         "volume_start",
     ):
         setattr(step, name, first_number(entry.get(name)))
+    stated = entry.get("times_ms")
+    if isinstance(stated, Mapping):
+        exact = {str(name): bounds for name, bounds in stated.items() if isinstance(bounds, list | tuple)}
+        step.stated_ms = {name: float(low) for name, (low, high) in exact.items() if low == high and is_number(low)}
     cpu = entry.get("cpu")
     if isinstance(cpu, Mapping):
         step.cpu = {str(name): float(share) for name, share in cpu.items() if is_number(share)}

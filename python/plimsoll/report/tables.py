@@ -89,8 +89,8 @@ def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """A row for every step, in order of time."""
     return [
         {
-            "start": wording.number(step.start_s, 6),
-            "duration": wording.duration(step.duration_s),
+            "start": wording.number(step.start_s if step.duration_s else None, 6),
+            "duration": wording.duration(step.duration_s or None),
             "level": wording.number(step.level),
             "planned": wording.number(step.planned_per_s),
             "done": wording.number(step.done_per_s),

@@ -28,6 +28,7 @@ def _lines(item: FindingView) -> list[str]:
         lines += _wrapped("INVALID: this is not a result of the target. See the reasons below.", "  ")
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {_clean(label):<{width}}  {_clean(value)}" for label, value in item.facts]
+    lines += [line for text in item.sentences for line in _wrapped(f"- {text}", "  ")]
     if item.evidence:
         lines += _wrapped(f"Evidence: {item.evidence}", "  ")
     for objective in item.objectives:

@@ -13,6 +13,7 @@ from plimsoll.report.timeline import Bin, Timeline
 HEIGHT_PX = 170
 MINUTES_FROM_S = 900
 MIB = 2**20
+MOST_GIVEN = 12
 
 Point = tuple[float, str, float | None]
 
@@ -90,8 +91,29 @@ def resource_charts(run: RunEvidence) -> list[Chart]:
             "Count",
             _values(run, lambda name: name in ("threads", "open_files", "processes"), named=True),
         ),
+        *_given_charts(run),
     ]
     return _built(charts, run.duration_s)
+
+
+def _given_charts(run: RunEvidence) -> Iterable[tuple[str, str, str, str, Sequence[Point]]]:
+    """Series that were given beside another tool's results: utilisation, and everything else by its own name."""
+    if run.manifest.get("experiment") != "analyze":
+        return
+    shares = _values(run, lambda name: name.endswith("_share"), 100, named=True)
+    yield "resources-share", "Utilisation", "As given; each value is drawn until the next one.", "%", shares
+    known = ("cpu_cores_used", "rss_bytes", "memory_used_bytes", "threads", "open_files", "processes")
+    others = lambda name: name not in known and not name.endswith(("_share", "_bytes_per_s"))  # noqa: E731
+    names = list(dict.fromkeys(name for source in run.resources.values.values() for name in source if others(name)))
+    for place, name in enumerate(names[:MOST_GIVEN]):
+        points = _values(run, lambda one, name=name: one == name)  # type: ignore[misc]
+        yield (
+            f"resources-given-{place}",
+            name.replace("_", " "),
+            "As given; each value is drawn until the next one.",
+            name.replace("_", " "),
+            points,
+        )
 
 
 def generator_charts(run: RunEvidence) -> list[Chart]:

@@ -19,7 +19,7 @@ VERDICT_WORDS = {
     "unknown": "not judged",
 }
 VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗"}
-LEVEL_UNITS = {"users": "users", "multiple": "× declared load", "vus": "VUs"}
+LEVEL_UNITS = {"users": "users", "multiple": "× declared load", "vus": "VUs", "connections": "connections"}
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -5,6 +5,7 @@
       series.jsonl                        one snapshot a line
       resources.jsonl, events.jsonl       facts of the server side; what happened when
       findings.json                       the answers
+      plan.json, trials.jsonl             what was to be tried, and one trial a line (compare, decompose, sweep)
       seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, once it has ended
       logs/                               output of the target's commands
       .reserve                            room for the last words on a full disk; gone when the run has ended
@@ -30,10 +31,12 @@ from plimsoll.errors import RunDirectoryError
 
 SCHEMA = 1
 MANIFEST, FINDINGS = "manifest.json", "findings.json"
+PLAN, TRIALS = "plan.json", "trials.jsonl"
 SERIES, RESOURCES, EVENTS = "series.jsonl", "resources.jsonl", "events.jsonl"
 SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parquet", "resources.parquet"
 LOGS = "logs"
 RESERVE = ".reserve"
+_CHUNK_BYTES = 65_536
 
 _RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
 _NEXT_STEPS = {
@@ -167,6 +170,24 @@ class LineFile:
             raise run_error("open", path, error) from error
         try_lock(self._handle)
         self._end = os.fstat(self._handle).st_size
+
+    def take_back_torn_line(self) -> None:
+        """Remove what a killed writer left of its last line, so that the next one stands alone."""
+        try:
+            size = place = os.fstat(self._handle).st_size
+            keep = 0
+            with self.path.open("rb") as file:
+                while place > 0 and not keep:
+                    start = max(0, place - _CHUNK_BYTES)
+                    file.seek(start)
+                    found = file.read(place - start).rfind(b"\n")
+                    keep = start + found + 1 if found >= 0 else 0
+                    place = start
+            if keep < size:
+                os.ftruncate(self._handle, keep)
+            self._end = keep
+        except OSError as error:
+            raise run_error("write", self.path, error) from error
 
     def append(self, data: Any) -> None:
         """Write one line; it is with the operating system when this returns."""

@@ -86,9 +86,14 @@ class GeneratorSeconds:
         timed = self.total("script_timed")
         return self._script_sum_ms / timed if timed else None
 
+    @property
+    def responses(self) -> int:
+        """How many response times are known."""
+        return self._buckets.total()
+
     def response_ms(self, quantile: float) -> float | None:
         """Response time at `quantile` in [0, 1], from buckets (docs/run-directory.md); None without samples."""
-        rank = quantile * sum(self._buckets.values())
+        rank = quantile * self.responses
         seen = 0
         for bucket in sorted(self._buckets):
             seen += self._buckets[bucket]

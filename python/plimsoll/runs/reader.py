@@ -170,6 +170,25 @@ class RunReader:
         """The events, in order; of one kind if given."""
         return [line for line in read_lines(self.path / directory.EVENTS) if kind is None or line.get("kind") == kind]
 
+    def plan(self) -> dict[str, Any]:
+        """What was to be tried; empty for experiments without trials."""
+        path = self.path / directory.PLAN
+        try:
+            plan = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise run_error("read", path, error) from error
+        except ValueError as error:
+            raise RunDirectoryError(f"{path} is not valid JSON", "Restore it, or make the run again.") from error
+        return plan if isinstance(plan, dict) else {}
+
+    def trials(self) -> list[dict[str, Any]]:
+        """The complete trials, in the order in which they were made, each number once."""
+        return list(
+            {line["trial"]: line for line in read_lines(self.path / directory.TRIALS) if "trial" in line}.values()
+        )
+
     def findings(self) -> list[dict[str, Any]]:
         """The findings; empty if none were written."""
         path = self.path / directory.FINDINGS

@@ -35,7 +35,7 @@ class RunFacts:
     options: Mapping[str, Any] = field(default_factory=dict)
     study: Mapping[str, Any] | None = None
     seed: int = 0
-    level_unit: Literal["users", "multiple", "vus"] = "users"
+    level_unit: Literal["users", "multiple", "vus", "connections"] = "users"
     t0_unix: float | None = None
 
 
@@ -60,6 +60,7 @@ class RunWriter:
         self._series = LineFile(path / directory.SERIES)
         self._resources = LineFile(path / directory.RESOURCES)
         self._events = LineFile(path / directory.EVENTS)
+        self._trials: LineFile | None = None
         self._write_manifest()
         self._reserve = path / directory.RESERVE
         keep_free(self._reserve, RESERVE_BYTES)
@@ -91,6 +92,22 @@ class RunWriter:
         except RunDirectoryError:
             shutil.rmtree(path, ignore_errors=True)  # not even begun: nothing in it
             raise
+
+    @classmethod
+    def reopen(cls, path: Path, *, redactor: Redactor, clock: Callable[[], float] = time.time) -> RunWriter:
+        """Open a run that has ended, by whatever, to go on with it: lines are added behind those there.
+
+        Raises RunDirectoryError if it is none, or if its writer still lives.
+        """
+        from plimsoll.runs.reader import RunReader
+
+        reader = RunReader(path)
+        if reader.state == "running":
+            raise RunDirectoryError(f"{path} is still running", "Wait until it has ended, or end it, then resume it.")
+        writer = cls(path, reader.manifest | {"status": "running", "ended_unix": None}, redactor, clock, True)
+        for file in (writer._series, writer._resources, writer._events):
+            file.take_back_torn_line()
+        return writer
 
     @property
     def logs(self) -> Path:
@@ -132,6 +149,18 @@ class RunWriter:
             event = {"t_unix": t_unix, "second": second, "kind": kind, **details}
             self._events.append(self.redactor.data(event))
 
+    def write_plan(self, plan: Mapping[str, Any]) -> None:
+        """Write plan.json: what an experiment of trials is to try."""
+        write_json(self.path / directory.PLAN, self.redactor.data(plan))
+
+    def append_trial(self, trial: Mapping[str, Any]) -> None:
+        """Append a complete trial to trials.jsonl."""
+        with self._lock:
+            if self._trials is None:
+                self._trials = LineFile(self.path / directory.TRIALS)
+                self._trials.take_back_torn_line()
+            self._trials.append(self.redactor.data(trial))
+
     def write_findings(self, findings: Iterable[Mapping[str, Any]]) -> None:
         """Write findings.json, replacing an earlier one; also after the run has finished."""
         write_json(self.path / directory.FINDINGS, self.redactor.data(list(findings)))
@@ -161,8 +190,9 @@ class RunWriter:
                 try:
                     self._write_manifest()
                 finally:
-                    for file in (self._series, self._resources, self._events):
-                        file.close()
+                    for file in (self._series, self._resources, self._events, self._trials):
+                        if file is not None:
+                            file.close()
             if failure is not None:
                 raise failure
 

@@ -62,29 +62,35 @@ class GrowOptions(Options):
 class CompareOptions(Options):
     """Is B slower than A? Interleaved pairs at each level; `margin`: the relative change that does not matter."""
 
-    a: str = Field(min_length=1, description="URL or study file of A")
-    b: str = Field(min_length=1, description="URL or study file of B")
+    a: str = Field(min_length=1, description="form A: NAME=value, URL, variant of the target, or script")
+    b: str = Field(min_length=1, description="form B, likewise")
     users: list[float] = Field(default_factory=list, description="levels; the expected users when empty")
     pairs: int = Field(default=10, ge=2)
-    step_s: float = Field(default=30.0, gt=0)
+    trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
     margin: float = Field(default=0.05, gt=0, lt=1)
 
 
 class DecomposeOptions(Options):
-    """Where does the time go? The same work through variants, from the whole to the least."""
+    """Where does the time go? The same work in several forms, from the whole to the least."""
 
-    variants: dict[str, str] = Field(min_length=2, description="name of the variant: URL")
+    variants: dict[str, str] = Field(
+        min_length=2,
+        description="name: form (exported function, NAME=value, URL, variant of the target, script), the whole first",
+    )
+    parts: bool = Field(default=False, description="the others are separate parts of the first, and not nested")
     users: float = Field(default=1, gt=0)
-    step_s: float = Field(default=30.0, gt=0)
+    rounds: int = Field(default=10, ge=2)
+    trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
 
 
 class SweepOptions(Options):
-    """How does it depend on one parameter? It reaches script and commands as an environment variable."""
+    """How does it depend on parameters? `users` and `rate` are levels; others reach the script as variables."""
 
-    parameter: str = Field(min_length=1)
-    values: list[str | float] = Field(min_length=2)
-    users: float = Field(default=1, gt=0)
-    step_s: float = Field(default=30.0, gt=0)
+    over: dict[str, list[str | float]] = Field(min_length=1, description="name of the parameter: its values")
+    users: float | None = Field(default=None, gt=0, description="the level, where it is not swept")
+    repeats: int = Field(default=3, ge=1)
+    trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
+    stop_at_failure: bool = Field(default=False, description="where nothing answered, try no larger values")
 
 
 class DrainOptions(Options):

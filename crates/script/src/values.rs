@@ -1,49 +1,8 @@
-//! The globals of a script (`js/prelude.js`), and how values of JavaScript become ours.
+//! How values of JavaScript become ours.
 
-use std::rc::Rc;
+use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, Object, Result, TypedArray, Value};
 
-use rquickjs::function::{Func, Opt};
-use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, Function, IntoJs, Object, Result, TypedArray, Value};
-
-use crate::commonjs;
-use crate::intrinsics;
-use crate::json;
-use crate::modules;
 use crate::raw::{each_property, Text};
-use crate::state::VuState;
-
-/// Makes the globals of a k6 script in a fresh context.
-pub fn install<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<()> {
-    let native = Object::new(ctx.clone())?;
-    let vu = state.clone();
-    native.set("log", Func::from(move |level: String, text: String| vu.bundle.log(&level, vu.vu, &text)))?;
-    let vu = state.clone();
-    native.set("env", Func::from(move |ctx: Ctx<'js>| env(&ctx, &vu)))?;
-    native.set("vu", state.vu)?;
-    let vu = state.clone();
-    let open = move |ctx: Ctx<'js>, name: Opt<String>, mode: Opt<String>| -> Result<Value<'js>> {
-        let bytes = modules::open(&vu, &ctx, &name.0.unwrap_or_default())?;
-        if mode.0.as_deref() == Some("b") {
-            return intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value);
-        }
-        String::from_utf8_lossy(&bytes).into_owned().into_js(&ctx)
-    };
-    native.set("open", Func::from(open))?;
-    native.set("exports", modules::exports(ctx, state)?)?;
-    json::install(ctx, state.runtime.memory.clone(), &native)?;
-    commonjs::install(ctx, state)?;
-    let (prelude, promise) = modules::prelude(ctx, &state.bundle)?.eval()?;
-    promise.finish::<()>()?;
-    prelude.get::<_, Function>("default")?.call((native, ctx.globals()))
-}
-
-fn env<'js>(ctx: &Ctx<'js>, state: &VuState) -> Result<Object<'js>> {
-    let env = Object::new(ctx.clone())?;
-    for (key, value) in &state.bundle.env {
-        env.set(key.as_str(), value.as_str())?;
-    }
-    Ok(env)
-}
 
 /// Tags of a JavaScript object as text; anything that is not an object has none.
 pub fn tags_of(value: &Value<'_>) -> Result<Vec<(String, String)>> {

@@ -1,0 +1,69 @@
+"""Time and memory of importing JTLs of growing size: flat memory is the promise (docs/analyze.md).
+
+    python benches/import_memory.py [LINES …]        100000 and 1000000 if left out
+
+Each size is a process of its own; the report is left out, as its cost does not depend on the lines. Ten labels, 1,000
+requests/s, 1 % failed, response times exponential about 50 ms, seeded.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HEADER = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,"
+    "grpThreads,allThreads,URL,Latency,IdleTime,Connect\n"
+)
+T0_MS = 1_790_000_000_000
+PER_S = 1000
+CHILD = """
+import sys, resource
+from pathlib import Path
+from plimsoll.analysis import AnalysisChoices, analyze
+answer = analyze([sys.argv[1]], AnalysisChoices(runs=Path(sys.argv[2]), report=False))[0]
+print(answer.findings[0]["totals"]["requests"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def write_jtl(path: Path, lines: int) -> None:
+    """A JTL of so many samples."""
+    choose = random.Random(1)
+    with path.open("w") as file:
+        file.write(HEADER)
+        for number in range(lines):
+            took = int(choose.expovariate(1 / 50)) + 1
+            failed = choose.random() < 0.01
+            at_ms = T0_MS + number * 1000 // PER_S
+            users = 50 * (1 + number * 4 // lines)
+            file.write(
+                f"{at_ms},{took},GET /operation/{number % 10},{500 if failed else 200},OK,Shop 1-{number % users + 1},"
+                f"text,{'false' if failed else 'true'},,2781,133,{users},{users},http://target/,{took},0,1\n"
+            )
+
+
+def main() -> None:
+    sizes = [int(word) for word in sys.argv[1:]] or [100_000, 1_000_000]
+    print("| lines | file | time | lines/s | peak memory |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
+        for lines in sizes:
+            path = Path(folder) / "results.jtl"
+            write_jtl(path, lines)
+            began, cpu = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            done = subprocess.run(
+                [sys.executable, "-c", CHILD, str(path), folder], capture_output=True, text=True, check=True
+            )
+            took, used = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - cpu
+            counted, mib = map(int, done.stdout.split())
+            assert counted == lines, f"{counted} of {lines} samples were imported"
+            size = path.stat().st_size / 1e6
+            print(f"| {lines:,} | {size:,.0f} MB | {took:.1f} s ({used:.1f} s CPU) | {lines / took:,.0f} | {mib} MiB |")
+
+
+if __name__ == "__main__":
+    main()

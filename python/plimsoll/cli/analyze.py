@@ -1,0 +1,97 @@
+"""`plimsoll analyze`: the same answers from another tool's results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plimsoll.errors import InputError
+
+EXIT_OBJECTIVE_FAILED = 99
+
+
+def analyze(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, or a table of levels (CSV)"),
+    ],
+    resources: Annotated[
+        list[Path] | None,
+        typer.Option(help="the server's side over time: Prometheus (text, range query as JSON) or CSV"),
+    ] = None,
+    offset: Annotated[float, typer.Option(help="seconds to add to the times of --resources, if clocks differ")] = 0.0,
+    objective: Annotated[
+        list[str] | None, typer.Option(help='"p90<=500ms", or "GET /issues: p90<=500ms" for one request')
+    ] = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(help="RESOURCE=80%: how far it would go on that share; a+b=50% for two that share one"),
+    ] = None,
+    expected: Annotated[float | None, typer.Option(min=0, help="the load that headroom counts from")] = None,
+    model: Annotated[str | None, typer.Option(help="open or closed, where the file does not say")] = None,
+    format: Annotated[str | None, typer.Option(help="name of the format; recognised by content if left out")] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="the files are summaries of different levels of one test")
+    ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="two summaries or tables, A and B: what they are consistent with")
+    ] = False,
+    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
+    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
+) -> None:
+    """Analyse another tool's results: each file becomes a run directory with findings and a report (docs/analyze.md).
+
+    Exit codes: 0 analysed, 99 an objective was missed, 2 wrong input.
+    """
+    import json
+
+    from plimsoll.analysis import AnalysisChoices
+    from plimsoll.analysis import analyze as analyse
+    from plimsoll.report.text import answer_lines
+
+    if model not in (None, "open", "closed"):
+        raise InputError(f"--model {model} is neither open nor closed", "Say one of them.")
+    choices = AnalysisChoices(
+        runs=runs,
+        format=format,
+        resources=tuple(resources or ()),
+        offset_s=offset,
+        objectives=tuple(map(_objective, objective or ())),
+        budgets=dict(map(_budget, budget or ())),
+        expected=expected,
+        together=together,
+        compare=compare,
+        model=model,  # type: ignore[arg-type]
+    )
+    found = analyse(files, choices)
+    if as_json:
+        print(json.dumps([finding for one in found for finding in one.findings], indent=2, ensure_ascii=False))
+    else:
+        for one in found:
+            print(f"{one.source}\n")
+            print(answer_lines(one.findings))
+            print(f"\nReport: {one.report}\n")
+    failed = any(
+        item["verdict"] == "failed" for one in found for f in one.findings for item in f.get("objectives") or ()
+    )
+    raise typer.Exit(EXIT_OBJECTIVE_FAILED if failed else 0)
+
+
+def _objective(text: str) -> dict[str, Any]:
+    """ "p90<=500ms" or "name: p90<=500ms"."""
+    subject, colon, rest = text.rpartition(":")
+    return {"request": subject.strip(), "objective": rest.strip()} if colon else {"objective": text}
+
+
+def _budget(text: str) -> tuple[str, float]:
+    name, equals, share = text.rpartition("=")
+    percent = share.strip().endswith("%")
+    try:
+        value = float(share.strip().rstrip("%")) / (100 if percent else 1)
+    except ValueError:
+        value = -1.0
+    if not equals or not name.strip() or not 0 < value <= 1:
+        raise InputError(f"--budget {text!r} is no share of a resource", "Write it like gc=83%.")
+    return name.strip(), value

@@ -1,0 +1,83 @@
+"""`plimsoll compare`: is B slower than A?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plimsoll.cli.trial_flags import (
+    ArrivalProcess,
+    AsJson,
+    Env,
+    Isolate,
+    Quiet,
+    Rate,
+    Resume,
+    Runs,
+    Seconds,
+    Seed,
+    Threads,
+    Users,
+    WarmUp,
+)
+
+
+def compare(
+    source: Annotated[Path | None, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")] = None,
+    other: Annotated[Path | None, typer.Argument(help="the script that is B, if the first is A")] = None,
+    a: Annotated[list[str] | None, typer.Option(help="A: NAME=value, a URL (BASE_URL), a variant of the study")] = None,
+    b: Annotated[list[str] | None, typer.Option(help="B, likewise; both may be given several times")] = None,
+    switch_a: Annotated[str | None, typer.Option(help="command that makes a script's target A")] = None,
+    switch_b: Annotated[str | None, typer.Option(help="command that makes a script's target B")] = None,
+    reset: Annotated[str | None, typer.Option(help="command before each trial that restores the target's data")] = None,
+    runs_a: Annotated[list[Path] | None, typer.Option(help="a finished run that is A; give it for each")] = None,
+    runs_b: Annotated[list[Path] | None, typer.Option(help="a finished run that is B; give it for each")] = None,
+    skip: Annotated[float, typer.Option(help="first seconds of finished runs that do not count")] = 0.0,
+    pairs: Annotated[int | None, typer.Option(min=2, help="pairs of trials at each level; 10")] = None,
+    margin: Annotated[float | None, typer.Option(help="relative change that does not matter; 0.05")] = None,
+    primary: Annotated[str, typer.Option(help="what decides: of mean, p50, p90, p95, p99")] = "p50,p95",
+    users: Users = None,
+    rate: Rate = None,
+    trial_s: Seconds = None,
+    warm_up: WarmUp = None,
+    env: Env = None,
+    arrival_process: ArrivalProcess = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    isolate: Isolate = False,
+    resume: Resume = None,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Is B slower than A? Pairs of trials in random order, or finished runs, judged per operation and level.
+
+    Exit codes: 0 not slower beyond the margin, or undecided; 99 slower, or fails more; 2 wrong input; 3 invalid; 130
+    interrupted.
+    """
+    from plimsoll.cli import trial_flags
+    from plimsoll.trial_requests import CompareRequest
+    from plimsoll.trial_verbs import compare as compare_verb
+
+    request = CompareRequest(
+        source,
+        other,
+        tuple(a or ()),
+        tuple(b or ()),
+        switch_a,
+        switch_b,
+        reset,
+        margin,
+        tuple(part.strip() for part in primary.split(",") if part.strip()),
+        tuple(runs_a or ()),
+        tuple(runs_b or ()),
+        skip,
+    )
+    told = trial_flags.choices(
+        users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=pairs, env=env,
+        arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
+    )  # fmt: skip
+    hooks = trial_flags.hooks(quiet)
+    trial_flags.show(compare_verb(request, told, hooks), as_json)

@@ -1,0 +1,63 @@
+"""`plimsoll decompose`: where does the time go?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plimsoll.cli.trial_flags import (
+    AsJson,
+    Env,
+    Isolate,
+    Quiet,
+    Resume,
+    Runs,
+    Seconds,
+    Seed,
+    Threads,
+    Users,
+    WarmUp,
+)
+
+
+def decompose(
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="a study or script with --variant, or scripts, the whole first")
+    ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(help="the whole first: an exported function, a study's variant, or NAME:form as in compare --a"),
+    ] = None,
+    parts: Annotated[
+        bool | None, typer.Option("--parts/--nested", help="the others are separate parts of the first; nested")
+    ] = None,
+    statistic: Annotated[str, typer.Option(help="of an iteration's duration: mean or p50")] = "mean",
+    rounds: Annotated[int | None, typer.Option(min=2, help="rounds, each with a trial of every variant; 10")] = None,
+    users: Users = None,
+    trial_s: Seconds = None,
+    warm_up: WarmUp = None,
+    env: Env = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    isolate: Isolate = False,
+    resume: Resume = None,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Where does the time go? The same work in several forms, from the whole to the least; shares add to 100 %.
+
+    Exit codes: 0 answered, 2 wrong input, 3 invalid, 130 interrupted.
+    """
+    from plimsoll.cli import trial_flags
+    from plimsoll.trial_requests import DecomposeRequest
+    from plimsoll.trial_verbs import decompose as decompose_verb
+
+    request = DecomposeRequest(tuple(sources or ()), tuple(variant or ()), parts, statistic)
+    told = trial_flags.choices(
+        users=users, rate=None, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
+        seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
+    )  # fmt: skip
+    trial_flags.show(decompose_verb(request, told, trial_flags.hooks(quiet)), as_json)

@@ -1,0 +1,65 @@
+"""`plimsoll sweep`: how does it depend on its parameters?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plimsoll.cli.trial_flags import (
+    ArrivalProcess,
+    AsJson,
+    Env,
+    Isolate,
+    Quiet,
+    Rate,
+    Resume,
+    Runs,
+    Seconds,
+    Seed,
+    Threads,
+    Users,
+    WarmUp,
+)
+
+
+def sweep(
+    source: Annotated[Path | None, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=1,10,100 for the script's __ENV; users=… and rate=… are levels; give it for each"),
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="trials of each combination; 3")] = None,
+    stop_at_failure: Annotated[
+        bool | None,
+        typer.Option("--stop-at-failure/--no-stop-at-failure", help="where nothing answers, try no larger values; off"),
+    ] = None,
+    users: Users = None,
+    rate: Rate = None,
+    trial_s: Seconds = None,
+    warm_up: WarmUp = None,
+    env: Env = None,
+    arrival_process: ArrivalProcess = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    isolate: Isolate = False,
+    resume: Resume = None,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """How do latency, memory and failures depend on parameters, and where does it stop answering?
+
+    Exit codes: 0 answered, 2 wrong input, 3 invalid, 130 interrupted.
+    """
+    from plimsoll.cli import trial_flags
+    from plimsoll.trial_requests import SweepRequest
+    from plimsoll.trial_verbs import sweep as sweep_verb
+
+    request = SweepRequest(source, trial_flags.values(over or [], "--over"), stop_at_failure)
+    told = trial_flags.choices(
+        users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,
+        arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
+    )  # fmt: skip
+    trial_flags.show(sweep_verb(request, told, trial_flags.hooks(quiet)), as_json)

@@ -1,0 +1,265 @@
+"""Is B slower than A? From the trials of a run to the finding; it reads what the run directory holds and no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from plimsoll.findings.anomalies import anomalies
+from plimsoll.findings.comparisons import THROUGHPUT, Comparison, FailureChange, compare_trials, failure_changes
+from plimsoll.findings.trials import (
+    EXIT_INTERRUPTED,
+    EXIT_INVALID,
+    SCHEMA,
+    SoundTrials,
+    joined,
+    ms,
+    percent,
+    sound_trials,
+)
+from plimsoll.runs.endpoints import QUANTILES
+from plimsoll.runs.snapshot import Snapshot
+
+QUESTION = "Is B slower than A?"
+EXIT_SLOWER = 99
+_SAMPLES_BEYOND = 20
+
+
+def compare_finding(
+    plan: Mapping[str, Any],
+    trials: Sequence[Mapping[str, Any]],
+    snapshots: Iterable[Snapshot] = (),
+    rows: Iterable[Mapping[str, Any]] = (),
+    *,
+    status: str = "finished",
+    run_path: str | None = None,
+    notes: Iterable[str] = (),
+) -> dict[str, Any]:
+    """The finding of `plan` (plan.json) and its complete `trials`. Ratios are B ÷ A, times in ms."""
+    analysis = plan["analysis"]
+    margin, primary, paired = analysis["margin"], analysis["primary"], analysis.get("paired", True)
+    labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
+    tail = any(name not in ("mean", "p50") for name in primary)
+    sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows, tail=tail)
+    found = compare_trials(sound.sound, primary, margin, paired=paired, closed=not plan["open"]) if sound.sound else []
+    failures = failure_changes(sound.sound)
+    verdict = _verdict([one for one in found if one.primary])
+    answered = any(one.effect is not None for one in found if one.primary)
+    finding: dict[str, Any] = {
+        "schema": SCHEMA,
+        "question": QUESTION,
+        "answer": " ".join([*_failure_words(failures), _answer(found, verdict, labels, margin)]),
+        "experiment": "compare",
+        "status": status,
+        "valid": answered,
+        "verdict": verdict,
+        "a": labels.get("a", "A"),
+        "b": labels.get("b", "B"),
+        "margin": margin,
+        "pairs_planned": plan["repetitions"],
+        "sentences": [_sentence(one, margin) for one in found if one.primary],
+        "comparisons": [one.to_json(margin) for one in found],
+        "pairs": _pairs(found),
+        "failures": [{"load": one.load, "a": one.a, "b": one.b, "p": one.p} for one in failures],
+        "anomalies": anomalies(found, sound.sound, labels, margin, is_open=plan["open"]),
+        "excluded": sound.excluded,
+        "generator": sound.generator,
+        "invalid_because": _invalid(answered, sound, labels),
+        "notes": [*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
+        "run": run_path,
+    }
+    finding["next"] = _next_steps(finding, found, sound)
+    return finding
+
+
+def exit_code(finding: Mapping[str, Any]) -> int:
+    """0 answered and B not slower by more than the margin; 99 slower, or it fails more; 3 invalid; 130 interrupted."""
+    if finding.get("status") == "interrupted":
+        return EXIT_INTERRUPTED
+    if not finding["valid"]:
+        return EXIT_INVALID
+    slower = any(
+        one["primary"] and one["verdict"] == "slower" and not one["within_margin"] for one in finding["comparisons"]
+    )
+    fails = any(one["b"] > one["a"] for one in finding["failures"])
+    return EXIT_SLOWER if slower or fails else 0
+
+
+def _failure_words(failures: Sequence[FailureChange]) -> list[str]:
+    words = []
+    for more in (True, False):
+        many = [f"{percent(one.b)} at {one.load} (A {percent(one.a)})" for one in failures if one.more == more]
+        if many:
+            words.append(f"B fails {'more' if more else 'fewer'} requests: {joined(many)}.")
+    return words
+
+
+def _with_paths(trial: Mapping[str, Any], plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The trial with requests called by their path where their name is a URL below one of the arm's own addresses, so
+    that A's and B's are the same request."""
+    facts: Mapping[str, Any] = next((one["facts"] for one in plan["variants"] if one["name"] == trial["variant"]), {})
+    bases = [str(value).rstrip("/") for value in facts.get("variables", {}).values() if "://" in str(value)]
+    endpoints = []
+    for one in trial["endpoints"]:
+        base = next((base for base in bases if str(one["request"] or "").startswith(base)), "")
+        endpoints.append({**one, "request": (one["request"][len(base) :] or "/") if base else one["request"]})
+    return {**trial, "endpoints": endpoints}
+
+
+def _verdict(primary: Sequence[Comparison]) -> str:
+    """The worst that was shown: slower, else undecided where nothing else is left, else faster, else same."""
+    seen = {one.verdict for one in primary}
+    for verdict in ("slower", "faster", "undecided", "same"):
+        if verdict in seen:
+            return verdict
+    return "undecided"
+
+
+def _answer(found: Sequence[Comparison], verdict: str, labels: Mapping[str, str], margin: float) -> str:
+    primary = [one for one in found if one.primary and one.effect is not None]
+    a, b = labels.get("a", "A"), labels.get("b", "B")
+    if not primary:
+        return "Cannot tell: there are not two trials of each that can be compared."
+    parts = {
+        kind: [one for one in primary if one.verdict == kind] for kind in ("slower", "faster", "same", "undecided")
+    }
+    if verdict == "slower":
+        text = f"Yes: B ({b}) is slower than A ({a}): {joined([_brief(one) for one in parts['slower']])}."
+    elif verdict == "faster":
+        text = f"No, B ({b}) is faster than A ({a}): {joined([_brief(one) for one in parts['faster']])}."
+    elif verdict == "same":
+        text = (
+            f"No: B ({b}) and A ({a}) are the same to within the margin of {percent(margin)}: "
+            f"{joined([_brief(one) for one in parts['same']])}."
+        )
+    else:
+        text = (
+            f"Undecided whether B ({b}) is slower than A ({a}): {joined([_brief(one) for one in parts['undecided']])}."
+        )
+    if verdict in ("slower", "faster"):
+        others = [(kind, parts[kind]) for kind in ("faster", "same", "undecided") if kind != verdict and parts[kind]]
+        text += "".join(f" {kind.capitalize()}: {joined([_place(one) for one in many])}." for kind, many in others)
+    return text
+
+
+def _place(one: Comparison) -> str:
+    what = one.statistic if one.name == "all requests" else f"{one.statistic} of {one.name}"
+    return f"{what} at {one.load}"
+
+
+def _brief(one: Comparison) -> str:
+    return f"{_place(one)} {_change(one)}"
+
+
+def _change(one: Comparison) -> str:
+    """ "by 19.8 % (99 % interval 19.1 to 20.5 %, 10 pairs)"."""
+    assert one.effect is not None
+    low, high = one.bounds
+    ratio = one.effect.ratio
+    unit = "pairs" if one.paired else "runs of each"
+    interval = f"{_signed(low)} to {_signed(high)}"
+    return f"{_signed(ratio)} ({confidence_words(one.alpha)} interval {interval}, {min(len(one.a), len(one.b))} {unit})"
+
+
+def confidence_words(alpha: float) -> str:
+    """ "99 %", "99.8 %"."""
+    return f"{100 * (1 - alpha):.5g} %"
+
+
+def _signed(ratio: float) -> str:
+    """A ratio as a change: 1.198 -> "+19.8 %"; beyond a factor of three as "3.2 times"."""
+    if not math.isfinite(ratio) or ratio > 1e6:
+        return "any"
+    if ratio >= 3:
+        return f"{ratio:.2g} times"
+    change = 100 * (ratio - 1)
+    return "0 %" if abs(change) < 0.005 else f"{change:+.1f} %" if abs(change) >= 0.1 else f"{change:+.2f} %"
+
+
+def _sentence(one: Comparison, margin: float) -> str:
+    """One comparison in a sentence, with its values, its verdict and what would settle it."""
+    if one.effect is None:
+        return f"{_place(one)}: cannot tell. {' '.join(one.reasons)}"
+    a, b = (sum(map(math.log, values)) / len(values) for values in (one.a, one.b))
+    unit = (lambda value: f"{value:.4g}/s") if one.statistic == THROUGHPUT else ms
+    text = f"{_place(one)}: A {unit(math.exp(a))}, B {unit(math.exp(b))}, {_change(one)}: {one.verdict}"
+    if one.verdict in ("slower", "faster") and one.within(margin):
+        text += f", by less than the margin of {percent(margin)}"
+    text += "."
+    if one.reasons:
+        return f"{text} {' '.join(one.reasons)}"
+    wanted = one.pairs_to_settle(margin)
+    if one.verdict == "undecided":
+        have = min(len(one.a), len(one.b))
+        unit_words = "pairs" if one.paired else "runs of each"
+        text += (
+            f" About {wanted:,} {unit_words} ({wanted - have:,} more) would settle it, if it is what it seems."
+            if wanted is not None
+            else " No number of pairs that anybody makes would settle it at this scatter."
+        )
+    return text
+
+
+def _pairs(found: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Every pair's ratio of the primary comparisons, for the chart: what the interval rests on."""
+    return [
+        {"load": one.load, "statistic": one.statistic, "repetition": at, "ratio": b / a}
+        for one in found
+        if one.primary and one.paired
+        for at, a, b in zip(one.repetitions, one.a, one.b, strict=True)
+    ]
+
+
+def _invalid(answered: bool, sound: SoundTrials, labels: Mapping[str, str]) -> list[str]:
+    if answered:
+        return []
+    return sound.words(labels.get) or ["Fewer than two trials of A and of B are complete and have answers to compare."]
+
+
+def _notes(found: Sequence[Comparison], plan: Mapping[str, Any]) -> list[str]:
+    notes = []
+    exploratory = [one for one in found if not one.primary and one.verdict in ("slower", "faster")]
+    for verdict in ("slower", "faster"):
+        many = sorted((one for one in exploratory if one.verdict == verdict), key=lambda one: -abs(one.slowdown))
+        if many:
+            more = f", and {len(many) - 5} more" if len(many) > 5 else ""
+            notes.append(
+                f"Beside the question, B is also {verdict} in {joined([_brief(one) for one in many[:5]])}{more} "
+                "(exploratory: not declared before)."
+            )
+    few = [one for one in found if one.primary and one.fewest_samples < _needed(one.statistic)]
+    if few:
+        worst = min(few, key=lambda one: one.fewest_samples / _needed(one.statistic))
+        notes.append(
+            f"{_place(worst)} rests on {worst.fewest_samples:,} requests in a trial, {_needed(worst.statistic):,} are "
+            "wanted for that percentile: longer trials scatter less."
+        )
+    if not plan["analysis"].get("paired", True):
+        notes.append(
+            "A's runs and B's do not alternate in time: whatever else changed between them looks like a difference."
+        )
+    if any(one.effect is not None and one.effect.error == 0 for one in found if one.primary):
+        notes.append("Every pair has the very same ratio: are A and B copies of the same runs?")
+    return notes
+
+
+def _needed(statistic: str) -> int:
+    quantile = QUANTILES.get(f"{statistic}_ms")
+    return math.ceil(_SAMPLES_BEYOND / (1 - quantile) - 1e-9) if quantile else 1
+
+
+def _next_steps(finding: Mapping[str, Any], found: Sequence[Comparison], sound: SoundTrials) -> list[str]:
+    steps = list(sound.remedies)
+    if finding["status"] == "interrupted":
+        steps.append(f"Go on where it ended: the same command with --resume {finding['run']}.")
+    wanted = [one.pairs_to_settle(finding["margin"]) for one in found if one.primary]
+    known = [pairs for pairs in wanted if pairs is not None]
+    if known and finding["status"] != "interrupted":
+        flag = f"--pairs {max(known)}" if found and found[0].paired else f"{max(known)} runs of each"
+        steps.append(
+            f"Make a new comparison with {flag}: adding to this one until it shows something would raise false alarms."
+        )
+    if finding["verdict"] == "slower":
+        steps.append("Find the operations that became slower in the table of all comparisons, and profile those.")
+    return steps or ["Nothing: the question is answered."]

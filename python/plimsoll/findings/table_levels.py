@@ -1,0 +1,234 @@
+"""Where does throughput stop rising? From a step table: one row a level, no seconds, no intervals of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.table_objectives import judge_table_objectives
+from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.stats.flattening import FLAT, Flattening, Untold, flattening
+from plimsoll.stats.littles_law import contradicts
+
+SCHEMA = 1
+QUESTION = "Up to which load does throughput rise?"
+ONE_TABLE_RUN = (
+    "Each level was measured once: how much it differs from run to run is not known, so there is no interval."
+)
+
+
+def levels_finding(
+    table: StepTable,
+    objectives: Sequence[Any] = (),
+    *,
+    expected: float | None = None,
+    steps: Sequence[Mapping[str, Any]] | None = None,
+    interval: Sequence[float] | None = None,
+    run_path: str | None = None,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
+    second (95 %, within this run), where seconds tell."""
+    rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
+    found = flattening_of(table)
+    unit = table.level_unit
+    good = found.last_rising if isinstance(found, Flattening) else None
+    judged = judge_table_objectives(objectives, table, expected if expected is not None else good)
+    shown = [dict(step) for step in steps] if steps is not None else [_step(row, found) for row in table.totals()]
+    return {
+        "schema": SCHEMA,
+        "question": QUESTION,
+        "answer": " ".join([_answer(found, rows, unit), *_objective_words(judged, unit)]),
+        "experiment": "analyze",
+        "status": "finished",
+        "valid": True,
+        "level_unit": unit,
+        "capacity": _capacity(found, rows, unit, interval),
+        "objectives": judged,
+        "headroom": _headroom(good, expected),
+        "notes": [
+            *notes,
+            *([ONE_TABLE_RUN] if rows and interval is None else []),
+            *_left_out(table, unit),
+            *_doubts(rows, unit),
+            *_slower_words(table, found),
+        ],
+        "next": _next(found, judged, unit),
+        "steps": [step for step in shown if step.get("level") is not None],
+        "run": run_path,
+    }
+
+
+def flattening_of(table: StepTable) -> Flattening | Untold:
+    """Where throughput flattens, by the rows of the whole load that have level and throughput."""
+    rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
+    levels, per_s = [row.level or 0.0 for row in rows], [row.throughput_per_s or 0.0 for row in rows]
+    return flattening(levels, per_s, one_is_alone=table.level_unit in ("users", "vus", "connections"))
+
+
+def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> str:
+    if isinstance(found, Untold):
+        return f"Cannot tell where throughput flattens. {found.reason}"
+    rate = {row.level: row.throughput_per_s for row in rows}
+    top = f"the most was {number(found.most_per_s)}/s at {level_words(found.most_at, unit)}"
+    if found.first_flat is None:
+        how = "rises, though in less than proportion at the end," if found.gains[-1] < 0.8 else "rises in proportion"
+        return f"Throughput {how} up to {level_words(found.last_rising, unit)}, the most that was tried; {top}."
+    return (
+        f"Throughput rises up to {level_words(found.last_rising, unit)} ({number(rate[found.last_rising] or 0)}/s) and "
+        f"flattens from there to {level_words(found.first_flat, unit)} ({number(rate[found.first_flat] or 0)}/s): what "
+        f"was added brought less than half of what the first brought; {top}."
+    )
+
+
+def _capacity(
+    found: Flattening | Untold, rows: Sequence[Row], unit: str, interval: Sequence[float] | None
+) -> dict[str, Any] | None:
+    if isinstance(found, Untold):
+        return None
+    at_good = next(row for row in rows if row.level == found.last_rising)
+    return {
+        "users": found.last_rising if unit == "users" else None,
+        "level": found.last_rising,
+        "unit": unit,
+        "model": "closed",
+        "requests_per_s": at_good.throughput_per_s,
+        "good": found.last_rising,
+        "bad": found.first_flat,
+        "gains": [round(gain, 3) for gain in found.gains],
+        "flat_below_gain": FLAT,
+        "most_per_s": found.most_per_s,
+        "most_at": found.most_at,
+        "most_interval": list(interval) if interval is not None else None,
+    }
+
+
+def _step(row: Row, found: Flattening | Untold) -> dict[str, Any]:
+    """A row as a step of a finding; without times of its own."""
+
+    def exact(name: str) -> float | None:
+        low, high = row.times_ms.get(name, (None, None))
+        return low if low == high else None
+
+    return {
+        "level": row.level,
+        "start_s": None,
+        "end_s": None,
+        "verdict": verdict_of(row.level, found),
+        "reasons": [],
+        "done_per_s": row.throughput_per_s,
+        "p50_ms": exact("p50"),
+        "p90_ms": exact("p90"),
+        "p99_ms": exact("p99"),
+        "mean_ms": exact("mean"),
+        "times_ms": {name: list(bounds) for name, bounds in row.times_ms.items()},
+        "samples": row.samples,
+        "errors": row.failed,
+        "error_share": row.errors,
+        "cpu": dict(row.utilisation),
+        "line": row.line,
+    }
+
+
+def verdict_of(level: float | None, found: Flattening | Untold) -> str:
+    """ "good" up to where throughput rises, "bad" from where it is flat."""
+    if isinstance(found, Untold) or level is None:
+        return "unknown"
+    if found.first_flat is not None and level >= found.first_flat:
+        return "bad"
+    return "good" if level <= found.last_rising else "unknown"
+
+
+def _headroom(good: float | None, expected: float | None) -> dict[str, Any] | None:
+    if not expected:
+        return None
+    return {"expected_users": expected, "ratio": good / expected - 1 if good is not None else None}
+
+
+def _left_out(table: StepTable, unit: str) -> list[str]:
+    """Levels that cannot be added up, as an operation's throughput is not published there."""
+    missing = [row.level for row in table.totals() if row.level is not None and row.throughput_per_s is None]
+    known = any(row.throughput_per_s is not None for row in table.rows)
+    if not missing or not known or None in table.operations:
+        return []
+    listed = ", ".join(number(level) for level in missing)
+    return [f"Left out: {listed} {unit}, where not every operation has a throughput."]
+
+
+def _doubts(rows: Sequence[Row], unit: str) -> list[str]:
+    """Numbers that contradict each other, by Little's law, if users wait for their answers."""
+    notes = []
+    for row in rows:
+        mean = row.times_ms.get("mean")
+        if mean is None or not row.level or not row.throughput_per_s or mean[0] != mean[1]:
+            continue
+        if contradicts(row.level, row.throughput_per_s, mean[0] / 1000):
+            waiting = row.throughput_per_s * mean[0] / 1000
+            notes.append(
+                f"The numbers at {level_words(row.level, unit)} contradict each other: "
+                f"{number(row.throughput_per_s)}/s with a mean of {number(mean[0])} ms keep {number(waiting)} users "
+                "waiting, more than there are, unless "
+                "these do not wait for their answers, or the tool adds times that it guessed (Little's law)."
+            )
+    return notes
+
+
+def _slower_words(table: StepTable, found: Flattening | Untold) -> list[str]:
+    """How response times changed where throughput flattened: the third of the curves."""
+    if isinstance(found, Untold) or found.first_flat is None:
+        return []
+    for name in ("p50", "mean", "p90", "p95", "p99"):
+        before = _largest(table, found.last_rising, name)
+        after = _largest(table, found.first_flat, name)
+        if before and after and before[0] > 0:
+            where = f" of {before[1]}" if before[1] else ""
+            return [
+                f"From {number(found.last_rising)} to {number(found.first_flat)} the {name}{where} went from "
+                f"{number(before[0])} to {number(_of(table, found.first_flat, name, before[1]) or after[0])} ms."
+            ]
+    return []
+
+
+def _largest(table: StepTable, level: float, name: str) -> tuple[float, str | None] | None:
+    found = [
+        (row.times_ms[name][1], row.operation) for row in table.rows if row.level == level and name in row.times_ms
+    ]
+    whole = [one for one in found if one[1] is None]
+    return max(whole or found, key=lambda one: one[0], default=None)
+
+
+def _of(table: StepTable, level: float, name: str, operation: str | None) -> float | None:
+    rows = (row for row in table.rows if row.level == level and row.operation == operation and name in row.times_ms)
+    return next((row.times_ms[name][1] for row in rows), None)
+
+
+def _objective_words(judged: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
+    missed = [entry for entry in judged if entry["failed_from"] is not None]
+    failed = [entry for entry in judged if entry["verdict"] == "failed" and entry["failed_from"] is None]
+    if failed:
+        words = ", ".join(f"{entry['objective']} of {_subject(entry)}" for entry in failed)
+        return [f"Over the whole test {words} was missed."]
+    if not missed:
+        return ["No objective was missed."] if judged and all(one["verdict"] == "met" for one in judged) else []
+    first = min(missed, key=lambda entry: float(entry["failed_from"]))
+    at = level_words(first["failed_from"], unit)
+    return [f"The first objective to be missed is {first['objective']} of {_subject(first)}, at {at}."]
+
+
+def _subject(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("operation") or entry.get("request") or "all requests")
+
+
+def _next(found: Flattening | Untold, judged: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
+    steps = []
+    if isinstance(found, Untold):
+        steps.append(found.settle)
+    elif found.first_flat is None:
+        steps.append(f"Measure levels above {level_words(found.last_rising, unit)} to find where it flattens.")
+    else:
+        low, high = level_words(found.last_rising, unit), level_words(found.first_flat, unit)
+        steps.append(
+            f"Measure between {low} and {high}, each level several times, to narrow it and to get an interval."
+        )
+    return [*steps, *(str(entry["needs"]) for entry in judged if entry.get("needs"))]

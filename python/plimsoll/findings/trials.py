@@ -1,0 +1,109 @@
+"""Which trials of a run count: those whose generator did not limit them. Shared by compare, decompose and sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plimsoll.findings.generator import seconds_of_steps
+from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
+from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.snapshot import Snapshot
+
+SCHEMA = 1
+EXIT_INVALID, EXIT_INTERRUPTED = 3, 130
+Trial = Mapping[str, Any]
+
+
+@dataclass
+class SoundTrials:
+    """`sound`: the trials that count; `excluded`: {trial, variant, load, reason}; `generator`: its health in all."""
+
+    sound: list[Trial] = field(default_factory=list)
+    excluded: list[dict[str, Any]] = field(default_factory=list)
+    generator: dict[str, Any] = field(default_factory=dict)
+    remedies: list[str] = field(default_factory=list)
+
+    def words(self, label: Any) -> list[str]:
+        """A sentence for each reason for which trials were left out; `label(variant)` names a variant."""
+        by_reason: dict[str, list[dict[str, Any]]] = {}
+        for one in self.excluded:
+            by_reason.setdefault(one["name"], []).append(one)
+        found = []
+        for many in by_reason.values():
+            which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
+            more = f" and {len(many) - 4} more" if len(many) > 4 else ""
+            plural = "s" if len(many) > 1 else ""
+            found.append(
+                f"Trial{plural} {which}{more} left out, because the generator was a limit there: {many[0]['reason']}"
+            )
+        return found
+
+
+def sound_trials(
+    trials: Sequence[Trial], snapshots: Iterable[Snapshot], rows: Iterable[Mapping[str, Any]], *, tail: bool
+) -> SoundTrials:
+    """Judge the generator in the measured seconds of each trial; the run is read once.
+
+    `tail`: whether the answer rests on high percentiles. Where it rests on means and medians, a generator that was late
+    at p99 only has not touched it.
+    Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
+    """
+    found = SoundTrials()
+    own = [trial for trial in trials if "source" not in trial]
+    facts = seconds_of_steps(snapshots, rows, own)
+    of_trial = {trial["trial"]: seen for trial, seen in zip(own, facts, strict=True)}
+    for trial in trials:
+        seen = of_trial.get(trial["trial"], GeneratorSeconds())
+        spoils = [(one.name, one.words, one.remedy) for one in diagnose(seen) if one.spoils] if seen.seconds else []
+        if not tail and not _late_at_median(seen):
+            spoils = [one for one in spoils if one[0] != "lag"]
+        spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
+        if not spoils:
+            found.sound.append(trial)
+            continue
+        name, reason, remedy = spoils[0]
+        about = {key: trial.get(key) for key in ("trial", "variant", "load")}
+        found.excluded.append({**about, "name": name, "reason": reason})
+        if remedy and remedy not in found.remedies:
+            found.remedies.append(remedy)
+    found.generator = _health(facts, found.excluded)
+    return found
+
+
+def _late_at_median(seen: GeneratorSeconds) -> bool:
+    late = Lateness.of(seen)
+    return late.p50_ms > max(LEAST_LAG_MS, OF_MEDIAN * late.response_p50_ms)
+
+
+def _health(facts: Sequence[GeneratorSeconds], excluded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    busiest = max((seen.most("busiest_thread_share") or 0.0 for seen in facts), default=None)
+    lag_ms = max((seen.median("lag_p99_ms") or 0.0 for seen in facts), default=None)
+    return {
+        "healthy": not excluded,
+        "busiest_thread_share": None if busiest is None else round(busiest, 3),
+        "lag_p99_ms": None if lag_ms is None else round(lag_ms, 3),
+        "excluded_trials": len(excluded),
+    }
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share as a percentage in a sentence: "12 %", "0.35 %"."""
+    value = 100 * share
+    if value == 0:
+        return "0 %"
+    size = abs(value)
+    return f"{value:.0f} %" if size >= 10 ** (digits - 1) * 1.0 and size >= 9.95 else f"{value:.{digits - 1}f} %"
+
+
+def ms(value: float) -> str:
+    """A time in ms with three digits: "12.3 ms", "1,230 ms"."""
+    if value >= 100:
+        return f"{value:,.0f} ms"
+    return f"{value:.3g} ms"
+
+
+def joined(words: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

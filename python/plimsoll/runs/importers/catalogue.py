@@ -1,0 +1,85 @@
+"""All formats, in the order in which they are tried; a file is recognised by what it holds, never by its name."""
+
+from __future__ import annotations
+
+from plimsoll.errors import InputError
+from plimsoll.runs.importers import (
+    gatling_binary,
+    gatling_text,
+    jtl_csv,
+    jtl_xml,
+    k6_csv,
+    k6_json,
+    k6_summary,
+    level_table,
+    locust_history,
+    locust_stats,
+    oha,
+    vegeta,
+    vegeta_report,
+    wrk,
+)
+from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.source import Format
+
+FORMATS: tuple[Format, ...] = (
+    gatling_binary.FORMAT,
+    gatling_text.FORMAT,
+    jtl_xml.FORMAT,
+    jtl_csv.FORMAT,
+    k6_json.FORMAT,
+    k6_csv.FORMAT,
+    vegeta.JSON,
+    vegeta_report.FORMAT,
+    oha.FORMAT,
+    k6_summary.FORMAT,
+    locust_history.FORMAT,
+    locust_stats.FORMAT,
+    vegeta.CSV,
+    wrk.FORMAT,
+    level_table.FORMAT,
+)
+# What is known not to be read, by words at its beginning: (words, what it is, what to do).
+_KNOWN_OTHERS = (
+    (("Attack", "Seq", "Timestamp"), "results of vegeta in its own binary form", "Run `vegeta encode FILE` first."),
+    (("PK\x03\x04",), "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."),
+    (("PAR1",), "a Parquet file", "Save it as CSV."),
+    (("<html",), "a web page", "Give the raw results that the report was made from."),
+)
+
+
+def format_of(file: SourceFile, name: str | None = None) -> Format:
+    """The format of that name, else the one that its content shows. InputError if it is none of them."""
+    head = file.head().decode("utf-8-sig", errors="replace")
+    if name is not None:
+        return format_named(name)
+    found = next((one for one in FORMATS if one.looks_like(head)), None)
+    if found is None:
+        raise _unknown(file, head)
+    return found
+
+
+def _unknown(file: SourceFile, head: str) -> InputError:
+    begin = head[:400].lower()
+    for words, what, step in _KNOWN_OTHERS:
+        if all(word.lower() in begin for word in words):
+            return InputError(f"this is {what}", step, file=file.path)
+    first = head.split("\n", 1)[0][:60]
+    step = (
+        "Known are JMeter, k6, Locust, Gatling, vegeta, oha, wrk and tables whose headings name a level or a "
+        f"throughput (docs/analyze.md). Force one with --format ({format_names()})."
+    )
+    return InputError(f"no known tool writes this; it begins with {first!r}", step, file=file.path)
+
+
+def format_named(name: str) -> Format:
+    """The format of that name; InputError otherwise."""
+    for one in FORMATS:
+        if one.name == name:
+            return one
+    raise InputError(f"--format {name} is not known", f"Use one of {format_names()}.")
+
+
+def format_names() -> str:
+    """All names, for messages."""
+    return ", ".join(one.name for one in FORMATS)

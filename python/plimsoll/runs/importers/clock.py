@@ -1,0 +1,55 @@
+"""Points in time as tools write them, as seconds since 1970."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+
+from plimsoll.runs.importers.source import BadRecord
+
+EARLIEST_S, LATEST_S = 631_152_000.0, 4_102_444_800.0  # 1990 to 2100
+_LAYOUTS = ("%Y/%m/%d %H:%M:%S.%f", "%Y/%m/%d %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%m/%d/%y %H:%M:%S")
+_LONG_FRACTION = re.compile(r"(\.\d{6})\d+")
+# The unit of a bare number follows from its size: a time of this century in s, ms, µs or ns.
+_DIVISORS = (1.0, 1e3, 1e6, 1e9)
+
+
+def milliseconds(text: str, column: str) -> float:
+    """Milliseconds since 1970, as seconds."""
+    try:
+        seconds = int(text) / 1000
+    except ValueError:
+        seconds = moment(text, column)
+    if not EARLIEST_S <= seconds <= LATEST_S:
+        raise BadRecord(f"{text!r} is no time in ms since 1970", column)
+    return seconds
+
+
+def moment(text: str, column: str = "time") -> float:
+    """Seconds since 1970 from a number (s, ms, µs or ns by its size) or an ISO date; without a zone it is UTC."""
+    text = text.strip()
+    try:
+        value = float(text)
+    except ValueError:
+        return _date(text, column)
+    for divisor in _DIVISORS:
+        if math.isfinite(value) and EARLIEST_S <= value / divisor <= LATEST_S:
+            return value / divisor
+    raise BadRecord(f"{text!r} is no time between 1990 and 2100", column)
+
+
+def _date(text: str, column: str) -> float:
+    try:
+        at = datetime.fromisoformat(_LONG_FRACTION.sub(r"\1", text))
+    except ValueError:
+        at = None  # type: ignore[assignment]
+        for layout in _LAYOUTS:
+            try:
+                at = datetime.strptime(text, layout)
+                break
+            except ValueError:
+                continue
+    if at is None:
+        raise BadRecord(f"{text[:40]!r} is no time", column, "Use seconds or ms since 1970, or 2026-11-22T05:14:00Z.")
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,103 @@
+"""JMeter's results (JTL) as CSV: one line a sample, the columns named in the first line.
+
+jmeter.apache.org/usermanual/listeners.html, "CSV Log format". `timeStamp` is the start of the sample, which JMeter's
+own jmeter.properties sets (sampleresult.timestamp.start=true). Lines of transaction controllers repeat the time of
+their samples; they are iterations here, not requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from plimsoll.runs.importers.clock import milliseconds
+from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
+from plimsoll.runs.importers.spill import Spill
+
+NEEDED = ("timeStamp", "elapsed", "label", "success")
+TRANSACTION = "Number of samples in transaction"
+_THREAD = re.compile(r" \d+-\d+$")
+
+
+def looks_like(head: str) -> bool:
+    """Whether the first line names JMeter's columns."""
+    first = head.partition("\n")[0]
+    return all(name in first for name in ("timeStamp", "elapsed", "label")) and not first.startswith("<")
+
+
+def read(file: SourceFile, into: Spill) -> None:
+    """All samples into `into`."""
+    with_head = file.head().decode("utf-8-sig", errors="replace").partition("\n")[0]
+    delimiter = max(",;\t|", key=with_head.count)
+    rows = file.rows(delimiter)
+    header = [name.strip() for name in next(rows)]
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        step = "Save it with jmeter.save.saveservice's defaults: timestamp, time, label and success are needed."
+        raise file.error(BadRecord(f"the columns {', '.join(missing)} are missing", None, step))
+    file.records(rows, _taker(header, into))
+
+
+def _taker(header: list[str], into: Spill) -> Callable[[list[str]], None]:
+    place = {name: index for index, name in enumerate(header)}
+    at, took, label, success = (place[name] for name in NEEDED)
+    code, message, thread = place.get("responseCode"), place.get("responseMessage"), place.get("threadName")
+    size, users, width = place.get("bytes"), place.get("allThreads"), len(header)
+    known: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {}
+
+    def take(row: list[str]) -> None:
+        if len(row) != width:
+            if not row:
+                return
+            raise BadRecord(f"{len(row)} columns instead of {width}")
+        start_s = milliseconds(row[at], "timeStamp")
+        try:
+            ms = float(row[took])
+        except ValueError:
+            raise BadRecord(f"{row[took]!r} is no number of ms", "elapsed") from None
+        word = row[success]
+        if word not in ("true", "false"):
+            raise BadRecord(f"{word!r} is neither true nor false", "success")
+        group = _THREAD.sub("", row[thread]) if thread is not None else "default"
+        if message is not None and row[message].startswith(TRANSACTION):
+            into.iteration(start_s + ms / 1000, ms, (("scenario", row[label]),))
+            return
+        status = row[code] if code is not None else ""
+        tags = known.get((group, row[label], status))
+        if tags is None:
+            tags = tags_of(group, row[label], status)
+            if len(known) < 10_000:
+                known[group, row[label], status] = tags
+        into.request(start_s, ms, tags, word == "false", _number(row, size))
+        if users is not None and row[users]:
+            into.level(start_s + ms / 1000, _number(row, users))
+
+    return take
+
+
+def tags_of(group: str, label: str, status: str) -> tuple[tuple[str, str], ...]:
+    """Tags of a request as our own runs have them; a code that is no HTTP status is the error."""
+    if status.isdigit():
+        return (("scenario", group), ("name", label), ("status", status))
+    error = (("error", status[:200]),) if status else ()
+    return (("scenario", group), ("name", label), ("status", "0"), *error)
+
+
+def _number(row: list[str], place: int | None) -> float:
+    try:
+        return float(row[place]) if place is not None else 0.0
+    except ValueError:
+        return 0.0
+
+
+FORMAT = Format(
+    name="jmeter-csv",
+    title="JMeter, JTL as CSV",
+    shape="samples",
+    loop="unknown",
+    looks_like=looks_like,
+    read=read,
+    supports="counts, times and errors per label and second; levels from allThreads",
+    cannot=(LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR),
+)

@@ -1,0 +1,277 @@
+"""A plain table, one row a level (and operation), as published reports print them: level, throughput, percentiles, …
+
+The first line that is no comment (#) names the columns; a heading carries its unit: "p95 (ms)", "throughput (req/s)",
+"gc cpu (%)", "links (per hour)". A "%" column with cpu, disk, memory or utilisation in its heading is the utilisation
+of the resource that the rest of the heading names. Cells may carry units instead. Empty and "-" are "not published".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
+from plimsoll.runs.importers.units import UNITS, Dimension, factor_of, quantity
+from plimsoll.runs.step_table import Row, StepTable
+
+Role = Literal[
+    "level", "operation", "throughput", "time", "error_share", "failed", "samples", "duration", "utilisation", "rate",
+    "other",
+]  # fmt: skip
+MOST_ROWS = 100_000
+_LEVEL = re.compile(
+    r"^(#? ?users?|clients?|no\.? of (clients|users)|vus?|threads?|connections?|concurrency|level|load)$"
+)
+_OPERATION = re.compile(
+    r"^(operation|endpoint|methods?|name|label|scenario|use case|transaction|integration scenario)$"
+)
+_THROUGHPUT = re.compile(
+    r"^(throughput|req(uests?)?( ?(/|per) ?s(ec(ond)?)?)|rps|tps|qps|transactions?( ?(/|per) ?s(ec(ond)?)?))$"
+)
+_PERCENTILE = re.compile(
+    r"^(?:p ?(\d{1,2}(?:\.\d+)?)|(\d{1,2}(?:\.\d+)?) ?(?:%|%ile|th(?: percentile)?|st|percentile))"
+    r"(?: (?:response )?time)?$"
+)
+_NAMED_TIME = {
+    "median": "p50", "median response time": "p50", "mean": "mean", "avg": "mean", "average": "mean", "min": "min",
+    "max": "max", "average response time": "mean", "response time": "mean", "latency": "mean",
+    "avg response time": "mean", "mean response time": "mean",
+}  # fmt: skip
+_RESOURCE = re.compile(r"\b(cpu|disk|memory|mem|ram|utilisation|utilization|util|busy)\b")
+_UNIT_AT_END = re.compile(r"^(.*?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]$")
+_UNIT_SUFFIX = re.compile(r"^(.*?)_(ms|us|s|percent|ratio|share|bytes|per_s|per_h|per_hour|per_min)$")
+_LEVEL_UNITS = {"vu": "vus", "vus": "vus", "connection": "connections", "connections": "connections"}
+
+
+@dataclass
+class Column:
+    """A column: its heading, what it is, its statistic or name, and the unit, of the heading or of its first cell."""
+
+    heading: str
+    role: Role
+    name: str
+    dimension: Dimension
+    unit: str = ""
+    unit_from: str = "heading"
+    first_line: int = 0
+
+    def number(self, cell: str) -> float | None:
+        """The cell in ms, share, bytes, per s or as a count."""
+        found = quantity(cell, self.heading)
+        if found is None:
+            return None
+        if found.unit:
+            self._agree(found.unit)
+        elif self.unit_from == "cell":
+            raise BadRecord(f"mixed units: none here, {self.unit!r} above", self.heading, "Give every cell its unit.")
+        if not self.unit:
+            if self.dimension != "count":
+                what = "no unit says whether this is ms or s" if self.dimension == "time" else "it has no unit"
+                raise BadRecord(what, self.heading, f"Write the heading as {self.name} ({_example(self.dimension)}).")
+            return found.value
+        return found.value * factor_of(self.unit, self.dimension, self.heading)
+
+    def _agree(self, unit: str) -> None:
+        if not self.unit and self.first_line == 0:
+            if self.dimension == "count":
+                raise BadRecord(f"a count has no unit, but this has {unit!r}", self.heading, "Correct it.")
+            self.unit, self.unit_from = unit, "cell"
+            factor_of(unit, self.dimension, self.heading)
+        elif unit != self.unit.lower():
+            before = f"{self.unit!r} in the heading" if self.unit_from == "heading" else f"{self.unit!r} above"
+            raise BadRecord(f"mixed units: {unit!r} here, {before}", self.heading, "Use one unit in a column.")
+
+
+def _example(dimension: Dimension) -> str:
+    return {"time": "ms", "share": "%", "rate": "/s", "bytes": "MB"}.get(dimension, "")
+
+
+def column_of(heading: str) -> Column:
+    """What a heading says."""
+    text, unit = _split(heading.strip())
+    words = re.sub(r"[_\s]+", " ", text.lower()).strip()
+    percentile = _PERCENTILE.match(words)
+    if _LEVEL.match(words):
+        return Column(heading, "level", words, "count")
+    if _OPERATION.match(words) and not unit:
+        return Column(heading, "operation", words, "count")
+    if percentile:
+        return Column(heading, "time", f"p{float(percentile.group(1) or percentile.group(2)):g}", "time", unit)
+    if words in _NAMED_TIME:
+        return Column(heading, "time", _NAMED_TIME[words], "time", unit)
+    if _THROUGHPUT.match(words):
+        return Column(heading, "throughput", words, "rate", unit or ("" if words == "throughput" else "/s"))
+    return _other_column(heading, text.strip(), words, unit)
+
+
+def _other_column(heading: str, text: str, words: str, unit: str) -> Column:
+    if re.search(r"\b(errors?|fail(ed|ures?)?)\b", words):
+        if unit or "rate" in words:
+            return Column(heading, "error_share", words, "share", unit)
+        return Column(heading, "failed", words, "count")
+    if re.fullmatch(r"samples|count|#? ?requests|total requests|request count", words) and not unit:
+        return Column(heading, "samples", words, "count")
+    if words in ("duration", "length"):
+        return Column(heading, "duration", words, "time", unit)
+    dimension = UNITS[unit.lower()][0] if unit.lower() in UNITS else "count"
+    if _RESOURCE.search(words) and (dimension == "share" or not unit):
+        name = re.sub(r"\s+", " ", _RESOURCE.sub("", text, count=1) if len(words.split()) > 1 else text).strip()
+        if not re.search(r"\bcpu\b", words) and len(words.split()) > 1:
+            name = text
+        return Column(heading, "utilisation", name or text, "share", unit)
+    if dimension == "rate":
+        return Column(heading, "rate", text, "rate", unit)
+    return Column(heading, "other", heading.strip(), dimension, unit)
+
+
+def _split(heading: str) -> tuple[str, str]:
+    found = _UNIT_AT_END.match(heading)
+    if found and found.group(2).lower() in UNITS:
+        return found.group(1), found.group(2)
+    found = _UNIT_SUFFIX.match(heading.lower())
+    if found:
+        return found.group(1), found.group(2).replace("per_s", "/s").replace("per_hour", "/h").replace("per_", "per ")
+    for unit in sorted(UNITS, key=len, reverse=True):
+        if len(unit) > 2 and unit.startswith("per ") and heading.lower().endswith(" " + unit):
+            return heading[: -len(unit)].rstrip(), unit
+    return (heading[:-1].rstrip(), "%") if heading.endswith(" %") else (heading, "")
+
+
+def looks_like(head: str) -> bool:
+    """Whether the first line is a heading with a level or a throughput, and a number follows."""
+    lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        return False
+    roles = [column_of(cell).role for cell in _cells(lines[0], _delimiter(lines[0]))]
+    return len(roles) > 1 and ("level" in roles or "throughput" in roles or "utilisation" in roles)
+
+
+def _delimiter(line: str) -> str:
+    return max("\t;|,", key=line.count)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.strip().strip("|").split(delimiter)]
+
+
+@dataclass
+class _Reading:
+    columns: list[Column]
+    rows: list[Row] = field(default_factory=list)
+    mistakes: list[InputError] = field(default_factory=list)
+
+
+def read(file: SourceFile, into: Any = None) -> StepTable:
+    """The table. InputErrors with all mistakes, each with file, line and column."""
+    head = file.head().decode("utf-8-sig", errors="replace")
+    first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
+    rows = _without_comments(file.rows(_delimiter(first)), framed=_delimiter(first) == "|")
+    heading = next(rows, None)
+    if not heading:
+        raise file.error(BadRecord("the table has no heading", None, "Name the columns in its first line."), 1)
+    reading = _Reading([column_of(cell) for cell in heading])
+    _check_columns(file, reading)
+    file.records(rows, _taker(file, reading))
+    if reading.mistakes:
+        raise InputErrors(reading.mistakes)
+    if not reading.rows:
+        raise file.error(BadRecord("the table has a heading and no rows", None, "Give it a row a level."), 1)
+    unknown = [column.heading for column in reading.columns if column.role == "other"]
+    notes = [f"Columns kept and not judged: {', '.join(unknown)}."] if unknown else []
+    level = next((column.name for column in reading.columns if column.role == "level"), "users")
+    return StepTable(tuple(reading.rows), _LEVEL_UNITS.get(level, "users"), tuple(notes))
+
+
+def _without_comments(rows: Iterator[list[str]], framed: bool) -> Iterator[list[str]]:
+    """Rows that say something; of a Markdown table, without the empty cells outside its frame."""
+    for row in rows:
+        if row and not row[0].startswith("#") and any(cell.strip() for cell in row):
+            inside = row[1:-1] if framed and row[0].strip() == row[-1].strip() == "" and len(row) > 2 else row
+            yield [cell.strip() for cell in inside]
+
+
+def _check_columns(file: SourceFile, reading: _Reading) -> None:
+    seen: set[str] = set()
+    for column in reading.columns:
+        if column.heading in seen:
+            reading.mistakes.append(file.error(BadRecord("two columns have this name", column.heading, "Rename one.")))
+        seen.add(column.heading)
+
+
+def _taker(file: SourceFile, reading: _Reading) -> Callable[[list[str]], None]:
+    def take(cells: list[str]) -> None:
+        if set("".join(cells)) <= set("-: "):  # the rule under a Markdown heading
+            return
+        if len(cells) != len(reading.columns):
+            raise BadRecord(f"{len(cells)} cells under {len(reading.columns)} headings", None, "Correct the row.")
+        if len(reading.rows) >= MOST_ROWS:
+            raise BadRecord(f"a table of levels has no {MOST_ROWS:,} rows", None, "Name its format with --format.")
+        row = _row(file, reading, cells)
+        if row is not None:
+            reading.rows.append(row)
+
+    return take
+
+
+def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
+    """The row, or None after noting its mistakes."""
+    known: dict[str, Any] = {"line": file.line}
+    groups: dict[str, dict[str, Any]] = {"times_ms": {}, "utilisation": {}, "rates": {}, "others": {}}
+    failed = False
+    for column, cell in zip(reading.columns, cells, strict=True):
+        if column.role == "operation":
+            known["operation"] = cell or None
+            continue
+        try:
+            value = _number(column, cell, file.line)
+        except BadRecord as problem:
+            reading.mistakes.append(file.error(problem))
+            failed = True
+            continue
+        if value is not None:
+            _place(column, value, known, groups)
+    return None if failed else Row(**(known | groups))
+
+
+def _number(column: Column, cell: str, line: int) -> float | None:
+    if column.role == "other":
+        try:
+            return column.number(cell)
+        except BadRecord:
+            return None  # words in a column that nothing is judged by
+    value = column.number(cell)
+    if value is not None:
+        column.first_line = column.first_line or line
+    if value is not None and column.role in ("utilisation", "error_share") and value > 1 + 1e-9:
+        raise BadRecord(f"{cell.strip()!r} is above 100 %", column.heading, "Give the share of all that there is.")
+    if value is not None and column.role == "level" and value <= 0:
+        raise BadRecord(f"a level of {cell.strip()} is none", column.heading, "Levels are above 0.")
+    return value
+
+
+def _place(column: Column, value: float, known: dict[str, Any], groups: dict[str, dict[str, Any]]) -> None:
+    if column.role == "time":
+        groups["times_ms"][column.name] = (value, value)
+    elif column.role in ("utilisation", "rate", "other"):
+        groups[{"utilisation": "utilisation", "rate": "rates", "other": "others"}[column.role]][column.name] = value
+    elif column.role in ("failed", "samples"):
+        known[column.role] = int(value)
+    else:
+        key = {"throughput": "throughput_per_s", "duration": "duration_s"}.get(column.role, column.role)
+        known[key] = value / 1000 if column.role == "duration" else value
+
+
+FORMAT = Format(
+    name="table",
+    title="a table of levels (CSV)",
+    shape="summary",
+    loop="unknown",
+    looks_like=looks_like,
+    read=read,
+    supports="where throughput flattens, objectives per level, service demand and its extrapolation",
+    cannot=(ONE_SUMMARY, ONE_RUN, HIDES_QUEUEING.replace("Its users wait", "If its users waited"), NO_GENERATOR),
+)

@@ -1,0 +1,89 @@
+"""Points of a resource over time, and what becomes of them in a run directory."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+_PERCENT = re.compile(r"(_percent(age)?|_pct| ?\(%\)|%)$")
+_SHARE = re.compile(r"(_ratio|_share|_utili[sz]ation|_fraction)$")
+_COUNTER = re.compile(r"(_total|_seconds_sum|_count)$")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value of `name` of `source` at `at_s` seconds since 1970."""
+
+    at_s: float
+    source: str
+    name: str
+    value: float
+
+
+@dataclass
+class Aligned:
+    """Rows for resources.jsonl, how many points lay within the run, and how many outside."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    inside: int = 0
+    outside: int = 0
+    first_s: float = math.inf
+    last_s: float = -math.inf
+
+
+def named(name: str, value: float) -> tuple[str, float]:
+    """Name and value with the unit in the name, as rows of resources have them: "cpu (%)" 21 → "cpu_share" 0.21."""
+    bare = _PERCENT.sub("", name)
+    if bare != name:
+        return f"{_plain(bare)}_share", value / 100
+    if _SHARE.search(name):
+        return f"{_plain(_SHARE.sub('', name))}_share", value
+    return _plain(name), value
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()
+
+
+def rates_of_counters(points: Iterable[Point]) -> Iterator[Point]:
+    """Counters as rates per second over the time since their last point; a counter that fell was reset, and its first
+    point, as any counter's, has no rate. Others stay as they are."""
+    before: dict[tuple[str, str], Point] = {}
+    for point in points:
+        if not _COUNTER.search(point.name):
+            yield point
+            continue
+        last = before.get((point.source, point.name))
+        before[point.source, point.name] = point
+        if last is None or point.at_s <= last.at_s or point.value < last.value:
+            continue
+        rate = (point.value - last.value) / (point.at_s - last.at_s)
+        name = _COUNTER.sub("", point.name)
+        yield Point(point.at_s, point.source, _rate_name(name), rate)
+
+
+def _rate_name(name: str) -> str:
+    """Seconds of CPU per second are cores in use; else "…_per_s"."""
+    return "cpu_cores_used" if re.search(r"cpu_seconds?$", name) else f"{name}_per_s"
+
+
+def aligned(points: Iterable[Point], t0_unix: float, seconds: int, offset_s: float) -> Aligned:
+    """Points as rows of the run that began at `t0_unix` and took `seconds`; `offset_s` is added to their times."""
+    found = Aligned()
+    rows: dict[tuple[int, str], dict[str, float]] = {}
+    for point in rates_of_counters(sorted(points, key=lambda point: point.at_s)):
+        at_s = point.at_s + offset_s
+        found.first_s, found.last_s = min(found.first_s, at_s), max(found.last_s, at_s)
+        second = math.floor(at_s - t0_unix)
+        if not 0 <= second < seconds:
+            found.outside += 1
+            continue
+        found.inside += 1
+        name, value = named(point.name, point.value)
+        rows.setdefault((second, point.source), {})[name] = value
+    for (second, source), values in sorted(rows.items()):
+        found.rows.append({"t_unix": t0_unix + second, "second": second, "source": source, "values": values})
+    return found

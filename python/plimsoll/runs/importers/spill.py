@@ -1,0 +1,240 @@
+"""Samples of any number and order → the seconds of a run directory, in flat memory.
+
+Samples are packed into 36 bytes and spilled to temporary files of 16 seconds each; then one file after the other
+becomes its seconds: a histogram, a count of failures and bytes for each set of tags, as our engine writes them.
+Memory depends on the rate and the tags, not on the length; the order of the samples does not matter (several
+generators' files put together are in none).
+
+A sample counts in the second in which it ended, as everywhere in Plimsoll.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import struct
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.importers.source import BadRecord
+from plimsoll.runs.snapshot import Series, Snapshot
+
+PART_S = 16
+MOST_BUFFERED = 16 << 20
+MOST_TAG_SETS = 1000
+LONGEST_S = 7 * 86_400
+LONGEST_MS = 86_400_000.0
+OTHER = "other"
+
+_RECORD = struct.Struct("<ddddI")
+_DTYPE = np.dtype([("t", "<f8"), ("ms", "<f8"), ("bytes", "<f8"), ("count", "<f8"), ("key", "<u4")])
+_NOTHING = math.nan
+
+Key = tuple[str, tuple[tuple[str, str], ...], bool]
+
+
+class Spill:
+    """Takes samples, then gives seconds. Use as a context manager; `folder` is where its files lie (system's default).
+
+    `has_iterations` is true once an iteration came: then those, else requests, count as planned, started and done.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-import-", dir=folder))
+        self.samples = self.failed = self.iterations = self.dropped = 0
+        self.has_iterations = False
+        self.first_s, self.last_s = math.inf, -math.inf
+        self.merged_tag_sets = 0
+        self._keys: dict[Key, int] = {}
+        self._buffers: dict[int, bytearray] = defaultdict(bytearray)
+        self._buffered = 0
+        self._started: Counter[int] = Counter()
+        self._started_iterations: Counter[int] = Counter()
+        self._dropped: Counter[int] = Counter()
+        self._levels: dict[int, tuple[float, float]] = {}
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def request(
+        self,
+        start_s: float,
+        ms: float,
+        tags: tuple[tuple[str, str], ...],
+        failed: bool,
+        received_bytes: float = 0.0,
+    ) -> None:
+        """One request: start in s since 1970, time in ms. Raises BadRecord for impossible numbers."""
+        if not 0 <= ms <= LONGEST_MS:
+            raise BadRecord(f"a request that took {ms:g} ms is impossible", "time")
+        self._note_span(start_s, start_s + ms / 1000)
+        self.samples += 1
+        self.failed += failed
+        self._started[math.floor(start_s)] += 1
+        self._put(start_s + ms / 1000, ms, received_bytes, 1.0, ("request", tags, failed))
+
+    def requests(self, second: int, count: int, failed: int, tags: tuple[tuple[str, str], ...]) -> None:
+        """That many requests ended in this second, of which some failed; their times are not known."""
+        self._note_span(second, second)
+        self.samples += count
+        self.failed += failed
+        self._started[second] += count
+        for number, is_failed in ((count - failed, False), (failed, True)):
+            if number:
+                self._put(float(second), _NOTHING, 0.0, float(number), ("request", tags, is_failed))
+
+    def iteration(self, end_s: float, ms: float, tags: tuple[tuple[str, str], ...]) -> None:
+        """One iteration (transaction, group of requests) that ended then and took `ms`."""
+        if not 0 <= ms <= LONGEST_MS:
+            raise BadRecord(f"an iteration that took {ms:g} ms is impossible", "time")
+        self._note_span(end_s - ms / 1000, end_s)
+        self.has_iterations = True
+        self.iterations += 1
+        self._started_iterations[math.floor(end_s - ms / 1000)] += 1
+        self._put(end_s, ms, 0.0, 1.0, ("iteration", tags, False))
+
+    def trend(self, end_s: float, ms: float, metric: str, tags: tuple[tuple[str, str], ...]) -> None:
+        """One value of another metric, in the unit of that metric."""
+        if math.isfinite(ms):
+            self._put(end_s, ms, 0.0, 1.0, (metric, tags, False))
+
+    def drop(self, at_s: float, count: int = 1) -> None:
+        """An arrival that was due and never sent."""
+        self.dropped += count
+        self._dropped[math.floor(at_s)] += count
+
+    def level(self, at_s: float, level: float) -> None:
+        """The load in force at that moment; the last of a second counts, and holds until another is told."""
+        second = math.floor(at_s)
+        if at_s >= self._levels.get(second, (-math.inf, 0.0))[0]:
+            self._levels[second] = at_s, level
+
+    def _note_span(self, start_s: float, end_s: float) -> None:
+        self.first_s, self.last_s = min(self.first_s, start_s), max(self.last_s, end_s)
+        if self.last_s - self.first_s > LONGEST_S:
+            days = (self.last_s - self.first_s) / 86_400
+            raise BadRecord(f"with this record the result spans {days:,.0f} days: a time is wrong", "time")
+
+    def _put(self, end_s: float, ms: float, size: float, count: float, key: Key) -> None:
+        place = self._keys.get(key)
+        if place is None:
+            place = self._new_key(key)
+        part = int(end_s) // PART_S
+        self._buffers[part] += _RECORD.pack(end_s, ms, size, count, place)
+        self._buffered += _RECORD.size
+        if self._buffered >= MOST_BUFFERED:
+            self._flush()
+
+    def _new_key(self, key: Key) -> int:
+        if len(self._keys) >= MOST_TAG_SETS:
+            self.merged_tag_sets += 1
+            kind, tags, failed = key
+            kept = tuple((name, value) for name, value in tags if name in ("scenario", "status"))
+            key = (kind, (*kept, ("name", OTHER)), failed)
+            if key not in self._keys and len(self._keys) >= 2 * MOST_TAG_SETS:
+                key = (kind, (("name", OTHER),), failed)
+        return self._keys.setdefault(key, len(self._keys))
+
+    def _flush(self) -> None:
+        for part, data in self._buffers.items():
+            with (self.folder / f"{part:012d}").open("ab") as file:
+                file.write(data)
+        self._buffers.clear()
+        self._buffered = 0
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        """Every second from the first to the last sample, in order; those without any as well."""
+        self._flush()
+        if not math.isfinite(self.first_s):
+            return
+        t0 = math.floor(self.first_s)
+        keys = list(self._keys)
+        state = _State(t0, self)
+        following = t0
+        for path in sorted(self.folder.iterdir()):
+            records = np.frombuffer(path.read_bytes(), dtype=_DTYPE)
+            path.unlink()
+            for second, series, done in _seconds(records, keys, self.has_iterations):
+                while following < second:
+                    yield state.snapshot(following, (), 0)
+                    following += 1
+                yield state.snapshot(second, series, done)
+                following = second + 1
+
+
+class _State:
+    """What goes on from second to second: the level last seen, and what is under way."""
+
+    def __init__(self, t0: int, spill: Spill) -> None:
+        self.t0, self.level, self.in_flight = t0, 0.0, 0
+        self._spill = spill
+        self._started = spill._started_iterations if spill.has_iterations else spill._started
+
+    def snapshot(self, second: int, series: tuple[Series, ...], done: int) -> Snapshot:
+        self.level = self._spill._levels.get(second, (0.0, self.level))[1]
+        started, dropped = self._started.get(second, 0), self._spill._dropped.get(second, 0)
+        self.in_flight = max(0, self.in_flight + started - done)
+        return Snapshot(
+            second - self.t0,
+            t_unix=float(second),
+            level=self.level,
+            vus=int(self.level),
+            planned=started + dropped,
+            started=started,
+            done=done,
+            dropped=dropped,
+            in_flight=self.in_flight,
+            series=series,
+        )
+
+
+def _seconds(
+    records: NDArray[np.void], keys: list[Key], has_iterations: bool
+) -> Iterator[tuple[int, tuple[Series, ...], int]]:
+    """Each second of a part: (second since 1970, series, iterations or requests done)."""
+    second = np.floor(records["t"]).astype(np.int64)
+    order = np.lexsort((records["key"], second))
+    records, second = records[order], second[order]
+    edges = np.flatnonzero(np.diff(second) | np.diff(records["key"].astype(np.int64))) + 1
+    starts, ends = np.concatenate(([0], edges)), np.concatenate((edges, [records.size]))
+    found: list[Series] = []
+    done, size, current = 0, 0.0, int(second[0])
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if second[start] != current:
+            yield current, _with_bytes(found, size), done
+            found, done, size, current = [], 0, 0.0, int(second[start])
+        kind, tags, failed = keys[int(records["key"][start])]
+        chosen = records[start:end]
+        count = int(chosen["count"].sum())
+        size += float(chosen["bytes"].sum())
+        done += count if kind == ("iteration" if has_iterations else "request") else 0
+        found += _series(kind, dict(tags), failed, count, chosen["ms"])
+    yield current, _with_bytes(found, size), done
+
+
+def _with_bytes(series: list[Series], size: float) -> tuple[Series, ...]:
+    return (*series, Series("data_received", "counter", {}, value=size)) if size else tuple(series)
+
+
+def _series(kind: str, tags: Mapping[str, str], failed: bool, count: int, ms: NDArray[np.float64]) -> Iterator[Series]:
+    known = ms[np.isfinite(ms)]
+    if kind == "iteration":
+        yield Series("iterations", "counter", tags, value=float(count))
+        yield Series.of_trend("iteration_duration", tags, Histogram.from_values(known))
+        return
+    if kind != "request":
+        yield Series.of_trend(kind, tags, Histogram.from_values(known))
+        return
+    if known.size:
+        yield Series.of_trend("http_req_duration", tags, Histogram.from_values(known))
+    yield Series("http_req_failed", "rate", tags, passes=count if failed else 0, total=count)
+    yield Series("http_reqs", "counter", tags, value=float(count))

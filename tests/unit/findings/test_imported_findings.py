@@ -1,0 +1,114 @@
+"""Findings of imported runs: growth of open tools, resources beside the levels, what belongs to no level."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from plimsoll.analysis import AnalysisChoices, analyze
+from plimsoll.findings.open_growth import growth_finding
+from plimsoll.runs.reader import RunReader
+
+T0 = 1_790_000_000
+HEADER = "timeStamp,elapsed,label,responseCode,threadName,success,bytes,allThreads\n"
+
+
+def counts(arrive_per_s: float, finish_per_s: float, seconds: int, seed: int) -> tuple[list[int], list[int]]:
+    """A queue whose server finishes at most a Poisson number a second."""
+    choose = random.Random(seed)
+
+    def poisson(mean: float) -> int:
+        return sum(1 for _ in range(int(10 * mean)) if choose.random() < 0.1)
+
+    waiting, started, done = 0, [], []
+    for _ in range(seconds):
+        started.append(poisson(arrive_per_s))
+        finished = min(waiting + started[-1], poisson(finish_per_s))
+        done.append(finished)
+        waiting += started[-1] - finished
+    return started, done
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_open_tools_overload_is_seen_and_a_calm_run_is_not_called_one(seed: int) -> None:
+    overloaded = growth_finding(*counts(220, 200, 90, seed))
+    assert overloaded["answer"].startswith("No: at 2") and overloaded["growth"]["growth_z"] > 2
+    calm = growth_finding(*counts(140, 200, 90, seed))
+    assert not calm["answer"].startswith("No:")
+
+
+def test_a_rate_that_changes_and_a_run_too_short_cannot_tell() -> None:
+    assert "the rate changed" in growth_finding([10] * 30 + [40] * 30, [10] * 30 + [40] * 30)["answer"]
+    assert "whole seconds" in growth_finding([10] * 5, [10] * 5)["answer"]
+    assert "Cannot tell" in growth_finding([], [])["answer"]
+
+
+def jtl(path: Path) -> Path:
+    """Three levels of 20 s: 10, 20 and 40 users at 50, 100 and 110 requests/s."""
+    lines = []
+    for place, (users, per_s) in enumerate(((10, 50), (20, 100), (40, 110))):
+        for number in range(20 * per_s):
+            at_ms = 1000 * (T0 + 20 * place) + number * 1000 // per_s
+            lines.append(f"{at_ms},{5 + number % 20},GET /a,200,Shop 1-1,true,100,{users}\n")
+    path.write_text(HEADER + "".join(lines))
+    return path
+
+
+def test_resources_beside_a_run_give_the_demand_at_each_level_and_say_how_they_were_aligned(tmp_path: Path) -> None:
+    cpu = "time,db cpu (%)\n" + "".join(
+        f"{T0 + 100 + second},{(10, 20, 22)[second // 20]}\n" for second in range(0, 60, 5)
+    )
+    (tmp_path / "cpu.csv").write_text(cpu)
+    choices = AnalysisChoices(
+        tmp_path / "runs", resources=(tmp_path / "cpu.csv",), offset_s=-100.0, budgets={"db": 0.8}, report=False
+    )
+    [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
+    overview, levels, demand = answer.findings
+    assert any("-100 s were added" in note and "12 points" in note for note in overview["notes"])
+    assert (levels["capacity"]["good"], levels["capacity"]["bad"]) == (20, 40)
+    assert [item["utilisation"] for item in demand["demand"]["measured"]] == pytest.approx([0.10, 0.20, 0.22])
+    assert demand["demand"]["line_per_s"] == pytest.approx(400, rel=0.02)
+    low, high = demand["demand"]["line_interval"]
+    assert low < demand["demand"]["line_per_s"] < high
+    run = RunReader(answer.run_directory)
+    assert run.state == "finished" and run.histogram().count == 20 * (50 + 100 + 110)
+    assert len(list(run.resources())) == 12  # no second between the points was made up
+
+
+def test_a_ramp_without_a_level_that_was_held_finds_the_range_and_says_so(tmp_path: Path) -> None:
+    """One user more each second up to 120; requests in proportion up to 60 users, then 300/s."""
+    lines = []
+    for second in range(120):
+        users, per_s = second + 1, min(5 * (second + 1), 300)
+        lines += [
+            f"{1000 * (T0 + second) + number * 1000 // per_s},5,GET /a,200,Shop 1-1,true,100,{users}\n"
+            for number in range(per_s)
+        ]
+    (tmp_path / "r.jtl").write_text(HEADER + "".join(lines))
+    [answer] = analyze([tmp_path / "r.jtl"], AnalysisChoices(tmp_path / "runs", report=False))
+    finding = answer.findings[1]
+    assert len(finding["steps"]) == 12 and "the load rose all the time" in finding["notes"][0]
+    assert finding["capacity"]["good"] <= 66 and 54 <= finding["capacity"]["bad"] <= 76
+    assert finding["capacity"]["good"] >= 45
+
+
+def test_resources_that_miss_the_run_say_by_how_much(tmp_path: Path) -> None:
+    (tmp_path / "cpu.csv").write_text(f"time,db cpu (%)\n{T0 + 7200},10\n")
+    choices = AnalysisChoices(tmp_path / "runs", resources=(tmp_path / "cpu.csv",), report=False)
+    [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
+    assert any("begin +7,200 s from its start" in note for note in answer.findings[0]["notes"])
+    assert len(answer.findings) == 2  # no demand without a utilisation
+
+
+def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
+    text = "Running 3s test @ http://x/\n  1 threads and {0} connections\n    Latency 4.00ms 1.00ms 9.00ms 70%\n"
+    text += "  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
+    files = []
+    for connections, rate in ((1, 200), (2, 390), (4, 400)):
+        files.append(tmp_path / f"w{connections}.txt")
+        files[-1].write_text(text.format(connections, rate))
+    [answer] = analyze(files, AnalysisChoices(tmp_path / "runs", together=True, report=False))
+    capacity = answer.findings[1]["capacity"]
+    assert (capacity["good"], capacity["bad"], capacity["unit"]) == (2, 4, "connections")

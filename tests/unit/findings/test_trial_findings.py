@@ -1,0 +1,224 @@
+"""What compare, decompose and sweep say of trials whose numbers are made up for the purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plimsoll
+from plimsoll.errors import InputError
+from plimsoll.findings.compare import compare_finding, exit_code
+from plimsoll.findings.decompose import decompose_finding
+from plimsoll.findings.sweep import sweep_finding
+from plimsoll.run_sets import alternate
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs.writer import RunFacts, RunWriter
+from plimsoll.study.secrets import Redactor
+
+Pairs = Sequence[tuple[float, float]]
+
+
+def plan(experiment: str, names: Sequence[str], **analysis: Any) -> dict[str, Any]:
+    return {
+        "experiment": experiment,
+        "variants": [{"name": n, "label": n, "facts": {"variables": {}}} for n in names],
+        "levels": [{"level": 1.0, "words": "10 users"}],
+        "repetitions": 10,
+        "open": False,
+        "analysis": analysis,
+    }
+
+
+COMPARE = plan("compare", ["a", "b"], margin=0.05, primary=["p95"], paired=True)
+
+
+def trial(number: int, repetition: int, variant: str, ms: float, failed: int = 0, level: float = 1.0) -> dict[str, Any]:
+    every = {"operation": None, "request": None, "count": 500, "failed": failed, "requests": 500, "max_ms": 2 * ms}
+    every |= dict.fromkeys(("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms"), ms)
+    return {
+        "trial": number, "repetition": repetition, "variant": variant, "level": level, "load": "10 users",
+        "start_s": 10 * number, "measured_from_s": 10 * number, "end_s": 10 * number + 5, "seconds": 5,
+        "planned": 500, "done": 500, "done_per_s": 1000 / ms, "unfinished_end": 0, "answered": 500 - failed,
+        "failed": failed, "requests": 500, "causes": {"status 500": failed} if failed else {},
+        "work": {"count": 500, "mean_ms": ms, "p50_ms": ms}, "endpoints": [every], "resources": {},
+    }  # fmt: skip
+
+
+def trials_of(pairs: Pairs, failed_b: int = 0) -> list[dict[str, Any]]:
+    return [
+        trial(2 * place + at + 1, place + 1, variant, ms, failed_b if variant == "b" else 0)
+        for place, pair in enumerate(pairs)
+        for at, (variant, ms) in enumerate(zip("ab", pair, strict=True))
+    ]
+
+
+def scattered(ratio: float, noise: float = 0.02, count: int = 10) -> Pairs:
+    draw = np.random.default_rng(1)
+    a, b = 100 * np.exp(noise * draw.standard_normal((2, count)))
+    return list(zip(a, b * ratio, strict=True))
+
+
+def compared(pairs: Pairs, failed_b: int = 0) -> dict[str, Any]:
+    return compare_finding(COMPARE, trials_of(pairs, failed_b), run_path="runs/x")
+
+
+def test_a_fifth_slower_is_slower_with_its_interval_and_fails_the_command() -> None:
+    finding = compared(scattered(1.2))
+    assert finding["answer"].startswith("Yes: B (b) is slower than A (a): p95 at 10 users +")
+    one = finding["comparisons"][0]
+    assert one["interval"][0] < 1.2 < one["interval"][1] and one["interval"][0] > 1.1
+    assert exit_code(finding) == 99
+    assert exit_code(compared(scattered(1 / 1.2))) == 0
+
+
+def test_slower_by_less_than_matters_is_said_and_passes() -> None:
+    finding = compared(scattered(1.02, noise=0.001))
+    assert finding["verdict"] == "slower" and exit_code(finding) == 0
+    assert "by less than the margin of 5.0 %" in finding["sentences"][0]
+
+
+def test_the_same_is_called_the_same_only_within_the_margin() -> None:
+    assert compared(scattered(1.0, noise=0.01))["verdict"] == "same"
+    finding = compared(scattered(1.0, noise=0.10))
+    assert finding["verdict"] == "undecided"
+    wanted = finding["comparisons"][0]["pairs_to_settle"]
+    assert wanted > 10 and f"--pairs {wanted}" in finding["next"][0]
+
+
+def test_an_arm_that_fails_more_is_told_first_and_is_never_called_faster() -> None:
+    finding = compared(scattered(0.5), failed_b=100)
+    assert finding["answer"].startswith("B fails more requests: 20 % at 10 users (A 0 %). Undecided")
+    assert finding["verdict"] == "undecided" and "not of the same work" in finding["sentences"][0]
+    assert exit_code(finding) == 99
+
+
+def test_one_pair_far_from_the_rest_is_named_and_counted() -> None:
+    pairs = [*scattered(1.0, noise=0.01, count=9), (100.0, 250.0)]
+    [words] = [text for text in compared(pairs)["anomalies"] if "far from the rest" in text]
+    assert "pair 10 (B ÷ A 2.5; trials 19 and 20)" in words and "without, the verdict would be same" in words
+
+
+def test_a_drift_of_both_and_an_error_burst_are_named() -> None:
+    drifting = [(a * 1.05**n, b * 1.05**n) for n, (a, b) in enumerate(scattered(1.0, noise=0.01))]
+    assert any("in A and B alike over the session" in text for text in compared(drifting)["anomalies"])
+    trials = trials_of(scattered(1.0, noise=0.01))
+    trials[4] |= {"failed": 50, "causes": {"status 503": 50}}
+    finding = compare_finding(COMPARE, trials)
+    assert any("Trial 5 (a, 10 users) failed 10 % of its requests (status 503)" in one for one in finding["anomalies"])
+
+
+def test_a_trial_that_the_generator_limited_takes_its_pair_out_and_is_named() -> None:
+    seconds = [Snapshot(10 + n, generator={"busiest_thread_share": 0.99, "threads": 1}) for n in range(5)]
+    finding = compare_finding(COMPARE, trials_of(scattered(1.2)), seconds)
+    assert finding["comparisons"][0]["pairs"] == 9 and finding["excluded"][0]["trial"] == 1
+    assert any("Trial 1 (a, 10 users) left out" in text for text in finding["notes"])
+
+
+@pytest.mark.parametrize("pairs", [[], [(100.0, 120.0)]])
+def test_too_few_trials_are_no_answer(pairs: Pairs) -> None:
+    finding = compared(pairs)
+    assert not finding["valid"] and finding["answer"].startswith("Cannot tell") and exit_code(finding) == 3
+
+
+def test_requests_below_each_arms_own_address_are_the_same_request() -> None:
+    told = COMPARE | {
+        "variants": [
+            {"name": n, "label": n, "facts": {"variables": {"BASE_URL": f"http://{n}:1/"}}} for n in ("a", "b")
+        ]
+    }
+    trials = trials_of(scattered(1.2))
+    for one in trials:
+        for path in ("/x", "/y"):
+            one["endpoints"].append({**one["endpoints"][0], "request": f"http://{one['variant']}:1{path}"})
+    names = {one["request"] for one in compare_finding(told, trials)["comparisons"]}
+    assert names == {None, "/x", "/y"}
+
+
+def split(values: Sequence[float], **analysis: Any) -> dict[str, Any]:
+    names = ["whole", "orm", "static"]
+    draw = np.random.default_rng(2)
+    trials = [
+        trial(3 * n + at, n, name, float(ms * np.exp(0.01 * draw.standard_normal())))
+        for n in range(1, 11)
+        for at, (name, ms) in enumerate(zip(names, values, strict=True))
+    ]
+    return decompose_finding(plan("decompose", names, statistic="mean", **analysis), trials)
+
+
+def test_layers_add_up_and_the_largest_is_named() -> None:
+    finding = split([100, 50, 20], parts=False)
+    layers = finding["levels"][0]["layers"]
+    assert [round(layer["share"], 1) for layer in layers] == [0.5, 0.3, 0.2]
+    assert sum(layer["share"] for layer in layers) == pytest.approx(1)
+    assert finding["answer"].endswith("Whole without orm takes the most.")
+
+
+def test_kiwis_parts_are_the_authors_and_a_wrong_order_is_said() -> None:
+    finding = split([1120, 234, 333], parts=True)
+    assert [layer["layer"] for layer in finding["levels"][0]["layers"]] == ["the rest of whole", "orm", "static"]
+    assert [round(layer["share"], 1) for layer in finding["levels"][0]["layers"]] == [0.5, 0.2, 0.3]
+    wrong = split([1120, 234, 333], parts=False)
+    assert "would be below zero" in wrong["answer"] and any("--parts" in text for text in wrong["next"])
+    same = split([100, 50, 50], parts=False)
+    assert "Cannot separate orm from static" in " ".join(same["sentences"])
+
+
+def test_a_sweep_tells_the_exponent_what_has_none_and_where_it_stops() -> None:
+    over = {"R": ["1", "10", "100", "1000"]}
+    told = plan("sweep", [f"R={r}" for r in over["R"]], over=over, level_parameter=None, stop_at_failure=True)
+    for variant, r in zip(told["variants"], over["R"], strict=True):
+        variant["facts"]["variables"]["R"] = r
+    draw = np.random.default_rng(3)
+    trials = [
+        trial(4 * n + at, n, f"R={r}", float(3 * float(r) ** 2 * np.exp(0.02 * draw.standard_normal())))
+        for n in range(3)
+        for at, r in enumerate(over["R"][:3])
+    ]
+    trials += [trial(90, 0, "R=1000", 1.0, failed=500)]
+    finding = sweep_finding(told, trials)
+    law = next(one for one in finding["dependencies"] if one["metric"] == "work")
+    assert law["form"] == "power" and law["interval"][0] < 2 < law["interval"][1]
+    assert [cell["state"] for cell in finding["cells"]] == ["answers"] * 3 + ["silent"]
+    assert "From R=1000 on nothing answers (status 500)." in finding["answer"]
+    assert any("grows faster than R" in text for text in finding["next"])
+
+
+def write_run(folder: Path, start: float, ms: float, valid: bool = True) -> Path:
+    """A finished run of three seconds whose requests take about `ms`."""
+    draw = np.random.default_rng(int(start))
+    clock = iter([start, start + 3, start + 3])
+    with RunWriter.create(folder, RunFacts("run"), redactor=Redactor(), clock=lambda: next(clock), tables=False) as run:
+        for second in range(3):
+            times = Histogram.from_values(ms * np.exp(0.1 * draw.standard_normal(400)))
+            series = Series.of_trend("http_req_duration", {"scenario": "default", "name": "GET /"}, times)
+            run.append_snapshot(Snapshot(second, start + second, 1.0, done=400, series=(series,)))
+        run.write_findings([{"valid": valid, "invalid_because": [] if valid else ["The generator was full."]}])
+    return run.path
+
+
+def test_runs_that_alternate_are_pairs_and_others_are_two_sets(tmp_path: Path) -> None:
+    assert alternate([(0, 1), (4, 5)], [(2, 3), (6, 7)]) and not alternate([(0, 1), (2, 3)], [(4, 5), (6, 7)])
+    runs = [write_run(tmp_path / "made", 10.0 * n, 100 if n % 2 else 130, valid=n != 8) for n in range(1, 9)]
+    request = plimsoll.CompareRequest(runs_a=tuple(runs[0::2]), runs_b=tuple(runs[1::2]))
+    [finding] = plimsoll.compare(request, plimsoll.TrialChoices(runs=tmp_path / "runs")).findings
+    assert finding["verdict"] == "slower" and finding["comparisons"][0]["paired"]
+    assert finding["comparisons"][0]["ratio"] == pytest.approx(1.3, rel=0.03)
+    assert finding["comparisons"][0]["pairs"] == 3 and finding["excluded"][0]["reason"] == "The generator was full."
+
+
+def test_runs_that_cannot_be_compared_are_refused_all_at_once(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "made", 10.0, 100)
+    with pytest.raises(InputError, match="needs two or more") as found:
+        plimsoll.compare(plimsoll.CompareRequest(runs_a=(run,), runs_b=(run,)))
+    assert "is given 2 times" in str(found.value)
+    other = write_run(tmp_path / "made", 20.0, 100)
+    request = plimsoll.CompareRequest(
+        runs_a=(run, other), runs_b=(write_run(tmp_path, 30.0, 1), write_run(tmp_path, 40.0, 1)), skip_s=3
+    )
+    with pytest.raises(InputError, match="no response times that count"):
+        plimsoll.compare(request, plimsoll.TrialChoices(runs=tmp_path / "runs"))

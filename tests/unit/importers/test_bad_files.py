@@ -1,0 +1,180 @@
+"""What cannot be read ends with a message that says where and what next, never with a number."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from importing import DATA, imported, table_of
+from test_formats_by_documentation import HEADER, JTL_XML, jtl_line
+
+from plimsoll.errors import InputError
+
+TABLE = "users,throughput (req/s),p95 (ms),gc cpu (%)\n"
+
+
+def message(path: Path, read=table_of) -> str:
+    with pytest.raises(InputError) as caught:
+        read(path)
+    text = str(caught.value)
+    assert "Traceback" not in text and text.rstrip().endswith((".", "?", ")"))
+    return text
+
+
+@pytest.mark.parametrize(
+    ("rows", "where", "what"),
+    [
+        ("10,5,120,NaN\n", ":2: gc cpu (%)", "no number that says anything"),
+        ("10,-5,120,10\n", ":2: throughput (req/s)", "negative"),
+        ("10,5,120,10\n20,1e300,1,1\n", ":3: throughput (req/s)", "larger than anything"),
+        ("10,5,1.2 s,10\n", ":2: p95 (ms)", "mixed units: 's' here, 'ms' in the heading"),
+        ("10,5,120,178.64%\n", ":2: gc cpu (%)", "above 100 %"),
+        ("10,5,fast,10\n", ":2: p95 (ms)", "'fast' is no number"),
+        ('10,5,"12,5",10\n', ":2: p95 (ms)", "decimal comma"),
+        ("0,5,120,10\n", ":2: users", "a level of 0 is none"),
+        ("10,5,120\n20,5,120,10\n", ":2", "3 cells under 4 headings"),
+        ("", ":1", "a heading and no rows"),
+    ],
+)
+def test_a_table_with_a_wrong_cell_names_file_line_and_column(tmp_path: Path, rows: str, where: str, what: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE + rows)
+    text = message(path)
+    assert f"{path}{where}" in text and what in text
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("users,p95\n1,350 ms\n2,1.2 s\n", "mixed units: 's' here, 'ms' above"),
+        ("users,p95\n1,350 ms\n2,360\n", "mixed units: none here, 'ms' above"),
+        ("users,p95\n1,350\n", "no unit says whether this is ms or s"),
+        ("users,cpu\n1,78\n", "it has no unit"),
+        ("users,throughput\n1,78\n", "it has no unit"),
+        ("users,p95 (ms),p95 (ms)\n1,7,8\n", "two columns have this name"),
+    ],
+)
+def test_a_table_whose_units_nobody_can_know_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    assert what in message(tmp_path / "t.csv")
+
+
+def test_all_mistakes_of_a_table_are_told_together(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE + "10,-5,NaN,10\n20,5,1 s,10\n")
+    text = message(tmp_path / "t.csv")
+    assert text.count("t.csv:2") == 2 and text.count("t.csv:3") == 1 and "3 mistakes" in text
+
+
+def test_units_in_cells_and_markdown_and_thousands_are_read(tmp_path: Path) -> None:
+    (tmp_path / "t.md").write_text(
+        "| users | rps | p95 | db cpu | heap |\n|---|---|---|---|---|\n"
+        "| 1,000 | 12.5 | 0.35 s | 78.64% | 130.5 MB |\n| 2,000 | 20 | 1.2 s | - | 150 MB |\n"
+    )
+    _, table, _ = table_of(tmp_path / "t.md")
+    first, second = table.rows
+    assert (first.level, first.throughput_per_s, first.times_ms["p95"]) == (1000, 12.5, (350, 350))
+    assert first.utilisation == {"db": pytest.approx(0.7864)} and second.utilisation == {}
+
+
+def test_a_last_line_that_was_cut_is_left_out_and_said(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE + "10,5,120,10\n20,9")
+    _, table, notes = table_of(tmp_path / "t.csv")
+    assert len(table.rows) == 1 and "Line 3 is cut off" in notes[0]
+    (tmp_path / "r.jtl").write_text(HEADER + jtl_line(0, 10, "a") + "17900000")
+    found = imported(tmp_path / "r.jtl")
+    assert found.times().count == 1 and "Line 3 is cut off" in found.notes[0]
+
+
+def test_a_point_of_k6_that_was_cut_is_said_whatever_its_metric(tmp_path: Path) -> None:
+    point = '{"metric":"NAME","type":"Point","data":{"time":"2026-11-22T05:34:37.5Z","value":9.5,"tags":{}}}\n'
+    (tmp_path / "k.json").write_text(point.replace("NAME", "http_req_duration") + point.replace("NAME", "x")[:60])
+    found = imported(tmp_path / "k.json")
+    assert found.times().count == 1 and "Line 2 is cut off" in found.notes[0]
+
+
+def test_a_packed_file_that_was_cut_is_used_as_far_as_it_unpacks(tmp_path: Path) -> None:
+    whole = gzip.compress((HEADER + "".join(jtl_line(n * 10, 7, "a") for n in range(20_000))).encode())
+    (tmp_path / "r.jtl.gz").write_bytes(whole[: len(whole) // 2])
+    found = imported(tmp_path / "r.jtl.gz")
+    assert 1000 < found.times().count < 20_000
+    assert any("cut after line" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("x,10,a,200,OK,g 1-1,text,true,,1,1,1,1,u,1,0,1\n", "is no time"),
+        ("1790000000000,NaN,a,200,OK,g 1-1,text,true,,1,1,1,1,u,1,0,1\n", "impossible"),
+        ("1790000000000,-5,a,200,OK,g 1-1,text,true,,1,1,1,1,u,1,0,1\n", "impossible"),
+        ("1790000000000,10,a,200,OK,g 1-1,text,maybe,,1,1,1,1,u,1,0,1\n", "neither true nor false"),
+        ("1790000000000,10,a\n", "3 columns instead of 17"),
+        ("1890000000000,10,a,200,OK,g 1-1,text,true,,1,1,1,1,u,1,0,1\n", "spans 1,157 days"),
+    ],
+)
+def test_a_wrong_line_of_samples_names_its_line(tmp_path: Path, line: str, what: str) -> None:
+    (tmp_path / "r.jtl").write_text(HEADER + jtl_line(0, 10, "a") + line + jtl_line(1, 10, "a"))
+    text = message(tmp_path / "r.jtl", imported)
+    assert f"{tmp_path / 'r.jtl'}:3" in text and what in text
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"", "the file is empty"),
+        (b"hello world\nthis is text\n", "no known tool writes this"),
+        (b"PK\x03\x04zip", "a zip archive or a spreadsheet"),
+        (b"<!DOCTYPE html><html></html>", "a web page"),
+        (
+            b"\x7f\xff\x81\x03\x01\x01\x06Result\x01\xff\x82\x00\x01\x0c\x01\x06Attack\x01\x0c\x00\x01\x03Seq\x01\x06Timestamp",
+            "vegeta encode",
+        ),
+        (b'{"metrics": {"http_reqs": {"count": 1}, "iterations"', "no whole JSON"),
+        (b'{"metrics": {"http_req_duration": {"avg": 1}, "http_reqs": {"count": NaN, "rate": 1}}}', "http_reqs.count"),
+        (b"\0\0\0\0\x063.11.5\0" + b"\xff" * 40, "no log of Gatling"),
+    ],
+)
+def test_a_file_of_no_known_form_says_what_it_is_or_what_is_known(tmp_path: Path, data: bytes, what: str) -> None:
+    (tmp_path / "f").write_bytes(data)
+
+    def read(path: Path) -> object:
+        from plimsoll.runs.importers.catalogue import format_of
+        from plimsoll.runs.importers.lines import SourceFile
+
+        return imported(path) if format_of(SourceFile(path)).shape == "samples" else table_of(path)
+
+    assert what in message(tmp_path / "f", read)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (('by="900"', 'by="many"'), "are no ms and bytes"),
+        (('ts="1790000000000"', 'ts="now"'), "is no time"),
+        (("UTF-8", "UTF-9"), "no XML that can be read"),
+        (("<sample", "<<sample"), "no whole XML"),
+    ],
+)
+def test_xml_that_cannot_be_read_says_why(tmp_path: Path, change: tuple[str, str], what: str) -> None:
+    (tmp_path / "r.xml").write_text(JTL_XML.replace(*change) + "</testResults>")
+    assert what in message(tmp_path / "r.xml", imported)
+
+
+def test_a_result_of_vegeta_with_an_impossible_url_names_it(tmp_path: Path) -> None:
+    line = '{"attack":"a","code":200,"timestamp":"2026-11-22T05:43:10Z","latency":5,"url":"http://[x/"}\n'
+    (tmp_path / "v.json").write_text(line)
+    assert "v.json:1: url" in message(tmp_path / "v.json", imported)
+
+
+def test_a_time_in_locusts_history_that_cannot_be_names_its_line(tmp_path: Path) -> None:
+    lines = (DATA / "locust_history.csv").read_text().splitlines(keepends=True)
+    home = [line for line in lines if ",GET,home," in line][-1]
+    later = home.replace("1795325721", "2795325721").replace(",3491,", ",9999,")
+    (tmp_path / "h.csv").write_text("".join([*lines, later]))
+    assert f"h.csv:{len(lines) + 1}" in message(tmp_path / "h.csv", imported)
+
+
+def test_a_format_that_is_forced_and_unknown_lists_the_known(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    with pytest.raises(InputError, match="jmeter-csv, "):
+        imported(tmp_path / "f", "jmeter")

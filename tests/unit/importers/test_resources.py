@@ -1,0 +1,86 @@
+"""Resource series beside a run: aligned by the clock with a stated offset, and nothing between the points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import InputError
+from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.resources.points import Point, aligned
+from plimsoll.runs.importers.resources.reading import read_resources
+
+T0 = 1_790_000_000.0
+
+
+def points(tmp_path: Path, text: str) -> list[Point]:
+    (tmp_path / "r").write_text(text)
+    return read_resources(SourceFile(tmp_path / "r"))
+
+
+def test_a_csv_names_sources_and_shares_by_its_headings(tmp_path: Path) -> None:
+    text = f"time,gc cpu (%),heap used\n{T0 + 0.2:.3f},21,130.5 MB\n{T0 + 10:.3f},,140 MB\n"
+    found = aligned(points(tmp_path, text), T0, 60, 0.0)
+    assert [(row["second"], row["source"], row["values"]) for row in found.rows] == [
+        (0, "gc", {"cpu_share": pytest.approx(0.21)}),
+        (0, "server", {"heap_used_bytes": 130.5e6}),
+        (10, "server", {"heap_used_bytes": 140e6}),
+    ]
+
+
+def test_seconds_without_a_point_stay_empty_and_points_outside_are_counted_apart(tmp_path: Path) -> None:
+    text = "time,cpu (%)\n" + "".join(f"{T0 + 15 * n - 30},{n}\n" for n in range(10))
+    found = aligned(points(tmp_path, text), T0, 61, 0.0)
+    assert [row["second"] for row in found.rows] == [0, 15, 30, 45, 60]
+    assert (found.inside, found.outside) == (5, 5)
+
+
+def test_the_offset_is_added_to_the_times(tmp_path: Path) -> None:
+    found = aligned(points(tmp_path, f"time,cpu (%)\n{T0 + 3600},50\n"), T0, 60, -3595.0)
+    assert [row["second"] for row in found.rows] == [5]
+
+
+def test_a_range_query_gives_each_series_its_labels_as_source(tmp_path: Path) -> None:
+    result = [
+        {"metric": {"__name__": "cpu_ratio", "instance": f"db{n}"}, "values": [[T0 + 15, "0.5"], [T0 + 30, "NaN"]]}
+        for n in (1, 2)
+    ]
+    text = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}})
+    found = aligned(points(tmp_path, text), T0, 60, 0.0)
+    assert [(row["source"], row["values"]) for row in found.rows] == [
+        ("db1", {"cpu_share": 0.5}),
+        ("db2", {"cpu_share": 0.5}),
+    ]
+
+
+def test_text_with_timestamps_makes_rates_of_counters_between_their_own_points(tmp_path: Path) -> None:
+    scrapes = "# TYPE process_cpu_seconds_total counter\n"
+    for n, value in enumerate((100.0, 107.5, 112.5, 2.0, 3.5)):  # the process started anew before the fourth
+        scrapes += f'process_cpu_seconds_total{{job="api",cpu="0"}} {value} {int(1000 * (T0 + 15 * n))}\n'
+    found = aligned(points(tmp_path, scrapes), T0, 100, 0.0)
+    rows = [(row["second"], row["source"], row["values"]["cpu_cores_used"]) for row in found.rows]
+    assert rows == [
+        (15, "api cpu=0", 0.5),
+        (30, "api cpu=0", pytest.approx(1 / 3)),
+        (60, "api cpu=0", pytest.approx(0.1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("# TYPE up gauge\nup 1\n", "a line without a timestamp"),
+        ('{"status":"success","data":{"resultType":"vector","result":[]}}', "not a matrix over time"),
+        ('{"status":"error","error":"bad query","data":{"resultType":""}}', "Prometheus answered: bad query"),
+        ("time,cpu (%)\nyesterday,4\n", "r:2: time"),
+        ("time,cpu (%)\n1790000000,-4\n", "negative"),
+        ("time,cpu (%)\n", "no values in it"),
+        ("a;b\n", "no resource series that is known"),
+    ],
+)
+def test_what_cannot_be_put_beside_a_run_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(InputError) as caught:
+        points(tmp_path, text)
+    assert what in str(caught.value)

@@ -1,0 +1,67 @@
+"""Where throughput flattens, from one number a level."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.stats.flattening import Flattening, Untold, flattening
+
+
+def asymptotes(levels: list[int], knee: int, most: float) -> list[float]:
+    """The bounds themselves: N* = knee."""
+    return [min(level * most / knee, most) for level in levels]
+
+
+@pytest.mark.parametrize("knee", [20, 47, 80])
+def test_the_knee_of_the_asymptotes_lies_in_the_bracket(knee: int) -> None:
+    levels = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 120]
+    found = flattening(levels, asymptotes(levels, knee, 200.0))
+    assert isinstance(found, Flattening) and found.first_flat is not None
+    assert found.last_rising <= knee + 10 and found.first_flat > knee - 10
+    assert found.last_rising < found.first_flat
+
+
+def test_throughput_of_an_exact_closed_queue_flattens_about_its_operational_knee() -> None:
+    """M/M/1 with think time by exact mean value analysis: N* = (D + Z) / D = 11."""
+    demand_s, think_s, queue, per_s = 0.1, 1.0, 0.0, {}
+    for users in range(1, 41):
+        response_s = demand_s * (1 + queue)
+        per_s[users] = users / (response_s + think_s)
+        queue = per_s[users] * response_s
+    levels = [2, 5, 8, 11, 14, 17, 20, 30, 40]
+    found = flattening(levels, [per_s[level] for level in levels])
+    assert isinstance(found, Flattening)
+    assert found.last_rising in (8, 11) and found.first_flat in (11, 14)
+
+
+def test_in_proportion_to_the_end_has_no_flat_level() -> None:
+    found = flattening([1, 2, 4], [10, 20, 39])
+    assert isinstance(found, Flattening) and found.first_flat is None and not found.bends
+
+
+def test_order_does_not_matter_and_a_level_twice_counts_with_its_mean() -> None:
+    found = flattening([40, 10, 20, 40, 30], [22, 10, 20, 18, 21])
+    assert isinstance(found, Flattening)
+    assert (found.last_rising, found.first_flat) == (20, 30)
+    assert found.gains == pytest.approx((1.0, 0.1, -0.1))
+
+
+@pytest.mark.parametrize(
+    ("levels", "per_s", "words"),
+    [
+        ([], [], "no level"),
+        ([10, 10], [5, 6], "the only level with a throughput is 10"),
+        ([10, 20, 30, 40], [10, 20, 18, 35], "noise, or a cure"),
+        ([10, 20, 30], [10, 11, 11], "the lowest levels"),
+        ([10, 20], [0, 0], "Nothing was finished"),
+    ],
+)
+def test_what_the_numbers_do_not_tell_is_said_with_what_would(levels: list, per_s: list, words: str) -> None:
+    found = flattening(levels, per_s)
+    assert isinstance(found, Untold) and words in found.reason and found.settle
+
+
+def test_one_user_alone_queues_behind_nobody() -> None:
+    assert isinstance(flattening([1, 2, 4], [10, 11, 11]), Untold)
+    found = flattening([1, 2, 4], [10, 11, 11], one_is_alone=True)
+    assert isinstance(found, Flattening) and (found.last_rising, found.first_flat) == (1, 2)
