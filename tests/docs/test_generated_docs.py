@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli import app
+from plimsoll.cli.app import app
 from plimsoll.cli.reference import reference
 from plimsoll.study import study_schema_json
 

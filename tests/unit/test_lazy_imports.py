@@ -18,7 +18,7 @@ sys.argv = ["plimsoll", "run", "-q", "script.js"]
 try:
     main()
 except SystemExit as end:
-    heavy = ("numpy", "pyarrow", "rich", "yaml", "plimsoll.study.models")
+    heavy = ("numpy", "pyarrow", "rich", "yaml", "typer", "click", "pydantic", "plimsoll.study.models")
     print(end.code, *(name for name in heavy if name in sys.modules))
 """
 

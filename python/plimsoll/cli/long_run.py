@@ -11,8 +11,8 @@ from plimsoll.cli.capacity import show
 
 if TYPE_CHECKING:
     from plimsoll.long_runs import Listeners
-    from plimsoll.session import Answer
     from plimsoll.plans import Choices
+    from plimsoll.session import Answer
 
 
 def chosen(runs: Path, env: list[str] | None, seed: int, threads: int, isolate: bool, variant: str | None) -> Choices:

@@ -23,7 +23,7 @@ COLUMNS = "| flag | value | default | what it does |\n|---|---|---|---|"
 
 def reference() -> str:
     """The whole page as Markdown, ending with a line break."""
-    from plimsoll.cli import app
+    from plimsoll.cli.app import app
 
     parts = [HEAD]
     for command in app.registered_commands:

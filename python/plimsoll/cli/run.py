@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 if TYPE_CHECKING:
     from plimsoll.cli.run_control import RunControl
@@ -33,14 +31,14 @@ EXIT_OF_SCRIPT = {
 }
 
 
-def run(context: typer.Context) -> None:
-    """Run a k6 script with k6's flags, or load one URL: plimsoll run --help."""
+def run(arguments: Sequence[str]) -> int:
+    """The verb with its arguments; the exit code."""
     from plimsoll.cli.run_flags import parse
     from plimsoll.cli.run_settings import settings
 
-    flags = parse(context.args)
+    flags = parse(list(arguments))
     told = settings(flags, os.environ)
-    raise typer.Exit(_run(flags, told))
+    return _run(flags, told)
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:

@@ -90,6 +90,30 @@ def test_promises_and_timers_run_in_their_own_vu(tmp_path: Path, known_server: S
     assert_all_checks(summary, VUS * 3 * 2)
 
 
+def test_functions_of_the_host_are_the_same_for_all_and_cannot_be_changed(tmp_path: Path, known_server: Server) -> None:
+    summary = run(
+        tmp_path,
+        known_server("--site"),
+        """import http, { get } from 'k6/http';
+        import { check, sleep } from 'k6';
+        const refuses = (f) => { try { f(); return false; } catch (error) { return error instanceof TypeError; } };
+        http.mine = __VU;
+        JSON.mine = __VU;
+        export default function () {
+          const refused = refuses(() => { get.owner = __VU; }) && refuses(() => { delete get.name; });
+          sleep(0.001 * (__VU % 5));
+          const proto = Object.getPrototypeOf(get(`${__ENV.URL}/status/200`));
+          const status = Object.getOwnPropertyDescriptor(proto, 'status').get;
+          check(null, {
+            'frozen': () => refused && get.owner === undefined && get.name === 'get' && Object.isFrozen(status),
+            'their holders are not': () => http.mine === __VU && JSON.mine === __VU,
+            'called as others are': () => get.call(null, `${__ENV.URL}/status/201`).status === 201,
+          });
+        }""",
+    )
+    assert_all_checks(summary, VUS * 3 * 3)
+
+
 @pytest.mark.parametrize(
     ("bad", "goes_on"),
     [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from plimsoll.cli import app
+from plimsoll.cli.app import app
 from plimsoll.probes import machine_checks
 from plimsoll.probes.machine_checks import GIB, MIB, Facts, judge, read_facts
 
