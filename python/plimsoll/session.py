@@ -14,6 +14,7 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.awake import Awake, is_virtual_machine
 from plimsoll.experiments.data_volume import DataVolume
 from plimsoll.experiments.isolation import target_off
+from plimsoll.experiments.result import Status
 from plimsoll.experiments.target import TargetControl
 from plimsoll.plans import Choices, Plan
 from plimsoll.probes import Sampler, probes_for
@@ -153,7 +154,7 @@ def ageing_notes(plan: Plan, control: TargetControl, status: str) -> list[str]:
     return [*notes, *([control.early_end] if control.early_end else [])]
 
 
-def finish(writer: RunWriter, findings: Iterable[dict[str, Any]], status: str) -> Answer:
+def finish(writer: RunWriter, findings: Iterable[dict[str, Any]], status: Status) -> Answer:
     """Write findings and report, and close the run. An answer that cannot be written is told with the error."""
     found = list(findings)
     try:

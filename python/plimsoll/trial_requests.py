@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -107,7 +107,8 @@ def request_of(
 ) -> tuple[Wanted, TrialChoices]:
     """Request and choices from what a caller of a verb gives: a request as it is, or a source and `options` by name, of
     which a single value stands for a list of one. InputErrors for names that there are not."""
-    own, shared = ({item.name: item for item in fields(one)} for one in (kind, TrialChoices))
+    own: dict[str, Field[Any]] = {item.name: item for item in fields(kind)}
+    shared: dict[str, Field[Any]] = {item.name: item for item in fields(TrialChoices)}
     unknown = [
         InputError(f"there is no option '{name}'", f"There are {', '.join([*own, *shared])}.")
         for name in options
