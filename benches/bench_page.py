@@ -11,7 +11,7 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 KEPT = DOCS / "bench"
-ORDER = ["get", "script", "outputs", "threads", "scale"]
+ORDER = ["get", "script", "outputs", "rate", "threads", "scale"]
 
 
 def keep(

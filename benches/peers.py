@@ -22,11 +22,12 @@ HOW_TO_INSTALL = {
 
 @dataclass(frozen=True)
 class Work:
-    """A closed loop: so many connections or VUs for so many seconds."""
+    """So many connections or VUs for so many seconds: a closed loop, or an open load where there is a rate."""
 
     url: str
     connections: int
     seconds: int
+    per_s: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def wrk(work: Work) -> Contender:
 
 def oha(work: Work) -> Contender:
     flags = ["--no-tui", "--output-format", "json", "-c", str(work.connections), "-z", f"{work.seconds}s"]
+    flags += ["-q", str(work.per_s)] if work.per_s else []
 
     def requests(output: str) -> int:
         return sum(json.loads(output)["statusCodeDistribution"].values())
@@ -78,7 +80,7 @@ def vegeta(work: Work, folder: Path) -> Contender:
     """Without a rate, 50 workers send one request after the other, as the others' connections do."""
     targets, results = folder / "targets.txt", folder / "vegeta.bin"
     targets.write_text(f"GET {work.url}\n")
-    workers = ["-rate", "0", "-workers", str(work.connections), "-max-workers", str(work.connections)]
+    workers = ["-rate", str(work.per_s), "-workers", str(work.connections), "-max-workers", str(work.connections)]
     files = ["-targets", str(targets), "-output", str(results)]
     attack = ["vegeta", "attack", *workers, "-duration", f"{work.seconds}s", *files]
 
@@ -102,20 +104,27 @@ def locust(name: str, work: Work, script: Path) -> Contender:
 
 
 def k6(name: str, work: Work, script: Path, *flags: str) -> Contender:
-    return Contender(name, ["k6", "run", "-q", "--no-usage-report", *closed_loop(work), *flags, str(script)], COUNTED)
+    return Contender(name, ["k6", "run", "-q", "--no-usage-report", *load(work), *flags, str(script)], COUNTED)
 
 
 def plimsoll(name: str, work: Work, folder: Path, script: Path | None, *flags: str) -> Contender:
     """Ours with a script, or with the URL alone."""
     command = [sys.executable, "-m", "plimsoll", "run", "-q", "--runs", str(folder / "runs"), *flags]
     if script is None:
-        return Contender(name, [*command, "--url", work.url, *closed_loop(work)[:4]], COUNTED)
-    return Contender(name, [*command, *closed_loop(work), str(script)], COUNTED)
+        return Contender(name, [*command, "--url", work.url, *load(work)[:-2]], COUNTED)
+    return Contender(name, [*command, *load(work), str(script)], COUNTED)
 
 
-def closed_loop(work: Work) -> list[str]:
-    """The flags that k6 and Plimsoll share."""
-    return ["-u", str(work.connections), "-d", f"{work.seconds}s", "-e", f"URL={work.url}"]
+def load(work: Work) -> list[str]:
+    """The flags that k6 and Plimsoll share; the script states a rate (`open_load`)."""
+    closed = [] if work.per_s else ["-u", str(work.connections), "-d", f"{work.seconds}s"]
+    return [*closed, "-e", f"URL={work.url}"]
+
+
+def open_load(work: Work) -> str:
+    """The options of a script for k6 and Plimsoll."""
+    scenario = f"executor: 'constant-arrival-rate', rate: {work.per_s}, duration: '{work.seconds}s'"
+    return f"export const options = {{ scenarios: {{ s: {{ {scenario}, preAllocatedVUs: {work.connections} }} }} }};\n"
 
 
 def number_after(pattern: str) -> Callable[[str], int]:
