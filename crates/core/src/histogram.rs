@@ -2,21 +2,27 @@
 //!
 //! A bucket is the top 22 bits of a value's IEEE-754 form (sign, exponent, ten bits of mantissa), so that
 //! finding it costs one shift and no configuration: the log-linear layout of HdrHistogram (G. Tene) without a
-//! fixed range. A bucket's midpoint is at most 0.05 % from any value in it. Counts live in pages that are made on first
-//! use; memory depends on the spread of the values and never on how many there were.
+//! fixed range. A bucket's midpoint is at most 0.05 % from any value in it. A few buckets are a list; more live in pages that
+//! are made on first use. Memory depends on the spread of the values and never on how many there were.
 
 const PAGE_BITS: u32 = 6;
 const PAGE: usize = 1 << PAGE_BITS;
 const SHIFT: u32 = 42;
+
+/// Buckets that are kept as a list: as large as one page, where they would need up to as many pages.
+const FEW: usize = 32;
 
 /// Pages whose place is remembered: four octaves of neighbours, within which nearly all values of a series lie.
 const NEAR: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    /// Buckets sorted by number, until there are too many; then there are pages.
+    few: Vec<(i32, u64)>,
     /// Pages sorted by page number.
     pages: Vec<(i32, Box<[u64; PAGE]>)>,
-    /// Where a page was seen last, by the low bits of its number; to be checked before it is believed.
+    /// Where a bucket of the list or a page was seen last, by the low bits of its number; to be checked before it is
+    /// believed.
     near: [u8; NEAR],
     count: u64,
     sum: f64,
@@ -49,13 +55,13 @@ pub fn midpoint(bucket: i32) -> f64 {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { pages: Vec::new(), near: [0; NEAR], count: 0, sum: 0.0, min: 0.0, max: 0.0 }
+        Self { few: Vec::new(), pages: Vec::new(), near: [0; NEAR], count: 0, sum: 0.0, min: 0.0, max: 0.0 }
     }
 }
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max) && self.pages == other.pages
+        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max) && self.buckets().eq(other.buckets())
     }
 }
 
@@ -85,7 +91,39 @@ impl Histogram {
         }
     }
 
+    #[inline]
     fn add_to_bucket(&mut self, bucket: i32, times: u64) {
+        if self.pages.is_empty() {
+            self.add_to_few(bucket, times);
+        } else {
+            self.add_to_page(bucket, times);
+        }
+    }
+
+    fn add_to_few(&mut self, bucket: i32, times: u64) {
+        let near = bucket as usize % NEAR;
+        if let Some((_, counted)) = self.few.get_mut(usize::from(self.near[near])).filter(|(number, _)| *number == bucket) {
+            *counted += times;
+            return;
+        }
+        let at = match self.few.binary_search_by_key(&bucket, |(number, _)| *number) {
+            Ok(at) => at,
+            Err(_) if self.few.len() == FEW => {
+                for (known, counted) in std::mem::take(&mut self.few) {
+                    self.add_to_page(known, counted);
+                }
+                return self.add_to_page(bucket, times);
+            }
+            Err(at) => {
+                self.few.insert(at, (bucket, 0));
+                at
+            }
+        };
+        self.near[near] = at as u8;
+        self.few[at].1 += times;
+    }
+
+    fn add_to_page(&mut self, bucket: i32, times: u64) {
         let page = bucket >> PAGE_BITS;
         let slot = (bucket & (PAGE as i32 - 1)) as usize;
         let near = page as usize % NEAR;
@@ -121,9 +159,10 @@ impl Histogram {
 
     /// The non-empty buckets in ascending order of value.
     pub fn buckets(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
-        self.pages.iter().flat_map(|(page, counts)| {
+        let paged = self.pages.iter().flat_map(|(page, counts)| {
             counts.iter().enumerate().filter(|(_, times)| **times > 0).map(move |(slot, times)| ((page << PAGE_BITS) + slot as i32, *times))
-        })
+        });
+        self.few.iter().copied().chain(paged)
     }
 
     pub fn count(&self) -> u64 {
@@ -194,6 +233,21 @@ mod tests {
         left.merge(&right);
         assert_eq!(left.buckets().collect::<Vec<_>>(), whole.buckets().collect::<Vec<_>>());
         assert_eq!((left.count(), left.sum(), left.min(), left.max()), (whole.count(), whole.sum(), whole.min(), whole.max()));
+    }
+
+    #[test]
+    fn a_list_that_becomes_pages_keeps_every_count() {
+        let mut histogram = Histogram::new();
+        for round in 1..=3u64 {
+            for value in 0..(FEW as u64 * round) {
+                histogram.record(value as f64 - 20.0);
+            }
+            assert_eq!(histogram.pages.is_empty(), round == 1);
+            assert!(histogram.buckets().is_sorted_by_key(|(bucket, _)| bucket));
+            assert_eq!(histogram.buckets().map(|(_, times)| times).sum::<u64>(), histogram.count());
+        }
+        let of_twenty = histogram.buckets().find(|(bucket, _)| *bucket == bucket_of(20.0));
+        assert_eq!(of_twenty, Some((bucket_of(20.0), 2)));
     }
 
     #[test]
