@@ -97,6 +97,8 @@ def steps_from_findings(findings: Sequence[Mapping[str, Any]]) -> list[Step]:
 def _from_entry(entry: Any) -> Step | None:
     if not isinstance(entry, Mapping) or not is_number(entry.get("level")):
         return None
+    if entry.get("step_kind") == "baseline":  # one user alone, which is no level of the load
+        return None
     timeless = entry.get("start_s", 0) is None and entry.get("end_s", 0) is None  # a row of a published table
     if not timeless and not all(is_number(entry.get(key)) for key in ("start_s", "end_s")):
         return None
