@@ -25,7 +25,9 @@ class Asymptotes:
         return self.most_per_s if self.round_s is None else min(self.most_per_s, level / self.round_s)
 
 
-def asymptotes(largest_demand_s: float, light_level: float | None = None, light_per_s: float | None = None) -> Asymptotes:
+def asymptotes(
+    largest_demand_s: float, light_level: float | None = None, light_per_s: float | None = None
+) -> Asymptotes:
     """From the largest demand in seconds of the whole resource, and throughput at a light level of users who wait, which
     gives D + Z by the response time law. ValueError for numbers that are not above 0."""
     if largest_demand_s <= 0 or (light_level is not None and (light_level <= 0 or not light_per_s or light_per_s <= 0)):

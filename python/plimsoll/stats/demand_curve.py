@@ -98,7 +98,9 @@ def _mixed(used: Array, x: Array, weight: Array, variance: float, demand: float)
     return found, inverse, float(weight @ rest**2), freedom
 
 
-def _crossings(found: Array, inverse: Array, budget: float, t: float) -> tuple[float | None, float | None, float | None]:
+def _crossings(
+    found: Array, inverse: Array, budget: float, t: float
+) -> tuple[float | None, float | None, float | None]:
     """First x at which the curve, its upper and its lower band reach the budget."""
     x = np.concatenate([np.linspace(0.0, 3.0, _STEPS), np.geomspace(3.0, _FARTHEST, _STEPS // 8)[1:]])
     design = np.column_stack([np.ones_like(x), x, x**2])
