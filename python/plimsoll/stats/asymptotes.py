@@ -28,8 +28,8 @@ class Asymptotes:
 def asymptotes(
     largest_demand_s: float, light_level: float | None = None, light_per_s: float | None = None
 ) -> Asymptotes:
-    """From the largest demand in seconds of the whole resource, and throughput at a light level of users who wait, which
-    gives D + Z by the response time law. ValueError for numbers that are not above 0."""
+    """From the largest demand in seconds of the whole resource, and throughput at a light level of users who wait,
+    which gives D + Z by the response time law. ValueError for numbers that are not above 0."""
     if largest_demand_s <= 0 or (light_level is not None and (light_level <= 0 or not light_per_s or light_per_s <= 0)):
         raise ValueError("demand, level and throughput are above 0")
     most = 1 / largest_demand_s

@@ -5,11 +5,11 @@ Utilisation law with a demand that depends on the load (Kumar, Tantawi and Zhang
     U = U₀ + D X + E X²
 
 From levels well below the budget nothing tells E, and leaving it out is optimistic: a demand that is 15 % higher at
-saturation makes the line from levels up to half of it promise 5.5 % too much. So E has a prior (mixed estimation; Theil
-and Goldberger 1961): at the budget, demand differs from that of light load by RISE ± RISE_SD of it, as frequency, caches
-and waiting mostly let it rise. Levels near the budget, or little scatter, outweigh the prior. The interval holds every
-X whose U does not differ from the budget beyond chance and prior (inverse regression; Draper and Smith 1998, §3.2), with
-Student's t.
+saturation makes the line from levels up to half of it promise 5.5 % too much. So E has a prior (mixed estimation;
+Theil and Goldberger 1961): at the budget, demand differs from that of light load by RISE ± RISE_SD of it, as
+frequency, caches and waiting mostly let it rise. Levels near the budget, or little scatter, outweigh the prior. The
+interval holds every X whose U does not differ from the budget beyond chance and prior (inverse regression; Draper and
+Smith 1998, §3.2), with Student's t.
 
 What breaks it: a demand that bends by more than the prior admits, another limit that comes first, a mix of operations
 that changes with load. The interval says nothing of these.
