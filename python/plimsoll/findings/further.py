@@ -27,8 +27,8 @@ def further_findings(
     same_host: bool | None = None,
     kept_apart: str | None = None,
 ) -> list[dict[str, Any]]:
-    """The further findings of a run whose capacity finding is `main`. `run`: a RunReader; `budgets`: share of a resource
-    that may be used, by name, "a+b" for two threads together; `cores`: of another host to extrapolate to."""
+    """The further findings of a run whose capacity finding is `main`. `run`: a RunReader; `budgets`: share of a
+    resource that may be used, by name, "a+b" for two threads on one core; `cores`: of another host."""
     if main["status"] == "failed":
         return []
     steps = main["steps"]

@@ -148,7 +148,8 @@ def _plain(one: Reaching) -> str:
     resource, top = one.resource, len(one.resource.per_s) - 1
     points = [at for at in sorted({0, top}) if at == top or resource.used[at] >= LEAST_POINT * resource.ceiling]
     parts = [
-        f"{number(resource.per_s[at])}/s at {resource.used[at] / resource.ceiling:.0%} → {number(one.constant_per_s[at])}/s"
+        f"{number(resource.per_s[at])}/s at {resource.used[at] / resource.ceiling:.0%} → "
+        f"{number(one.constant_per_s[at])}/s"
         for at in points
     ]
     words = f"On {one.what}: {', '.join(parts)} {CONSTANT}"

@@ -78,8 +78,8 @@ def _answer(found: Scalability, unit: str, top: float) -> str:
         )
     if found.level_interval[1] is None:
         return (
-            f"Throughput levels off at {number(found.peak_per_s or low)}/s {interval} by {LAW}; that more users would bring "
-            "less is not seen."
+            f"Throughput levels off at {number(found.peak_per_s or low)}/s {interval} by {LAW}; that more users would "
+            "bring less is not seen."
         )
     return (
         f"Throughput would peak between {number(low)} and {number(high or 0.0)}/s if it goes on along {LAW}; the peak "
@@ -133,11 +133,15 @@ def _bound_notes(
         return []
     first = resources[0]
     bounds = asymptotes(first.demand_s, levels[0], per_s[0])
+    alone = f"{number(per_s[0] / levels[0])}/s per {_ONE.get(unit, 'multiple')}"
     return [
-        f"Whatever the law: at most {number(levels[0] and per_s[0] / levels[0])}/s per user of level 1 up to "
-        f"{level_words(bounds.crossing or 0.0, unit)}, and {number(bounds.most_per_s)}/s beyond, where {first.where} "
-        "would be full (asymptotic bounds, if demand per operation stays)."
+        f"Whatever the law: at most {alone} up to {level_words(bounds.crossing or 0.0, unit)}, and "
+        f"{number(bounds.most_per_s)}/s beyond, where {first.where} would be full (asymptotic bounds, if demand per "
+        "operation stays)."
     ]
+
+
+_ONE = {"users": "user", "vus": "VU"}
 
 
 def _next(found: Scalability, unit: str, top: float) -> list[str]:

@@ -126,7 +126,8 @@ def _best(at: Array, rate: Array, sd: Array, one: float) -> tuple[float, float, 
 def _regions(
     at: Array, rate: Array, sd: Array, one: float, allowed: float
 ) -> tuple[tuple[float, float | None], tuple[float, float | None]]:
-    """Regions of X* and N*: where the profile is at most `allowed` above its least."""
+    """Regions of X* and N*: where the profile is at most `allowed` above its least. `endless` is that of κ = 0, whose
+    peak lies at no N; throughput in proportion to N, N / X = A, has no ceiling either."""
     value, weight = at / rate, (rate / at / sd) ** 2
     locations = np.geomspace(max(one, 1e-9 * at.max()) if one else at.min() / 4, _BEYOND * at.max(), _LOCATIONS)
     spans = np.concatenate([np.geomspace(0.7, 3.0, _CEILINGS), np.geomspace(3.0, _BEYOND, _CEILINGS // 4)[1:]])
@@ -140,17 +141,23 @@ def _regions(
     straight = sum_yy - 2 * slopes * sum_ny + slopes**2 * sum_nn
     squares = straight[None, :] + best**2 * sum_bb[:, None]
     squares += 2 * best * (slopes[None, :] * sum_bn[:, None] - sum_by[:, None])
-    by_ceiling, by_location = squares.min(axis=0), squares.min(axis=1)
-    border = float(squares.min()) + allowed
-    return _inside(rate.max() * spans, by_ceiling, border), _inside(locations, by_location, border)
+    flat = np.maximum((weight @ value - slopes * (weight @ at)) / weight.sum(), 0.0)
+    endless = straight + flat**2 * weight.sum() - 2 * flat * (weight @ value - slopes * (weight @ at))
+    by_ceiling, by_location = np.minimum(squares.min(axis=0), endless), squares.min(axis=1)
+    border = min(float(squares.min()), float(endless.min())) + allowed
+    constant = sum_yy - (weight @ value) ** 2 / weight.sum()
+    peak = _inside(rate.max() * spans, by_ceiling, border, constant <= border)
+    return peak, _inside(locations, by_location, border, bool(endless.min() <= border))
 
 
-def _inside(values: Array, squares: Array, border: float) -> tuple[float, float | None]:
-    """First and last crossing of the border, linear in between; None where the last value is inside."""
+def _inside(values: Array, squares: Array, border: float, is_endless: bool) -> tuple[float, float | None]:
+    """First and last crossing of the border, linear in between; None where the end is inside."""
     inside = np.flatnonzero(squares <= border)
+    if inside.size == 0:
+        return float(values[-1]), None
     first, last = int(inside[0]), int(inside[-1])
     low = float(values[0]) if first == 0 else _crossing(values, squares, first - 1, border)
-    return low, None if last == values.size - 1 else _crossing(values, squares, last, border)
+    return low, None if is_endless or last == values.size - 1 else _crossing(values, squares, last, border)
 
 
 def _crossing(values: Array, squares: Array, place: int, border: float) -> float:
