@@ -195,7 +195,7 @@ def _notes(asked: Sequence[Reaching], main: Mapping[str, Any], same_host: bool) 
             low = one.curve.interval[0]
             if low > found:
                 notes.append(
-                    f"But another limit comes before {one.what}: more than {number(found)}/s was not carried in this run."
+                    f"But another limit comes before {one.what}: this run did not carry more than {number(found)}/s."
                 )
         used = max(one.resource.used) / one.budget
         if used < FAR_SHARE:

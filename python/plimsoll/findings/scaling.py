@@ -120,7 +120,7 @@ def _facts(found: Scalability, unit: str, in_users: bool) -> list[list[str]]:
 
 def _law_note(found: Scalability, count: int) -> str:
     return (
-        f"{LAW.capitalize()} fits {count} levels within {found.scatter:.1%}. That a target follows it is an assumption; "
+        f"{LAW.capitalize()} fits {count} levels within {found.scatter:.1%}. That a target follows it is assumed; "
         "a generator at its limit looks like contention."
     )
 
