@@ -98,7 +98,8 @@ def corner_rows(share: float, repetitions: int) -> Iterator[Row]:
         if isinstance(fit, Scalability) and fit.told:
             told += 1
             held += holds(fit.peak_interval, 100.0)
-    yield Row(f"range holds the ceiling of a closed M/M/1, measured to {share:g} N*", held, max(told, 1))
+    if told:
+        yield Row(f"range holds the ceiling of a closed M/M/1, measured to {share:g} N*", held, told)
     yield Row(f"answered with a range, closed M/M/1, measured to {share:g} N*", told, repetitions)
 
 
