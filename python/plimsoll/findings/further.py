@@ -37,8 +37,8 @@ def further_findings(
     asked = dict(budgets or {})
     found = [
         scaling_finding(main, steps, resources),
-        how_far_finding(main, resources, asked, cores, bool(same_host)),
-        next_limit_finding(main, resources, bool(same_host)),
+        how_far_finding(main, resources, asked, cores, same_host is not False),
+        next_limit_finding(main, resources, same_host is not False),
     ]
     common = {
         "schema": SCHEMA,

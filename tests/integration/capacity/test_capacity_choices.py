@@ -52,12 +52,16 @@ def scattered(run: Path) -> bool:
 
 
 def test_max_users_bounds_the_multiple_of_a_script_and_even_arrivals_are_even(tmp_path: Path, known_server: Server):
-    flags = ("--min-users", "1", "--max-users", "2", "--arrival-process", "even")
+    bounds = ("--min-users", "1", "--max-users", "2", "--arrival-process", "even")
+    flags = (*bounds, "--budget", "gc=80%", "--budget", "cpu=0.5")
     finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags)
     assert finding["capacity"]["unit"] == "multiple" and finding["capacity"]["users"] is None
     assert (finding["capacity"]["good"], finding["capacity"]["bad"]) == (2, None)
     assert max(level for level, _ in levels_and_plans(run)) == 2 and not scattered(run)
     assert "at least 2 times the declared load" in finding["answer"]
+    far = next(one for one in RunReader(run).findings() if one["question"] == "How far would it go?")
+    assert "Cannot tell for gc" in far["answer"] and "cpu" in far["answer"]
+    assert "How far would it go?" in (run / "report.html").read_text(encoding="utf-8")
 
 
 def test_users_at_1x_turns_multiples_into_users_and_users_arrive_at_random(tmp_path: Path, known_server: Server):
