@@ -69,7 +69,8 @@ def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -
         return "What stopped it is not among what was probed."
     share = max(first.resource.used) / first.resource.ceiling
     return (
-        f"What stopped it at {number(carried)}/s is not among what was probed: {first.resource.where}, of the largest "
+        f"What stopped it at {number(carried)}/s is not among what was probed (unless it waited for cores that others "
+        f"used): {first.resource.where}, of the largest "
         f"demand, had a use of {share:.0%} at most."
     )
 
