@@ -39,7 +39,9 @@ class Choices:
     `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
     others; `background` lets the calling thread step back behind the engine's threads (see EngineSource); `awake` keeps
     the generator's processors from halting where it has them to itself on a virtual machine (experiments/awake.py);
-    `arrival_process` is "poisson", "even" or None for the study's.
+    `arrival_process` is "poisson", "even" or None for the study's. `budgets` (share of a resource that may be used, by
+    name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
+    are extrapolated to.
     """
 
     runs: Path = Path("runs")
@@ -59,6 +61,8 @@ class Choices:
     kept_apart: str | None = None
     background: bool = False
     awake: bool = True
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    cores: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Plan:
     objectives: tuple[Any, ...]
     users_per_level: float | None
     study_data: dict[str, Any] | None
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    cores: int | None = None
 
 
 def plan_of(source: str | Path | Study, choices: Choices) -> Plan:
@@ -129,6 +135,8 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     return Plan(
         config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
         tuple(study.objectives), 1.0, study.model_dump(mode="json", exclude_none=True),
+        {**(wanted.budgets if wanted else {}), **choices.budgets},
+        choices.cores if choices.cores is not None or wanted is None else wanted.cores,
     )  # fmt: skip
 
 
@@ -171,7 +179,8 @@ def _plan_of_script(script: Path, choices: Choices) -> Plan:
     )
     target = Target(processes=local_listeners(choices.env.values()))
     return Plan(
-        config, unit, is_open, target, Path(), Probes(), settings, None, (), choices.users_at_1x, None
+        config, unit, is_open, target, Path(), Probes(), settings, None, (), choices.users_at_1x, None,
+        choices.budgets, choices.cores,
     )  # fmt: skip
 
 

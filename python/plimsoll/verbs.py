@@ -14,6 +14,7 @@ from plimsoll.engine import EngineSource
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.further import further_findings
 from plimsoll.plans import Choices, Plan, plan_of
 from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.reader import RunReader
@@ -63,16 +64,25 @@ def _measure(
         source = EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open, background=choices.background)
         result = run_capacity(source, plan.settings, writer, around.sample, on_progress, around.data_volume, on_message)
     notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+    run, same_host = RunReader(writer.path), is_local(around.control.target.url)
     findings = capacity_findings(
         result,
-        RunReader(writer.path),
+        run,
         expected_users=plan.expected_users,
         objectives=plan.objectives,
         users_per_level=plan.users_per_level,
-        same_host=is_local(around.control.target.url),
+        same_host=same_host,
         kept_apart=around.kept_apart,
         run_path=str(writer.path),
         notes=notes,
+    )
+    findings += further_findings(
+        findings[0],
+        run,
+        budgets=plan.budgets,
+        cores=plan.cores,
+        same_host=same_host,
+        kept_apart=around.kept_apart,
     )
     if choices.variant is not None:
         findings = [finding | {"variant": choices.variant} for finding in findings]

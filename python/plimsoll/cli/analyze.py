@@ -49,6 +49,7 @@ def analyze(
 
     from plimsoll.analysis import AnalysisChoices
     from plimsoll.analysis import analyze as analyse
+    from plimsoll.cli.budgets import budgets_of
     from plimsoll.report.text import answer_lines
 
     if model not in (None, "open", "closed"):
@@ -59,7 +60,7 @@ def analyze(
         resources=tuple(resources or ()),
         offset_s=offset,
         objectives=tuple(map(_objective, objective or ())),
-        budgets=dict(map(_budget, budget or ())),
+        budgets=budgets_of(budget),
         expected=expected,
         together=together,
         compare=compare,
@@ -83,15 +84,3 @@ def _objective(text: str) -> dict[str, Any]:
     """ "p90<=500ms" or "name: p90<=500ms"."""
     subject, colon, rest = text.rpartition(":")
     return {"request": subject.strip(), "objective": rest.strip()} if colon else {"objective": text}
-
-
-def _budget(text: str) -> tuple[str, float]:
-    name, equals, share = text.rpartition("=")
-    percent = share.strip().endswith("%")
-    try:
-        value = float(share.strip().rstrip("%")) / (100 if percent else 1)
-    except ValueError:
-        value = -1.0
-    if not equals or not name.strip() or not 0 < value <= 1:
-        raise InputError(f"--budget {text!r} is no share of a resource", "Write it like gc=83%.")
-    return name.strip(), value

@@ -34,6 +34,11 @@ def capacity(
             help="with --isolate on a virtual machine, keep the generator's own processors from halting",
         ),
     ] = True,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=80%: how far it would go on that share of cpu, disk, or a process's one busy thread"),
+    ] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="how far it would go on a host with so many cores")] = None,
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
@@ -42,6 +47,7 @@ def capacity(
 
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
     """
+    from plimsoll.cli.budgets import budgets_of
     from plimsoll.cli.progress import ProgressLine
     from plimsoll.cli.run import pairs
     from plimsoll.plans import Choices
@@ -63,6 +69,8 @@ def capacity(
         threads=threads,
         isolate=isolate,
         awake=awake,
+        budgets=budgets_of(budget),
+        cores=cores,
     )
     progress = ProgressLine(quiet=quiet)
     try:

@@ -160,15 +160,17 @@ def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
     if reader.manifest.get("experiment") != "capacity" or not proven:
         return []
     from plimsoll.findings.capacity import capacity_findings, result_of_run
+    from plimsoll.findings.further import further_findings
 
     study = reader.manifest.get("study") or {}
-    return capacity_findings(
+    findings = capacity_findings(
         result_of_run(reader),
         reader,
         expected_users=study.get("expected_users"),
         objectives=study.get("objectives") or (),
         run_path=str(reader.path),
     )
+    return findings + further_findings(findings[0], reader)
 
 
 def _partial_long_run(reader: RunReader) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ An entry is `- capacity: {width: 0.05}`, `- capacity:` or plainly `- capacity`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -23,6 +23,11 @@ class CapacityOptions(Options):
     step_s: float = Field(default=10.0, gt=0)
     min_users: float | None = Field(default=None, gt=0)
     max_users: float | None = Field(default=None, gt=0)
+    budgets: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
+        default_factory=dict,
+        description="share of a resource that may be used, to see how far it would go: cpu, disk, a process's label",
+    )
+    cores: int | None = Field(default=None, ge=1, description="of another host, to see how far it would go")
 
 
 class HoldOptions(Options):

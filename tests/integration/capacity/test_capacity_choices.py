@@ -36,7 +36,7 @@ def capacity(folder: Path, script: str, url: str, *flags: str) -> tuple[dict[str
     command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "--json", "-e", f"URL={url}", *flags]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110, check=False)
     assert done.returncode in (0, 3), done.stderr  # 3: a machine busy with other things, which says so
-    [finding] = json.loads(done.stdout)
+    finding, *_ = json.loads(done.stdout)
     return finding, folder / finding["run"]
 
 
@@ -52,12 +52,16 @@ def scattered(run: Path) -> bool:
 
 
 def test_max_users_bounds_the_multiple_of_a_script_and_even_arrivals_are_even(tmp_path: Path, known_server: Server):
-    flags = ("--min-users", "1", "--max-users", "2", "--arrival-process", "even")
+    bounds = ("--min-users", "1", "--max-users", "2", "--arrival-process", "even")
+    flags = (*bounds, "--budget", "gc=80%", "--budget", "cpu=0.5")
     finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags)
     assert finding["capacity"]["unit"] == "multiple" and finding["capacity"]["users"] is None
     assert (finding["capacity"]["good"], finding["capacity"]["bad"]) == (2, None)
     assert max(level for level, _ in levels_and_plans(run)) == 2 and not scattered(run)
     assert "at least 2 times the declared load" in finding["answer"]
+    far = next(one for one in RunReader(run).findings() if one["question"] == "How far would it go?")
+    assert "Cannot tell for gc" in far["answer"] and "cpu" in far["answer"]
+    assert "How far would it go?" in (run / "report.html").read_text(encoding="utf-8")
 
 
 def test_users_at_1x_turns_multiples_into_users_and_users_arrive_at_random(tmp_path: Path, known_server: Server):
@@ -106,7 +110,7 @@ def test_from_python_a_script_gives_the_capacity_of_a_known_queue(tmp_path: Path
     url = known_server("--servers", 4, "--service-ms", 5)
     choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url}, width=0.3, step_s=2, min_level=4)
     answer = plimsoll.capacity(tmp_path / "script.js", choices)
-    [finding] = answer.findings
+    finding, *_ = answer.findings
     assert finding["capacity"]["good"] * 50 <= 840 and finding["capacity"]["bad"] * 50 >= 760
     assert answer.status == "finished" and answer.report.is_file()
     assert any("cpu_cores_used" in row["values"] for row in RunReader(answer.run_directory).resources()), (
@@ -126,7 +130,7 @@ def test_from_python_a_study_gives_the_users_of_a_known_queue(tmp_path: Path, kn
     )
     seconds: list[Progress] = []
     answer = plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs"), seconds.append)
-    [finding] = answer.findings
+    finding, *_ = answer.findings
     assert finding["capacity"]["good"] <= 8400 and finding["capacity"]["bad"] >= 7600
     assert finding["headroom"]["ratio"] > 0 and finding["objectives"][0]["verdict"] == "met"
     assert seconds and {one.unit for one in seconds} == {"users"}
@@ -150,7 +154,7 @@ def test_a_variant_is_switched_to_and_the_data_volume_is_recorded_per_step(
         plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs", variant="nw"))
     choices = plimsoll.Choices(runs=tmp_path / "runs", variant="new")
     answer = plimsoll.capacity(tmp_path / "study.yaml", choices)
-    [finding] = answer.findings
+    finding, *_ = answer.findings
     assert finding["variant"] == "new" and finding["capacity"]["good"] >= 499
     assert (tmp_path / "variant").read_text() == "now new\n"
     assert (answer.run_directory / "logs" / "switch.log").read_text() == "now new\n"

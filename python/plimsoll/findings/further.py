@@ -1,0 +1,52 @@
+"""What else a capacity run tells: how it scales, how far its resources would go, and what would stop it next.
+
+Each is a finding of its own beside the capacity, made from the run directory alone; where the steps do not support one
+it is not made, or says that it cannot tell and what would settle it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.findings.how_far import how_far_finding
+from plimsoll.findings.next_limit import next_limit_finding
+from plimsoll.findings.resources import means_of_steps
+from plimsoll.findings.run_resources import resources_of
+from plimsoll.findings.scaling import scaling_finding
+
+SCHEMA = 1
+
+
+def further_findings(
+    main: Mapping[str, Any],
+    run: Any,
+    *,
+    budgets: Mapping[str, float] | None = None,
+    cores: int | None = None,
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
+) -> list[dict[str, Any]]:
+    """The further findings of a run whose capacity finding is `main`. `run`: a RunReader; `budgets`: share of a
+    resource that may be used, by name, "a+b" for two threads on one core; `cores`: of another host."""
+    if main["status"] == "failed":
+        return []
+    steps = main["steps"]
+    means = means_of_steps(run.resources(), steps)
+    resources = resources_of(steps, means, same_host=same_host, kept_apart=kept_apart is not None)
+    asked = dict(budgets or {})
+    found = [
+        scaling_finding(main, steps, resources),
+        how_far_finding(main, resources, asked, cores, same_host is not False),
+        next_limit_finding(main, resources, same_host is not False),
+    ]
+    common = {
+        "schema": SCHEMA,
+        "experiment": "capacity",
+        "status": main["status"],
+        "valid": main["generator"]["healthy"],
+        "invalid_because": list(main["generator"]["reasons"]),
+        "level_unit": main["capacity"]["unit"],
+        "run": main["run"],
+    }
+    return [common | finding for finding in found if finding is not None]

@@ -1,0 +1,91 @@
+"""What would stop it next? The resources in the order in which they would be full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.how_far import Reaching, level_at, reach_of
+from plimsoll.findings.run_resources import Resource, as_json
+
+QUESTION = "What would stop it next?"
+NEAR = 0.85
+
+
+def next_limit_finding(
+    main: Mapping[str, Any], resources: Sequence[Resource], same_host: bool
+) -> dict[str, Any] | None:
+    """The finding, None where no resource shows a demand. `resources`: largest demand first."""
+    if not resources:
+        return None
+    reached = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
+    carried = main["capacity"]["rate_per_s"]
+    stopped = main["capacity"]["bad"] is not None
+    first, others = reached[0], reached[1:]
+    limited_here = stopped and main["limited_by"]["kind"] in ("cpu", "disk") and _is_near(first, carried)
+    if stopped and not limited_here:
+        later, words = reached, _unprobed(main, first, carried)
+    elif stopped:
+        later = others
+        words = f"{_capital(first.resource.where)} is full first: {_at(first, main)}."
+    else:
+        later, words = others, f"{_capital(first.resource.where)} would be full first: {_at(first, main)}."
+    if later:
+        follows = "Then" if later is others else "After that"
+        words += f" {follows} {later[0].resource.where} would stop it: {_at(later[0], main)}."
+        settle = f"Prove it: widen what stops it now and run again; it should stop near {number(later[0].per_s)}/s."
+    else:
+        words += " Cannot tell what would come after it: of nothing else that was probed the use rose with throughput."
+        settle = "Probe what else it uses: the processes of its database and of other services (probes in the study)."
+    notes = ["Only what was probed can be named: not locks, pools, other hosts or the network."]
+    if same_host and any(one.resource.name == "cpu" for one in reached):
+        notes.append("The host's cores also carry the generator; from another host they would go further.")
+    return {
+        "question": QUESTION,
+        "answer": words,
+        "order": [
+            as_json(one.resource)
+            | {
+                "per_s": one.per_s,
+                "interval": list(one.curve.interval) if one.curve is not None else None,
+                "told": one.told,
+                "level": level_at(one, main),
+            }
+            for one in reached
+        ],
+        "notes": notes,
+        "next": [settle],
+    }
+
+
+def _is_near(first: Reaching, carried: float | None) -> bool:
+    """Whether what was carried used most of the resource of the largest demand."""
+    return bool(carried) and max(first.resource.used) >= NEAR * first.resource.ceiling
+
+
+def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -> str:
+    if not carried:
+        return "What stopped it is not among what was probed."
+    share = max(first.resource.used) / first.resource.ceiling
+    return (
+        f"What stopped it at {number(carried)}/s is not among what was probed (unless it waited for cores that others "
+        f"used): {first.resource.where}, of the largest "
+        f"demand, had a use of {share:.0%} at most."
+    )
+
+
+def _at(one: Reaching, main: Mapping[str, Any]) -> str:
+    """Where it would be full, in throughput and level, with the interval."""
+    level = level_at(one, main)
+    words = f", {level_words(level, main['capacity']['unit'])}" if level is not None else ""
+    demand = f"{number(1000 * one.resource.demand_s)} ms of it per operation"
+    if one.curve is None:
+        return f"near {number(one.per_s)}/s{words}, if its {demand} stay"
+    low, high = one.curve.interval
+    to = f"95 %: {number(low)} to {number(high)}" if high is not None else f"95 %: {number(low)} or more"
+    return f"near {number(one.per_s)}/s{words} ({to}), at {demand}"
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]

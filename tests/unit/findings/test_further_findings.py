@@ -1,0 +1,164 @@
+"""Scaling, budgets and the next limit of capacity runs, from hand-made steps and rows of probes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.further import further_findings
+
+FACTS = {
+    "unit": "users", "status": "finished", "reason": "done", "width": 0.1, "width_goal": 0.1, "step_s": 10.0,
+    "max_level": None, "min_level": None, "estimate": None, "estimate_sd": None, "rate_per_level_s": 0.1,
+    "rate_arrivals": None, "load_s": 100.0,
+}  # fmt: skip
+
+
+class Rows:
+    """A run of rows alone."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def resources(self):
+        return iter(self.rows)
+
+    def snapshots(self):
+        return iter(())
+
+    def events(self, kind=None):
+        return []
+
+
+def step(place: int, level: float, per_s: float, verdict: str = "good") -> dict:
+    return {
+        "level": level, "step_kind": "hold", "start_s": 10 * place, "end_s": 10 * place + 10,
+        "measured_from_s": 10 * place, "verdict": verdict, "reasons": [], "given_up": False, "disturbed": False,
+        "stolen_share": 0.0, "planned_per_s": per_s, "done_per_s": per_s, "requests_per_s": per_s, "p50_ms": 5.0,
+        "p90_ms": 9.0, "p99_ms": 20.0, "mean_ms": 6.0, "samples": round(10 * per_s), "errors": 0, "error_share": 0.0,
+        "error_causes": {}, "late": 0, "dropped": 0, "backlog_end": 0, "in_flight_end": 0, "drain_s": 0.0,
+        "volume_start": None, "volume_end": None, "drained": True, "generator_share": 0.1, "generator_cores": 0.1,
+        "lag_p99_ms": 0.1,
+    }  # fmt: skip
+
+
+def run_of(points, *, open_=True, bad=None, app=0.004, thread=True, database=0.002, host=True):
+    """(main finding, run) of steps at (level, throughput); CPU seconds per operation of two processes."""
+    steps = [
+        step(at, level, rate, "bad" if bad and level >= bad else "good") for at, (level, rate) in enumerate(points)
+    ]
+    rows = []
+    for at, (_, rate) in enumerate(points):
+        used = {"app": min(app * rate, 1.0), "database": database * rate}
+        for second in range(10 * at, 10 * at + 10):
+            for label, cores in used.items():
+                busiest = cores if thread and label == "app" else cores / 4
+                values = {"cpu_cores_used": cores, "busiest_thread_cores_used": busiest, "processes": 1.0}
+                rows.append({"second": second, "source": f"process:{label}", "values": values})
+            if host:
+                whole = 0.02 + sum(used.values())
+                values = {"cores": 4.0, "cpu_cores_used": whole, "cpu_share": whole / 4}
+                rows.append({"second": second, "source": "host", "values": values})
+    good = max((level for level, _ in points if bad is None or level < bad), default=None)
+    run = Rows(rows)
+    [main] = capacity_findings({**FACTS, "open": open_, "good": good, "bad": bad, "steps": steps}, run)
+    return main, run
+
+
+LOADS = [(100.0 * at, 10.0 * at) for at in range(1, 13)]
+
+
+def by_question(found: list[dict]) -> dict[str, dict]:
+    json.dumps(found)
+    return {finding["question"]: finding for finding in found}
+
+
+def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order():
+    found = by_question(further_findings(*run_of(LOADS), same_host=True))
+    assert set(found) == {"How far would it go?", "What would stop it next?"}
+    [end] = found["How far would it go?"]["extrapolations"]
+    assert end["resource"] == "app" and end["told"] and end["interval"][0] < 250 < end["interval"][1]
+    assert end["level"] == pytest.approx(10 * end["per_s"]) and end["constant_demand_per_s"][-1] == pytest.approx(250)
+    order = found["What would stop it next?"]["order"]
+    assert [one["name"] for one in order] == ["app", "cpu"]
+    assert order[1]["interval"][0] < (4 - 0.02) / 0.006 < order[1]["interval"][1]
+    words = found["What would stop it next?"]["answer"]
+    assert "app" in words and "would be full first" in words and "the host's 4 cores would stop it" in words
+
+
+def test_a_budget_of_the_host_adds_up_what_shares_its_cores():
+    main, run = run_of(LOADS)
+    found = by_question(further_findings(main, run, budgets={"cpu": 0.5}, same_host=False))
+    assert "cannot tell for cpu" in found["How far would it go?"]["answer"].lower()
+    found = by_question(further_findings(main, run, budgets={"cpu": 0.5}, same_host=True))["How far would it go?"]
+    [end] = found["extrapolations"]
+    assert end["interval"][0] < (2 - 0.02) / 0.006 < end["interval"][1] and end["line_per_s"] == pytest.approx(330)
+    shared = next(note for note in found["notes"] if "add up" in note)
+    assert "app 4.00 ms" in shared or "app 4 ms" in shared
+    assert "database 2" in shared and "line through the 12 levels" in found["sentences"][0]
+
+
+def test_more_cores_do_not_widen_a_thread_and_the_finding_says_so():
+    found = by_question(further_findings(*run_of(LOADS), cores=8, same_host=True))["How far would it go?"]
+    assert "So 8 cores alone would bring it no further than" in found["answer"]
+    many = by_question(further_findings(*run_of(LOADS, thread=False), cores=8, same_host=True))["How far would it go?"]
+    [end] = many["extrapolations"]
+    assert "no further" not in many["answer"] and end["interval"][0] < (8 - 0.02) / 0.006
+    assert any("far extrapolation" in note for note in many["notes"])
+
+
+def test_a_saturated_run_says_what_is_full_and_what_comes_after_it():
+    loads = [(100.0 * at, min(10.0 * at, 250.0)) for at in range(2, 28, 3)]
+    main, run = run_of(loads, bad=2600.0)
+    found = by_question(further_findings(main, run, same_host=True))
+    assert set(found) == {"What would stop it next?"}
+    assert main["limited_by"]["kind"] == "cpu"
+    assert "is full first" in found["What would stop it next?"]["answer"]
+    alone = by_question(further_findings(main, run, same_host=True, kept_apart="on cores of their own"))
+    assert "Cannot tell what would come after" in alone["What would stop it next?"]["answer"]
+
+
+def test_a_limit_that_was_not_probed_is_not_blamed_on_the_cpu():
+    found = by_question(further_findings(*run_of(LOADS, bad=1200.0, app=0.001), same_host=True))
+    words = found["What would stop it next?"]["answer"]
+    assert "is not among what was probed" in words and "After that" in words
+
+
+def test_without_probes_nothing_is_said_and_an_unknown_budget_cannot_be_told():
+    main, _ = run_of(LOADS)
+    assert further_findings(main, Rows([])) == []
+    [far] = further_findings(main, Rows([]), budgets={"gc": 0.8})
+    assert far["answer"].startswith("Cannot tell for gc") and far["extrapolations"] == []
+
+
+def test_two_levels_have_extrapolations_but_no_interval():
+    found = by_question(further_findings(*run_of(LOADS[:2]), budgets={"app": 0.8}, same_host=True))
+    far = found["How far would it go?"]
+    assert "no interval" in far["answer"] and far["extrapolations"][0]["interval"] is None
+
+
+def law(levels):
+    return 10 * levels / (1 + 0.03 * (levels - 1) + 4e-4 * levels * (levels - 1))
+
+
+def test_users_who_wait_are_fitted_by_the_law_with_peak_and_bounds():
+    levels = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
+    points = list(zip(levels.tolist(), law(levels).tolist(), strict=True))
+    found = by_question(further_findings(*run_of(points, open_=False, app=0.001), same_host=True))
+    scaling = found["How does throughput scale with users?"]
+    assert "Throughput peaks at" in scaling["answer"] and scaling["scalability"]["peak_measured"]
+    assert scaling["scalability"]["contention"] == pytest.approx(0.03, rel=0.01)
+    assert any("asymptotic bounds" in note for note in scaling["notes"])
+    early = by_question(further_findings(*run_of(points[:6], open_=False, app=0.001), same_host=True))
+    answer = early["How does throughput scale with users?"]
+    assert not answer["scalability"]["peak_measured"] and "Measure levels up to 64 users" in answer["next"][0]
+
+
+def test_open_workloads_and_few_levels_have_no_law():
+    questions = {finding["question"] for finding in further_findings(*run_of(LOADS), same_host=True)}
+    assert "How does throughput scale with users?" not in questions
+    few = further_findings(*run_of(LOADS[:4], open_=False), same_host=True)
+    assert "How does throughput scale with users?" not in {finding["question"] for finding in few}
