@@ -1,8 +1,8 @@
 """The knee of a closed workload beside kneed's, and whether it moves with the range that was measured.
 
 Truth: N* = (D + Z) ÷ D of one station with demand D and think time Z; throughput by exact mean-value analysis (Reiser
-and Lavenberg 1980); completions of 60 s at 12 levels, in equal ratios as a ramp's are, scatter as Poisson's. kneed means
-another point by its knee (the greatest distance from the diagonal of the range), so look at whether it stays.
+and Lavenberg 1980); completions of 60 s at 12 levels, in equal ratios as a ramp's are, scatter as Poisson's. kneed
+means another point by its knee (the greatest distance from the diagonal of the range), so look at whether it stays.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 `rows`: only lines whose goal or name contains this; then the page stays as it is. `scale`: so many times the
 repetitions of the published table. Rows are spread over processes. A module of MODULES has `jobs(scale, first_seed)`,
-an iterator of Job; one that has only `rows(n)`, whose rows have a name ("A3 …"), hits, trials, sign and target, is taken
-as one job.
+an iterator of Job; one that has only `rows(n)`, whose rows have a name ("A3 …"), hits, trials, sign and target, is
+taken as one job.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ def page_text(lines: Lines, command: str, took_s: float, first_seed: int, worker
             "Made by `make accuracy`, which simulates anew and rewrites this page. Every line is a set of seeded",
             "simulations whose truth is known: queues in virtual time behind the protocol of the engine, series and",
             "runs with planted faults. Rates are of the trials that gave an answer, with Wilson's 95 % interval;",
-            "*answered* counts those, the others said “cannot tell” or that the bracket stays wider. *Met*: the interval",
-            "does not exclude the target, and in well-posed cells at least 90 % of the trials (by the same rule)",
-            "answered. Few trials meet a target easily: look at n. Lines without a target are published for comparison;",
-            "*peer* is what others do in our place. The formulas are in [measurement.md](measurement.md).\n",
+            "*answered* counts those, the others said “cannot tell” or that the bracket stays wider. *Met*: the",
+            "interval does not exclude the target, and in well-posed cells at least 90 % of the trials (by the same rule)",
+            "answered. Few trials meet a target easily: look at n. Lines without a target are published to",
+            "compare; *peer* is what others do in our place. The formulas are in [measurement.md](measurement.md).\n",
             f"`{command}`, first seed {first_seed}, {time.strftime('%Y-%m-%d')}, {facts}. "
             f"{len(judged) - len(missed)} of {len(judged)} targets met.\n",
             row_text(COLUMNS),
