@@ -105,8 +105,8 @@ def page_text(lines: Lines, command: str, took_s: float, first_seed: int, worker
             "simulations whose truth is known: queues in virtual time behind the protocol of the engine, series and",
             "runs with planted faults. Rates are of the trials that gave an answer, with Wilson's 95 % interval;",
             "*answered* counts those, the others said “cannot tell” or that the bracket stays wider. *Met*: the",
-            "interval does not exclude the target, and in well-posed cells at least 90 % of the trials (by the same rule)",
-            "answered. Few trials meet a target easily: look at n. Lines without a target are published to",
+            "interval does not exclude the target, and in well-posed cells at least 90 % of the trials (by the same",
+            "rule) answered. Few trials meet a target easily: look at n. Lines without a target are published to",
             "compare; *peer* is what others do in our place. The formulas are in [measurement.md](measurement.md).\n",
             f"`{command}`, first seed {first_seed}, {time.strftime('%Y-%m-%d')}, {facts}. "
             f"{len(judged) - len(missed)} of {len(judged)} targets met.\n",
