@@ -25,8 +25,8 @@ from plimsoll.experiments.result import CapacitySettings
 WIDTH = 0.03
 START_PER_S = 10.0
 LENGTHS_S = (5, 10, 20, 40, 80, 160, 320, 640)
-TOLERANCES = (0.005, 0.01, 0.02)
-WIDTHS = (0.03, 0.02, 0.01)
+TOLERANCES = (0.002, 0.005, 0.01)
+WIDTHS = (0.03, 0.02, 0.01, 0.005)
 
 
 @dataclass(frozen=True)
