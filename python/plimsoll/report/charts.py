@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def browser_library() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB; sets window.vegaEmbed, loads nothing."""
     import vl_convert
 
-    kept = _kept_library(vl_convert.__version__)
+    kept = _kept_library(version("vl-convert-python"))
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub lacks the default
@@ -42,10 +43,10 @@ def browser_library() -> str:
     return text
 
 
-def _kept_library(version: str) -> Path:
-    """Where the script of that version of vl-convert is kept between reports: bundling it takes seconds."""
+def _kept_library(release: str) -> Path:
+    """Where the script of that release of vl-convert is kept between reports: bundling it takes seconds."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    return cache / "plimsoll" / f"vega-of-vl-convert-{version}.js"
+    return cache / "plimsoll" / f"vega-of-vl-convert-{release}.js"
 
 
 def page_configuration() -> dict[str, Any]:

@@ -50,6 +50,8 @@ class LineCutter:
             series = tuple(
                 self._series(piece) for piece in pieces if wanted is None or piece[: piece.find(b'"')] in wanted
             )
+            if not isinstance(load["second"], int):
+                return None
             return replace(Snapshot.from_json(load), series=series)
         except (ValueError, KeyError, TypeError):
             return self._whole(raw)
