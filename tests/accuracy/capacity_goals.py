@@ -194,7 +194,7 @@ def beside_bisection(target: Target, found: list[Found], first_seed: int) -> Lin
     """A2, and how right the peer is."""
     repeat = len(found)
     error = float(np.quantile([one.error for one in found], 0.9))
-    plan = tuned(target, error, max(20, repeat // 5), first_seed + 1_000_000)
+    plan = tuned(target, error, max(5, repeat // 5), first_seed + 1_000_000)
     peers = [bisect(target, plan.length_s, plan.tolerance, first_seed + seed)[plan.width] for seed in range(repeat)]
     theirs = float(np.quantile([one.error for one in peers], 0.9))
     value, low, high = ratio_of_means(

@@ -28,7 +28,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 class Series:
     """One metric with one set of tags in one second. Which fields are set depends on `kind`:
 
-    trend: count, sum, min, max, buckets ((index, count) pairs, see histogram.py; of a run that was read in part an array
+    trend: count, sum, min, max, buckets ((index, count) pairs, see histogram.py; of a run read in part an array
     of shape (n, 2)); counter: value (added this second);
     rate: passes (non-zero values, as in k6) of total; gauge: value (last), min, max.
     """
