@@ -37,7 +37,9 @@ class Line:
     def cells(self) -> list[str]:
         """The cells of the table's row."""
         share = wilson_interval(self.hits, self.answered)
-        rate = f"{percent(self.hits / self.answered)} ({percent(share.low)} to {percent(share.high)})"
+        rate = "no answer"
+        if self.answered:
+            rate = f"{percent(self.hits / self.answered)} ({percent(share.low)} to {percent(share.high)})"
         answers = wilson_interval(self.answered, self.trials)
         told = f"{self.answered} of {self.trials}"
         if self.answered < self.trials:
@@ -45,7 +47,7 @@ class Line:
         target = "" if self.target is None else f"{self.sign} {100 * self.target:g} %"
         if self.must_answer and self.answered < self.trials:
             target += ", answers ≥ 90 %"
-        return [self.goal, self.what, target, rate if self.answered else "no answer", told, verdict(self.met)]
+        return [self.goal, self.what, target, rate, told, verdict(self.met)]
 
 
 @dataclass(frozen=True)
