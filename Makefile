@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-import compare-k6 fuzz known-capacity docs wheel-smoke postgresql clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import compare-k6 fuzz known-capacity docs wheel-smoke postgresql clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -50,11 +50,20 @@ fmt: setup
 	$(BIN)/ruff check --fix python tests docs benches
 	$(BIN)/ruff format python tests docs benches
 
+# The scorecard, docs/accuracy.md, and the few tests that need a machine to themselves. ROWS: only lines that contain
+# this (no page is written); SCALE: so many times the repetitions; kneed is a peer, and no dependency.
+ROWS ?=
+SCALE ?= 1
 accuracy: build
-	$(BIN)/python -m pytest tests/accuracy -m 'timing or not timing'
+	$(BIN)/python -m pytest tests/accuracy -m timing
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'kneed>=0.8' || true
+	$(BIN)/python tests/accuracy/scorecard.py --rows '$(ROWS)' --scale $(SCALE)
 
 bench: build
 	$(BIN)/python benches/cpu_per_request.py
+
+bench-analysis: build
+	$(BIN)/python benches/analysis.py
 
 bench-import: build
 	$(BIN)/python benches/import_memory.py

@@ -12,6 +12,7 @@ import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,9 +83,11 @@ def pairs(draw: np.random.Generator, count: int, effect: float, scatter: Draw, d
     return np.exp(a), np.exp(b + math.log1p(effect))
 
 
-def single(name: str, count: int, effect: float, scatter: Draw, repetitions: int, **wanted: Any) -> Row:
+def single(
+    name: str, count: int, effect: float, scatter: Draw, repetitions: int, first_seed: int = 2026, **wanted: Any
+) -> Row:
     """How often one comparison of `count` pairs, tested at 1 %, calls B other than A."""
-    draw = np.random.default_rng([2026, count, round(1e4 * effect)])
+    draw = np.random.default_rng([first_seed, count, round(1e4 * effect)])
     drift = wanted.pop("drift", 0.0)
     hits = 0
     for _ in range(repetitions):
@@ -95,9 +98,11 @@ def single(name: str, count: int, effect: float, scatter: Draw, repetitions: int
     return Row(name, hits, repetitions, **wanted)
 
 
-def sets(name: str, count: int, effect: float, noise: float, repetitions: int, **wanted: Any) -> Row:
+def sets(
+    name: str, count: int, effect: float, noise: float, repetitions: int, first_seed: int = 0, **wanted: Any
+) -> Row:
     """The same for two sets of runs that are no pairs."""
-    draw = np.random.default_rng(7 * count)
+    draw = np.random.default_rng([first_seed, 7 * count])
     hits = 0
     for _ in range(repetitions):
         a, b = np.exp(noise * draw.standard_normal((2, count)))
@@ -107,9 +112,9 @@ def sets(name: str, count: int, effect: float, noise: float, repetitions: int, *
     return Row(name, hits, repetitions, **wanted)
 
 
-def bootstrap(name: str, count: int, repetitions: int) -> Row:
+def bootstrap(name: str, count: int, repetitions: int, first_seed: int = 0) -> Row:
     """False alarms of a percentile bootstrap over pairs at nominally 1 %, for comparison."""
-    draw = np.random.default_rng(11 * count)
+    draw = np.random.default_rng([first_seed, 11 * count])
     hits = 0
     for _ in range(repetitions):
         a, b = pairs(draw, count, 0.0, normal(0.02))
@@ -120,11 +125,11 @@ def bootstrap(name: str, count: int, repetitions: int) -> Row:
     return Row(name, hits, repetitions)
 
 
-def pooled(name: str, repetitions: int) -> Row:
+def pooled(name: str, repetitions: int, first_seed: int = 0) -> Row:
     """False alarms of Mann and Whitney's test on the requests of 10 runs of each pooled, run noise 2 %, at 1 %."""
     from scipy.stats import mannwhitneyu
 
-    draw = np.random.default_rng(13)
+    draw = np.random.default_rng([first_seed, 13])
     hits = 0
     for _ in range(repetitions):
         arms = [np.exp(0.3 * draw.standard_normal((10, 500)) + 0.02 * draw.standard_normal((10, 1))) for _ in "ab"]
@@ -159,12 +164,20 @@ def trials_of(draw: np.random.Generator, count: int, levels: int, operations: in
 
 
 def reports(
-    name: str, count: int, levels: int, operations: int, effect: float, repetitions: int, counted: str, **wanted: Any
+    name: str,
+    count: int,
+    levels: int,
+    operations: int,
+    effect: float,
+    repetitions: int,
+    counted: str,
+    first_seed: int = 0,
+    **wanted: Any,
 ) -> Row:
     """Whole reports. `counted`: "alarm" any verdict slower or faster; "wrong" one where nothing differs; "primary"
     p95 of all requests at the first level called slower; "exploratory" p95 of the first operation there; "same" all
     primary comparisons called the same."""
-    draw = np.random.default_rng(17 + levels + 100 * operations + count)
+    draw = np.random.default_rng([first_seed, 17 + levels + 100 * operations + count])
     hits = 0
     for _ in range(repetitions):
         trials = list(trials_of(draw, count, levels, operations, effect, 0.02))
@@ -182,9 +195,9 @@ def reports(
     return Row(name, hits, repetitions, **wanted)
 
 
-def layers(name: str, rounds: int, repetitions: int, **wanted: Any) -> Row:
+def layers(name: str, rounds: int, repetitions: int, first_seed: int = 0, **wanted: Any) -> Row:
     """How often all shares of whole/orm/static (50, 30, 20 %) lie in their simultaneous 95 % intervals."""
-    draw = np.random.default_rng(19)
+    draw = np.random.default_rng([first_seed, 19])
     truth = np.array([0.5, 0.3, 0.2])
     hits = 0
     for _ in range(repetitions):
@@ -195,36 +208,101 @@ def layers(name: str, rounds: int, repetitions: int, **wanted: Any) -> Row:
     return Row(name, hits, repetitions, **wanted)
 
 
-def rows(repetitions: int) -> Iterator[Row]:
-    """The whole scorecard; whole reports and the others' methods are tried a tenth as often."""
+def calls(repetitions: int, first_seed: int = 0) -> Iterator[partial[Row]]:
+    """The whole scorecard, row by row: each call makes the row whose name is its first argument. Whole reports and the
+    others' methods are tried a tenth as often."""
     few = max(50, repetitions // 10)
+    seed = {"first_seed": first_seed}
     alarm, power = {"sign": "≤", "target": 0.01}, {"sign": "≥", "target": 0.90}
     for count in (5, 10, 20, 40):
-        yield single(f"C1 A/A alarm, one comparison, {count} pairs", count, 0.0, normal(0.02), repetitions, **alarm)
+        yield partial(
+            single,
+            f"C1 A/A alarm, one comparison, {count} pairs",
+            count,
+            0.0,
+            normal(0.02),
+            repetitions,
+            **alarm,
+            **seed,
+        )
     for kind, scatter in (("heavy tails", heavy(0.02)), ("1 run in 10 a fifth slower", spiked(0.02))):
         for count in (10, 40):
-            yield single(f"C1 A/A alarm, {kind}, {count} pairs", count, 0.0, scatter, repetitions, **alarm)
-    yield single(
-        "C1 A/A alarm, session drifts by 5 %, 10 pairs", 10, 0.0, normal(0.02), repetitions, drift=0.05, **alarm
+            yield partial(
+                single, f"C1 A/A alarm, {kind}, {count} pairs", count, 0.0, scatter, repetitions, **alarm, **seed
+            )
+    yield partial(
+        single,
+        "C1 A/A alarm, session drifts by 5 %, 10 pairs",
+        10,
+        0.0,
+        normal(0.02),
+        repetitions,
+        drift=0.05,
+        **alarm,
+        **seed,
     )
-    yield sets("C1 A/A alarm, 10 runs of each that are no pairs", 10, 0.0, 0.02, repetitions, **alarm)
+    yield partial(sets, "C1 A/A alarm, 10 runs of each that are no pairs", 10, 0.0, 0.02, repetitions, **alarm, **seed)
     family = {"sign": "≤", "target": 0.05}
-    yield reports("C1 A/A any alarm in a report, 1 level, 9 operations", 10, 1, 9, 0.0, few, "alarm", **family)
-    yield reports("C1 A/A any alarm in a report, 5 levels, 10 operations", 10, 5, 10, 0.0, few, "alarm", **family)
-    yield single("C2 5 % slower found, 10 pairs", 10, 0.05, normal(0.02), repetitions, **power)
-    yield single("C2 2 % slower found, 40 pairs", 40, 0.02, normal(0.02), repetitions, **power)
-    yield single("5 % slower found, 10 pairs, session drifts by 5 %", 10, 0.05, normal(0.02), repetitions, drift=0.05)
-    yield single("5 % slower found, 10 pairs, heavy tails", 10, 0.05, heavy(0.02), repetitions)
-    yield single("5 % slower found, 10 pairs, 1 run in 10 a fifth slower", 10, 0.05, spiked(0.02), repetitions)
-    yield sets("5 % slower found, 10 runs of each that are no pairs", 10, 0.05, 0.02, repetitions)
-    yield reports("5 % slower found as 1 of 5 declared comparisons, 10 pairs", 10, 5, 0, 0.05, few, "primary")
-    yield reports("5 % slower found, exploratory, 55 comparisons, 10 pairs", 10, 1, 18, 0.05, few, "exploratory")
-    yield reports("an alarm where nothing differs, beside a true 5 %, 55 comparisons", 10, 1, 18, 0.05, few, "wrong")
-    yield reports("A/A called the same (margin 5 %), 10 pairs", 10, 1, 0, 0.0, few, "same")
-    yield layers("decompose: all shares in their intervals, 10 rounds", 10, repetitions, sign="≥", target=0.95)
+    yield partial(
+        reports, "C1 A/A any alarm in a report, 1 level, 9 operations", 10, 1, 9, 0.0, few, "alarm", **family, **seed
+    )
+    yield partial(
+        reports, "C1 A/A any alarm in a report, 5 levels, 10 operations", 10, 5, 10, 0.0, few, "alarm", **family, **seed
+    )
+    yield partial(single, "C2 5 % slower found, 10 pairs", 10, 0.05, normal(0.02), repetitions, **power, **seed)
+    yield partial(single, "C2 2 % slower found, 40 pairs", 40, 0.02, normal(0.02), repetitions, **power, **seed)
+    yield partial(
+        single,
+        "C2 5 % slower found, 10 pairs, session drifts by 5 %",
+        10,
+        0.05,
+        normal(0.02),
+        repetitions,
+        drift=0.05,
+        **seed,
+    )
+    yield partial(single, "C2 5 % slower found, 10 pairs, heavy tails", 10, 0.05, heavy(0.02), repetitions, **seed)
+    yield partial(
+        single, "C2 5 % slower found, 10 pairs, 1 run in 10 a fifth slower", 10, 0.05, spiked(0.02), repetitions, **seed
+    )
+    yield partial(sets, "C2 5 % slower found, 10 runs of each that are no pairs", 10, 0.05, 0.02, repetitions, **seed)
+    yield partial(
+        reports, "C2 5 % slower found as 1 of 5 declared comparisons, 10 pairs", 10, 5, 0, 0.05, few, "primary", **seed
+    )
+    yield partial(
+        reports,
+        "C2 5 % slower found, exploratory, 55 comparisons, 10 pairs",
+        10,
+        1,
+        18,
+        0.05,
+        few,
+        "exploratory",
+        **seed,
+    )
+    yield partial(
+        reports,
+        "C1 an alarm where nothing differs, beside a true 5 %, 55 comparisons",
+        10,
+        1,
+        18,
+        0.05,
+        few,
+        "wrong",
+        **seed,
+    )
+    yield partial(reports, "C2 A/A called the same (margin 5 %), 10 pairs", 10, 1, 0, 0.0, few, "same", **seed)
+    yield partial(
+        layers, "decompose: all shares in their intervals, 10 rounds", 10, repetitions, sign="≥", target=0.95, **seed
+    )
     for count in (10, 20, 40):
-        yield bootstrap(f"other: percentile bootstrap, A/A alarm at 1 %, {count} pairs", count, few)
-    yield pooled("other: Mann–Whitney on pooled requests, A/A alarm at 1 %", few)
+        yield partial(bootstrap, f"C1 peer: percentile bootstrap, A/A alarm at 1 %, {count} pairs", count, few, **seed)
+    yield partial(pooled, "C1 peer: Mann–Whitney on pooled requests, A/A alarm at 1 %", few, **seed)
+
+
+def rows(repetitions: int, first_seed: int = 0) -> Iterator[Row]:
+    """All rows, one after the other."""
+    return (call() for call in calls(repetitions, first_seed))
 
 
 def table(found: Iterable[Row]) -> str:

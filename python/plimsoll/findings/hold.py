@@ -14,6 +14,7 @@ from plimsoll.findings.resources import means_of_steps
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding, restart_finding
 from plimsoll.findings.words import time_words
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
@@ -54,7 +55,7 @@ def hold_findings(
     generator = generator_health(
         [held],
         [means],
-        seconds_of_steps(run.snapshots(), run.resources(), [held]),
+        seconds_of_steps(run.snapshots(metrics=[run.first_metric(RESPONSE_METRICS) or ""]), run.resources(), [held]),
         same_host=same_host,
         kept_apart=kept_apart,
     )
@@ -111,7 +112,7 @@ def _facts(run: Any) -> dict[str, Any]:
 def _unended(run: Any) -> list[dict[str, Any]]:
     """The step that a killed run was in, as far as it was recorded."""
     begun = list(run.events("step_started"))
-    last = max((snapshot.second for snapshot in run.snapshots()), default=0)
+    last = max((snapshot.second for snapshot in run.snapshots(metrics=())), default=0)
     if not begun:
         return []
     start = float(begun[-1]["second"])

@@ -98,12 +98,12 @@ def _interval(limit: Limit, seen: Watched) -> tuple[tuple[float, float] | None, 
 def _mean_interval(seen: Watched) -> tuple[tuple[float, float] | None, str]:
     """Batch means (Law 2015, § 9.5.3): Student's t over the means of the blocks."""
     import numpy as np
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     means = np.array([block.mean for block in seen.blocks if block.count])
     if means.size < 10:
         return None, f"only {means.size} blocks of time have values, 10 are needed"
-    half = float(student.ppf(0.5 + CONFIDENCE / 2, means.size - 1)) * float(means.std(ddof=1)) / math.sqrt(means.size)
+    half = float(stdtrit(means.size - 1, 0.5 + CONFIDENCE / 2)) * float(means.std(ddof=1)) / math.sqrt(means.size)
     return (seen.merged.mean - half, seen.merged.mean + half), ""
 
 

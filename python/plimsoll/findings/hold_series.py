@@ -63,9 +63,8 @@ def hold_series(
     rows: list[tuple[float, float, float, float, float]] = []
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
-    metric: str | None = None
-    for snapshot in run.snapshots():
-        metric = metric or _metric(snapshot)
+    metric = run.first_metric(TIMES)
+    for snapshot in run.snapshots(metrics=(metric or "", "http_req_failed")):
         if _within(baseline, snapshot.second):
             _add(snapshot, metric, None, operations, objectives, wanted)
         elif hold is not None and _within(hold, snapshot.second):
@@ -81,11 +80,6 @@ def hold_series(
 
 def _within(step: Mapping[str, Any] | None, second: float) -> bool:
     return step is not None and step["measured_from_s"] <= second < step["end_s"]
-
-
-def _metric(snapshot: Snapshot) -> str | None:
-    present = {series.metric for series in snapshot.series}
-    return next((name for name in TIMES if name in present), None)
 
 
 def _add(

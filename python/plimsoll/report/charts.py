@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from plimsoll.report.theme import vega_config
@@ -26,8 +30,23 @@ def browser_library() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB; sets window.vegaEmbed, loads nothing."""
     import vl_convert
 
+    kept = _kept_library(version("vl-convert-python"))
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub lacks the default
-    return bundle.replace("</script", "<\\/script")
+    text = bundle.replace("</script", "<\\/script")
+    with contextlib.suppress(OSError):  # it is only quicker with it
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        aside = kept.with_name(f".{kept.name}.{os.getpid()}.part")
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(kept)
+    return text
+
+
+def _kept_library(release: str) -> Path:
+    """Where the script of that release of vl-convert is kept between reports: bundling it takes seconds."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    return cache / "plimsoll" / f"vega-of-vl-convert-{release}.js"
 
 
 def page_configuration() -> dict[str, Any]:

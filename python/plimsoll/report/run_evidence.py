@@ -11,6 +11,7 @@ from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, 
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.runs import RunReader, Series, Snapshot
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 
 # The first of these that an operation or request has is the time that is reported for it.
 OPERATION_TIMES = ("iteration_response_time", "iteration_duration")
@@ -52,10 +53,12 @@ def read_run(run_dir: Path) -> RunEvidence:
     run.plan, run.trials = reader.plan(), reader.trials()
     run.steps = steps_from_findings(run.findings)
     if not run.steps and not run.plan:
-        seconds = [(snapshot.second, snapshot.level) for snapshot in reader.snapshots()]
+        seconds = [(snapshot.second, snapshot.level) for snapshot in reader.snapshots(metrics=())]
         end_s = seconds[-1][0] + 1 if seconds else 0
         run.steps = steps_from_events(run.events, end_s) or steps_from_levels(seconds)
-    for snapshot in reader.snapshots():
+    run.operation_metric, run.request_metric = reader.first_metric(OPERATION_TIMES), reader.first_metric(REQUEST_TIMES)
+    shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
+    for snapshot in reader.snapshots(metrics=shown):
         _add_second(run, snapshot)
     for line in reader.resources():
         if isinstance(line.get("values"), Mapping) and isinstance(line.get("second"), int | float):
@@ -75,10 +78,6 @@ def _add_second(run: RunEvidence, snapshot: Snapshot) -> None:
         step.planned += moment.planned
         step.done += moment.done
         step.backlog_end, step.in_flight_end = moment.backlog, moment.in_flight
-    for metric, key in (("operation_metric", OPERATION_TIMES), ("request_metric", REQUEST_TIMES)):
-        if getattr(run, metric) is None:
-            present = {series.metric for series in snapshot.series}
-            setattr(run, metric, next((name for name in key if name in present), None))
     for series in snapshot.series:
         _add_series(run, steps, moment, series)
     run.timeline.add(moment)
@@ -148,7 +147,12 @@ def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
         from plimsoll.findings.run import run_finding_of
 
         status = "interrupted" if reader.state in ("interrupted", "killed", "running") else reader.state
-        found = run_finding_of(reader.snapshots(), reader.resources(), status=status, run_path=str(reader.path))
+        found = run_finding_of(
+            reader.snapshots(metrics=[reader.first_metric(RESPONSE_METRICS) or ""]),
+            reader.resources(),
+            status=status,
+            run_path=str(reader.path),
+        )
         return [found] if found else []
     if reader.plan():
         from plimsoll.findings.of_trials import finding_of_trials
@@ -175,7 +179,7 @@ def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
 
 def _partial_long_run(reader: RunReader) -> list[dict[str, Any]]:
     """What a killed hold, grow or drain proves; their findings read the run directory anyway."""
-    if next(iter(reader.snapshots()), None) is None:
+    if next(iter(reader.snapshots(metrics=())), None) is None:
         return []
     path, experiment = str(reader.path), reader.manifest["experiment"]
     if experiment == "grow":

@@ -14,6 +14,7 @@ from typing import Any
 from plimsoll.runs.snapshot import Snapshot
 
 SOURCE = "generator"
+_MOST_PENDING = 512  # arrays of buckets kept apart before they are merged
 # The first of these that a run has is its response time.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
 
@@ -29,6 +30,7 @@ class GeneratorSeconds:
     _metric: str | None = None
     _buckets: Counter[int] = field(default_factory=Counter)
     _script_sum_ms: float = 0.0
+    _pending: list[Any] = field(default_factory=list)
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second of load."""
@@ -42,8 +44,28 @@ class GeneratorSeconds:
             self._metric = next((name for name in RESPONSE_METRICS if name in present), None)
         for series in snapshot.series:
             if series.metric == self._metric:
-                for bucket, count in series.buckets:
-                    self._buckets[bucket] += count
+                self._add_buckets(series.buckets)
+
+    def _add_buckets(self, buckets: Any) -> None:
+        """Pairs, or an array of shape (n, 2) where a run directory was read in part."""
+        if isinstance(buckets, tuple):
+            for bucket, count in buckets:
+                self._buckets[bucket] += count
+            return
+        self._pending.append(buckets)
+        if len(self._pending) >= _MOST_PENDING:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Merge the arrays that were added since."""
+        if self._pending:
+            import numpy as np  # a run without a report does without
+
+            pairs = np.concatenate(self._pending)
+            self._pending = []
+            index, place = np.unique(pairs[:, 0], return_inverse=True)
+            counts = np.bincount(place, pairs[:, 1]).astype(np.int64)
+            self._buckets.update(dict(zip(index.tolist(), counts.tolist(), strict=True)))
 
     def add_row(self, row: Mapping[str, Any]) -> None:
         """Add one row of resources; rows of other sources change nothing."""
@@ -89,6 +111,7 @@ class GeneratorSeconds:
     @property
     def responses(self) -> int:
         """How many response times are known."""
+        self._settle()
         return self._buckets.total()
 
     def response_ms(self, quantile: float) -> float | None:

@@ -88,7 +88,7 @@ class Histogram:
         """Add one trend series of a snapshot; other kinds and empty ones add nothing."""
         if series.kind != "trend" or not series.count:
             return
-        pairs = np.array(series.buckets, dtype=np.int64).reshape(-1, 2)
+        pairs = np.asarray(series.buckets, dtype=np.int64).reshape(-1, 2)
         minimum = series.min if series.min is not None else float(bucket_middle(pairs[0, 0]))
         maximum = series.max if series.max is not None else float(bucket_middle(pairs[-1, 0]))
         self._add(pairs[:, 0], pairs[:, 1], float(series.sum or 0.0), minimum, maximum)

@@ -9,6 +9,8 @@ from typing import Any
 
 from plimsoll.runs.directory import run_error
 
+_BUFFER_BYTES = 1 << 20
+
 
 def read_lines(path: Path, start: int = 0) -> Iterator[dict[str, Any]]:
     """The whole lines of a file as mappings, from byte `start` on; none if there is no file.
@@ -21,16 +23,22 @@ def read_lines(path: Path, start: int = 0) -> Iterator[dict[str, Any]]:
 
 def numbered_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
     """Like `read_lines`, each with the byte at which the next line starts: where to read on later."""
+    for following, raw in raw_lines(path, start):
+        data = _parsed(raw)
+        if data is not None:
+            yield following, data
+
+
+def raw_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The whole lines as bytes, from byte `start` on, each with the byte at which the next one starts."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=_BUFFER_BYTES) as file:
             file.seek(start)
             for raw in file:
                 if not raw.endswith(b"\n"):
                     return
                 start += len(raw)
-                data = _parsed(raw)
-                if data is not None:
-                    yield start, data
+                yield start, raw
     except FileNotFoundError:
         return
     except OSError as error:

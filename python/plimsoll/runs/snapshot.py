@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
 
+Buckets = Any  # tuple[tuple[int, int], ...] or NDArray[np.int64]; numpy is not imported here
 Kind = Literal["trend", "counter", "rate", "gauge"]
 
 _TREND = ("count", "sum", "min", "max")
@@ -27,7 +28,8 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 class Series:
     """One metric with one set of tags in one second. Which fields are set depends on `kind`:
 
-    trend: count, sum, min, max, buckets ((index, count) pairs, see histogram.py); counter: value (added this second);
+    trend: count, sum, min, max, buckets ((index, count) pairs, see histogram.py; of a run read in part an array
+    of shape (n, 2)); counter: value (added this second);
     rate: passes (non-zero values, as in k6) of total; gauge: value (last), min, max.
     """
 
@@ -38,7 +40,7 @@ class Series:
     sum: float = 0.0
     min: float | None = None
     max: float | None = None
-    buckets: tuple[tuple[int, int], ...] = ()
+    buckets: Buckets = ()
     value: float | None = None
     passes: int | None = None
     total: int | None = None

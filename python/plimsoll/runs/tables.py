@@ -10,19 +10,22 @@ DuckDB reads them as they are: SELECT scenario, sum(count) FROM 'series.parquet'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from plimsoll.runs import directory
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.line_cut import LineCutter
+from plimsoll.runs.lines import raw_lines, read_lines
 from plimsoll.runs.snapshot import SCALARS, Series, Snapshot
 
 Rows = list[dict[str, Any]]
-_ROWS_AT_ONCE = 20_000
+_ROWS_AT_ONCE = 10_000
 _GENERATOR = "generator_"
 GENERATOR_FIELDS = (
     *("cpu_s", "lag_p50_ms", "lag_p99_ms", "lag_max_ms", "threads", "rss_bytes", "open_files"),
@@ -76,11 +79,15 @@ RESOURCES_SCHEMA = pa.schema(
 
 def write_tables(path: Path) -> None:
     """Write the three Parquet files of the run directory at `path` from its lines, aside and then renamed."""
-    lines = lambda: (Snapshot.from_json(line) for line in read_lines(path / directory.SERIES))  # noqa: E731
-    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, (second_row(one) for one in lines()))
-    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, (row for one in lines() for row in series_rows(one)))
+    lines = lambda metrics: _snapshots(path / directory.SERIES, LineCutter(metrics))  # noqa: E731
+    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, (second_row(one) for one in lines(frozenset())))
+    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, (row for one in lines(None) for row in series_rows(one)))
     resources = read_lines(path / directory.RESOURCES)
     _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, (row for one in resources for row in resource_rows(one)))
+
+
+def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
+    return (found for _, raw in raw_lines(path) if (found := cutter.snapshot(raw)) is not None)
 
 
 def write_missing_tables(path: Path) -> None:
@@ -119,9 +126,13 @@ def series_rows(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
             "value": item.value,
             "passes": item.passes,
             "total": item.total,
-            "bucket_index": [index for index, _ in item.buckets] if trend else None,
-            "bucket_count": [count for _, count in item.buckets] if trend else None,
+            "bucket_index": _column_of(item, 0) if trend else None,
+            "bucket_count": _column_of(item, 1) if trend else None,
         }
+
+
+def _column_of(item: Series, place: int) -> NDArray[np.int64]:
+    return np.asarray(item.buckets, dtype=np.int64).reshape(-1, 2)[:, place]
 
 
 def resource_rows(line: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -190,9 +201,21 @@ def _batch(schema: pa.Schema, rows: Rows) -> pa.RecordBatch:
         values = [row.get(column.name) for row in rows]
         if pa.types.is_dictionary(column.type):
             columns.append(pa.array(values, pa.string()).dictionary_encode())
+        elif pa.types.is_list(column.type):
+            columns.append(_lists(values))
         else:
             columns.append(pa.array(values, column.type))
     return pa.record_batch(columns, schema=schema)
+
+
+def _lists(values: Sequence[NDArray[np.int64] | None]) -> pa.ListArray:
+    """A column of lists from arrays, each of shape (n,); null for None."""
+    sizes = [0 if one is None else one.size for one in values]
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+    missing = np.array([*(one is None for one in values), False])
+    flat = [one for one in values if one is not None]
+    inner = np.concatenate(flat) if flat else np.empty(0, np.int64)
+    return pa.ListArray.from_arrays(pa.array(offsets, mask=missing), pa.array(inner))
 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:

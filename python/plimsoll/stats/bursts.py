@@ -31,7 +31,7 @@ def bursts(seconds: ArrayLike, failed: ArrayLike, requests: ArrayLike) -> list[B
 
     The share outside of the windows with most failures (above the median window) is what is taken as steady.
     """
-    from scipy.stats import binom
+    from scipy.special import betainc
 
     at = np.asarray(seconds, dtype=int)
     bad, of = np.asarray(failed, dtype=float), np.asarray(requests, dtype=float)
@@ -43,7 +43,9 @@ def bursts(seconds: ArrayLike, failed: ArrayLike, requests: ArrayLike) -> list[B
     calm = shares <= np.median(shares[of_in > 0])
     # at least half a failure in the whole run, so that a single one is never a burst
     steady = max(bad_in[calm].sum(), 0.5) / max(of_in[calm].sum(), 1.0)
-    chance = binom.sf(bad_in - 1, of_in, min(1.0, steady))
+    # P(X ≥ bad) of a binomial, by the incomplete beta function (Abramowitz and Stegun 26.5.24)
+    tail = betainc(np.maximum(bad_in, 1), of_in - np.minimum(bad_in, of_in) + 1, min(1.0, steady))
+    chance = np.where(bad_in > 0, tail, 1.0)
     hot = (chance < LEVEL / window.max().clip(min=1)) & (bad_in >= 3)
     found: list[Burst] = []
     for place in np.flatnonzero(hot):

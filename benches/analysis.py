@@ -1,0 +1,166 @@
+"""Time and memory of `plimsoll report` on a run of 10 M requests over an hour.
+
+    python benches/analysis.py [--seconds 3600] [--per-second 2778] [--only hold]
+
+The run directory is synthesised through RunWriter, not by load: 20 operations, each with the series that the engine
+writes of it every second (a counter or rate each of requests, failures and bytes, eight times, two of the iteration),
+response times log-normal, 1 in 1,000 failed, resources of host, process and generator. One minute of it is drawn
+(seeded) and repeated. Three cases, each in a process of its own that is timed whole, imports and all:
+
+hold     an experiment's run, with its Parquet tables and without findings: analysis and report
+killed   the same run killed: lines only, analysis and report
+run      of `plimsoll run`: lines only, analysis and report, and the tables are made as well
+
+"There": the report is written and its path printed; missing tables are made after that, until the process "ended".
+Peak memory is the maximum resident set of that process, from its start until then. The goal of analysis and
+report is 5 s and 500 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plimsoll.runs import RunFacts, RunWriter
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series
+
+OPERATIONS = 20
+DRAWN_S = 60
+T0_UNIX = 1_790_000_000.0
+CASES = ("hold", "killed", "run")
+TIMES = {  # metric: median in ms
+    "http_req_response_time": 40.0,
+    "http_req_duration": 40.0,
+    "http_req_waiting": 39.0,
+    "http_req_receiving": 0.2,
+    "http_req_sending": 0.02,
+    "http_req_blocked": 0.0,
+    "http_req_connecting": 0.0,
+    "http_req_tls_handshaking": 0.0,
+}
+CHILD = """
+import json, os, resource, sys, time
+began = time.monotonic()
+from plimsoll.cli import main
+sys.argv = ["plimsoll", "report", sys.argv[1]]
+code = 0
+try:
+    main()
+except SystemExit as end:
+    code = end.code or 0
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([code, time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+
+
+def second_of(draw: np.random.Generator, per_second: int) -> list[dict[str, Any]]:
+    """The series of one second."""
+    found: list[Series] = []
+    shares = np.arange(1, OPERATIONS + 1) ** -0.5
+    counts = np.maximum(1, draw.poisson(per_second * shares / shares.sum()))
+    for place, count in enumerate(counts.tolist()):
+        scenario = f"operation {place + 1}"
+        tags = {"expected_response": "true", "method": "GET", "name": f"GET /things/{place + 1}", "status": "200"}
+        tags |= {"proto": "HTTP/1.1", "scenario": scenario, "group": ""}
+        shape = draw.lognormal(0, 0.5, count) * (1 + place / 10)
+        for metric, median in TIMES.items():
+            found.append(Series.of_trend(metric, tags, Histogram.from_values(median * shape)))
+        failed = int(draw.binomial(count, 0.001))
+        found += [
+            Series("http_reqs", "counter", tags, value=float(count)),
+            Series("http_req_failed", "rate", tags, passes=failed, total=count),
+            Series("data_sent", "counter", tags, value=133.0 * count),
+            Series("data_received", "counter", tags, value=2781.0 * count),
+        ]
+        own = {"scenario": scenario}
+        for metric in ("iteration_duration", "iteration_response_time"):
+            found.append(Series.of_trend(metric, own, Histogram.from_values(41 * shape)))
+        found.append(Series("iterations", "counter", own, value=float(count)))
+    return [series.to_json() for series in found]
+
+
+def snapshots(seconds: int, per_second: int) -> Iterator[dict[str, Any]]:
+    """Lines of series.jsonl."""
+    draw = np.random.default_rng(2026)
+    drawn = [second_of(draw, per_second) for _ in range(min(seconds, DRAWN_S))]
+    for second in range(seconds):
+        series = drawn[second % len(drawn)]
+        done = int(sum(one["value"] for one in series if one["metric"] == "iterations"))
+        yield {
+            "second": second, "t_unix": T0_UNIX + second, "level": float(per_second), "vus": 200, "vus_max": 200,
+            "planned": done, "started": done, "done": done, "late": 0, "dropped": 0, "backlog": 0, "in_flight": 120,
+            "oldest_wait_s": 0.0, "series": series,
+            "generator": {"cpu_s": 0.3, "lag_p50_ms": 0.05, "lag_p99_ms": 0.3, "lag_max_ms": 1.0, "threads": 2,
+                          "rss_bytes": 1e8, "open_files": 220, "busiest_thread_share": 0.2},
+        }  # fmt: skip
+
+
+def write_run(folder: Path, case: str, seconds: int, per_second: int) -> Path:
+    """The run directory of a case."""
+    study = {"objectives": [{"operation": "operation 1", "objective": "p95<=500ms"}]}
+    experiment = "run" if case == "run" else "hold"
+    facts = RunFacts(experiment, study=study if experiment == "hold" else None, level_unit="users", t0_unix=T0_UNIX)
+    writer = RunWriter.create(folder, facts, tables=case == "hold")
+    with writer:
+        if experiment == "hold":
+            writer.append_event("experiment_started", second=0, experiment="hold", unit="users", open=True)
+            writer.append_event("step_started", second=0, level=float(per_second), step_kind="expected")
+        for snapshot in snapshots(seconds, per_second):
+            writer.append_snapshot(snapshot)
+            at = {"t_unix": snapshot["t_unix"], "second": snapshot["second"]}
+            values = {"cpu_share": 0.5, "cpu_cores_used": 1.0, "memory_used_bytes": 1e9, "steal_share": 0.0}
+            for source in ("host", "process", "generator"):
+                writer.append_resource(at | {"source": source, "values": values})
+    if case == "killed":
+        manifest = json.loads((writer.path / "manifest.json").read_text())
+        (writer.path / "manifest.json").write_text(json.dumps(manifest | {"status": "running", "ended_unix": None}))
+    return writer.path
+
+
+def peak_mib(pid: int) -> float:
+    """Peak resident memory of a living process."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=int, default=3600)
+    parser.add_argument("--per-second", type=int, default=2778)
+    parser.add_argument("--only", choices=CASES)
+    options = parser.parse_args()
+    print("| run | requests | lines | writing it | report there | peak memory | ended | CPU | peak memory |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for case in [options.only] if options.only else CASES:
+        with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
+            began = time.monotonic()
+            path = write_run(Path(folder), case, options.seconds, options.per_second)
+            written = time.monotonic() - began
+            size = (path / "series.jsonl").stat().st_size / 1e6
+            child = subprocess.Popen([sys.executable, "-u", "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+            assert child.stdout is not None
+            began = time.monotonic()
+            child.stdout.readline()  # the path of the report
+            shown_s, shown_mib = time.monotonic() - began, peak_mib(child.pid)
+            last = child.stdout.read().splitlines()
+            if child.wait() or not last or json.loads(last[-1])[0]:
+                sys.exit(f"plimsoll report failed for {case}")
+            _, wall, cpu, mib = json.loads(last[-1])
+            requests = f"{options.seconds * options.per_second:,}"
+            cells = [case, requests, f"{size:,.0f} MB", f"{written:.0f} s", f"{shown_s:.1f} s", f"{shown_mib:.0f} MiB"]
+            cells += [f"{wall:.1f} s", f"{cpu:.1f} s", f"{mib:.0f} MiB"]
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""A line of the scorecard: how often an answer was right, beside its goal, and what makes lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plimsoll.stats.wilson import wilson_interval
+
+ANSWER_RATE = 0.90
+
+
+@dataclass(frozen=True)
+class Line:
+    """`hits` right of `answered` of `trials`. `sign` "≥" or "≤" the share `target`, None where it is only published;
+    `must_answer`: a well-posed cell, in which at least 90 % of the trials must give an answer."""
+
+    goal: str
+    what: str
+    hits: int
+    answered: int
+    trials: int
+    sign: str = "≥"
+    target: float | None = None
+    must_answer: bool = False
+
+    @property
+    def met(self) -> bool | None:
+        """Whether neither interval (Wilson, 95 %) excludes its target; None without a target."""
+        if self.target is None:
+            return None
+        share, answers = wilson_interval(self.hits, self.answered), wilson_interval(self.answered, self.trials)
+        good = share.low <= self.target if self.sign == "≤" else share.high >= self.target
+        return good and (not self.must_answer or answers.high >= ANSWER_RATE)
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of the table's row."""
+        share = wilson_interval(self.hits, self.answered)
+        rate = "no answer"
+        if self.answered:
+            rate = f"{percent(self.hits / self.answered)} ({percent(share.low)} to {percent(share.high)})"
+        answers = wilson_interval(self.answered, self.trials)
+        told = f"{self.answered} of {self.trials}"
+        if self.answered < self.trials:
+            told += f", {percent(self.answered / self.trials)} ({percent(answers.low)} to {percent(answers.high)})"
+        target = "" if self.target is None else f"{self.sign} {100 * self.target:g} %"
+        if self.must_answer and self.answered < self.trials:
+            target += ", answers ≥ 90 %"
+        return [self.goal, self.what, target, rate, told, verdict(self.met)]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two means with its 95 % interval over `trials`; at most `target` is wanted."""
+
+    goal: str
+    what: str
+    value: float
+    low: float
+    high: float
+    trials: int
+    target: float
+
+    @property
+    def met(self) -> bool:
+        """Whether the interval does not exclude the target."""
+        return self.low <= self.target
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of the table's row."""
+        rate = f"{percent(self.value)} ({percent(self.low)} to {percent(self.high)}, bootstrap)"
+        return [self.goal, self.what, f"≤ {100 * self.target:g} %", rate, f"{self.trials}", verdict(self.met)]
+
+
+Lines = list[Line | Ratio]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What makes some lines; `name` is what ROWS= is looked for in."""
+
+    name: str
+    run: Callable[[], Lines]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def verdict(met: bool | None) -> str:
+    return {True: "met", False: "missed", None: ""}[met]
