@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import compare-k6 fuzz known-capacity docs wheel-smoke postgresql clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-hardware compare-k6 fuzz known-capacity planted studies docs wheel-smoke postgresql mariadb jdk clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -27,15 +27,34 @@ $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 demo: build
 	$(BIN)/plimsoll demo
 
-test: build postgresql
+# Tests that put load on something and watch it run one at a time; the others share the cores.
+TOGETHER = tests/unit tests/docs tests/accuracy tests/integration/lab
+test: build postgresql mariadb jdk
 	cargo test --workspace --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto $(TOGETHER)
+	$(BIN)/python -m pytest $(TOGETHER:%=--ignore=%)
 
-# The tests of the PostgreSQL tracker start a server of their own; it only has to be installed.
+# Tests start a PostgreSQL server of their own; it only has to be installed. Those of hypopg are skipped without it.
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
 	  else echo "PostgreSQL is missing, which tests need (Debian: sudo apt-get install postgresql)"; exit 2; fi; }
+	@for folder in /usr/lib/postgresql/*/; do test -d $$folder || continue; version=$$(basename $$folder); \
+	  test -e /usr/share/postgresql/$$version/extension/hypopg.control || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql-$$version-hypopg >/dev/null 2>&1; } || \
+	  echo "hypopg is missing, so its tests are skipped (Debian: sudo apt-get install postgresql-$$version-hypopg)"; done
+
+# Likewise a MariaDB server of their own.
+mariadb:
+	@PATH=$$PATH:/usr/sbin command -v mariadbd >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null; \
+	  else echo "MariaDB is missing, which tests need (Debian: sudo apt-get install mariadb-server)"; exit 2; fi; }
+
+# And a Java virtual machine.
+jdk:
+	@command -v javac >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jdk-headless >/dev/null; \
+	  else echo "Java is missing, which tests need (Debian: sudo apt-get install default-jdk-headless)"; exit 2; fi; }
 
 lint: build
 	cargo fmt --all --check
@@ -51,12 +70,15 @@ fmt: setup
 	$(BIN)/ruff format python tests docs benches
 
 # The scorecard, docs/accuracy.md, and the few tests that need a machine to themselves. ROWS: only lines that contain
-# this (no page is written); SCALE: so many times the repetitions; kneed is a peer, and no dependency.
+# this (no page is written); SCALE: so many times the repetitions; kneed, MLRsearch and
+# apache-otava (in target/otava, as it pins an older numpy) are peers, and no dependencies.
 ROWS ?=
 SCALE ?= 1
 accuracy: build
 	$(BIN)/python -m pytest tests/accuracy -m timing
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'kneed>=0.8' || true
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'kneed>=0.8' 'MLRsearch>=1.2' || true
+	@test -d target/otava || { $(BIN)/python -m venv target/otava && \
+		target/otava/bin/python -m pip install --quiet --disable-pip-version-check 'apache-otava>=0.8'; } || rm -rf target/otava
 	$(BIN)/python tests/accuracy/scorecard.py --rows '$(ROWS)' --scale $(SCALE)
 
 bench: build
@@ -67,6 +89,13 @@ bench-analysis: build
 
 bench-import: build
 	$(BIN)/python benches/import_memory.py
+
+bench-postgresql: build postgresql
+	$(BIN)/python benches/postgresql_probe_cost.py
+	$(BIN)/python benches/folio_database.py
+
+bench-hardware: build
+	$(BIN)/python benches/more_hardware.py
 
 bench-scale: build
 	$(BIN)/python benches/scale.py
@@ -80,8 +109,20 @@ fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --package plimsoll-core --package plimsoll-engine --package plimsoll-script \
 	  --lib properties:: -- --nocapture --test-threads 1
 
+# Each field report as a study, and one page of their answers; about 45 minutes on a machine to itself.
+studies: build
+	$(BIN)/plimsoll study --all studies --isolate
+
 known-capacity: build
 	$(BIN)/python benches/known_capacity.py
+
+# Limits planted on real processes, and whether the answer names them; goes on where it was. Some kinds need root.
+VARIATIONS ?= 12
+HEALTHY ?= 60
+KINDS ?= all
+SEED ?= 1
+planted: build postgresql
+	$(BIN)/python benches/planted/suite.py --variations $(VARIATIONS) --healthy $(HEALTHY) --kinds $(KINDS) --seed $(SEED)
 
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json
@@ -90,7 +131,7 @@ docs: build
 
 wheel-smoke: setup
 	rm -rf target/wheels
-	$(BIN)/maturin build --release --quiet
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --quiet --interpreter $(BIN)/python
 	rm -rf target/wheel-smoke && $(PYTHON) -m venv target/wheel-smoke
 	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check target/wheels/*.whl
 	cd target && wheel-smoke/bin/plimsoll --help > /dev/null && wheel-smoke/bin/python -c 'import plimsoll; from plimsoll.study import study_schema; from plimsoll import _engine'

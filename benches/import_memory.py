@@ -25,7 +25,7 @@ PER_S = 1000
 CHILD = """
 import sys, resource
 from pathlib import Path
-from plimsoll.analysis import AnalysisChoices, analyze
+from plimsoll.verbs.analysis import AnalysisChoices, analyze
 answer = analyze([sys.argv[1]], AnalysisChoices(runs=Path(sys.argv[2]), report=False))[0]
 print(answer.findings[0]["totals"]["requests"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """

@@ -1,4 +1,5 @@
-"""The testkit's server: loopback, with a queue that is exactly known."""
+"""Servers of the tests' own on loopback: the testkit's, with a queue that is exactly known, PostgreSQL and
+MariaDB."""
 
 from __future__ import annotations
 
@@ -8,10 +9,46 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mariadb_server import MariadbServer
+from postgresql_server import PostgresqlServer, own_database
 
 from plimsoll.lab.ports import free_port
 
 TESTKIT = Path(__file__).parents[1] / "target" / "release" / "plimsoll-testkit"
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[PostgresqlServer]:
+    """A PostgreSQL server with pg_stat_statements loaded, for all tests of a session."""
+    try:
+        server = PostgresqlServer()
+    except FileNotFoundError as error:
+        pytest.fail(str(error))
+    with server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[MariadbServer]:
+    """A MariaDB server that measures its statements, for all tests of a session."""
+    try:
+        server = MariadbServer()
+    except FileNotFoundError as error:
+        pytest.fail(str(error))
+    with server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql_dsn(postgresql_server: PostgresqlServer) -> str:
+    """Its database, as its superuser."""
+    return postgresql_server.dsn()
+
+
+@pytest.fixture(scope="session")
+def inventory_dsn(postgresql_dsn: str) -> str:
+    """A database of its own for the inventory."""
+    return own_database(postgresql_dsn, "inventory")
 
 
 @pytest.fixture

@@ -6,11 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plimsoll.analysis import Analysed, AnalysisChoices, analyze
-    from plimsoll.long_runs import drain, grow, hold
-    from plimsoll.trial_requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
-    from plimsoll.trial_verbs import compare, decompose, sweep
-    from plimsoll.verbs import Answer, Choices, capacity
+    from plimsoll.plans.load import Choices
+    from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
+    from plimsoll.verbs.analysis import Analysed, AnalysisChoices, analyze
+    from plimsoll.verbs.capacity import capacity, verify
+    from plimsoll.verbs.listeners import Listeners
+    from plimsoll.verbs.long_runs import drain, grow, hold
+    from plimsoll.verbs.session import Answer
+    from plimsoll.verbs.sizing import SizeChoices, Sized, size
+    from plimsoll.verbs.studies import StudiesAnswer, StudyAnswer, StudyChoices, run_studies, run_study
+    from plimsoll.verbs.trials import compare, decompose, sweep
 
 __all__ = [
     "Analysed",
@@ -19,6 +24,12 @@ __all__ = [
     "Choices",
     "CompareRequest",
     "DecomposeRequest",
+    "Listeners",
+    "SizeChoices",
+    "Sized",
+    "StudiesAnswer",
+    "StudyAnswer",
+    "StudyChoices",
     "SweepRequest",
     "TrialChoices",
     "analyze",
@@ -28,14 +39,23 @@ __all__ = [
     "drain",
     "grow",
     "hold",
+    "run_studies",
+    "run_study",
+    "size",
     "sweep",
+    "verify",
 ]
 _HOMES = {
-    "analysis": ("Analysed", "AnalysisChoices", "analyze"),
-    "long_runs": ("drain", "grow", "hold"),
-    "trial_requests": ("CompareRequest", "DecomposeRequest", "SweepRequest", "TrialChoices"),
-    "trial_verbs": ("compare", "decompose", "sweep"),
-    "verbs": ("Answer", "Choices", "capacity"),
+    "plans.load": ("Choices",),
+    "plans.requests": ("CompareRequest", "DecomposeRequest", "SweepRequest", "TrialChoices"),
+    "verbs.analysis": ("Analysed", "AnalysisChoices", "analyze"),
+    "verbs.capacity": ("capacity", "verify"),
+    "verbs.listeners": ("Listeners",),
+    "verbs.long_runs": ("drain", "grow", "hold"),
+    "verbs.session": ("Answer",),
+    "verbs.sizing": ("SizeChoices", "Sized", "size"),
+    "verbs.studies": ("StudiesAnswer", "StudyAnswer", "StudyChoices", "run_studies", "run_study"),
+    "verbs.trials": ("compare", "decompose", "sweep"),
 }
 
 

@@ -36,6 +36,7 @@ class EngineConfig:
     """What the engine is told. `options` replaces the script's options of the same name; `level` multiplies the
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
+    `console_output` is a file that takes the console's lines in place of stderr;
     `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for
     remote modules.
 
@@ -52,6 +53,7 @@ class EngineConfig:
     seed: int = 1
     cpus: tuple[int, ...] = ()
     secret_sources: tuple[str, ...] = ()
+    console_output: Path | None = None
     vu_memory_bytes: int = DEFAULT_VU_MEMORY_BYTES
     import_map: Path | None = None
     options_below: Mapping[str, Any] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class EngineConfig:
                 "seed": self.seed,
                 "cpus": list(self.cpus),
                 "secret_sources": list(self.secret_sources),
+                "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
                 "options_below": dict(self.options_below),

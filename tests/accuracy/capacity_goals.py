@@ -4,7 +4,11 @@ Searches in virtual time, Poisson arrivals at 300/s of capacity unless said othe
 has both bounds and is at most 3 % wide; else it says that it is wider. Plain bisection (the peer): doubling, then
 halving with trials of a fixed length that begin with an empty queue; a trial passes if its completions fall short of
 its arrivals by at most a tolerance. Length, tolerance and the width at which it stops are those of a grid that reach
-our p90 error of the midpoint with the least load, tuned on seeds of their own.
+our p90 error of the midpoint with the least load, tuned on seeds of their own. The MLRsearch package, where it is
+installed, searches the same targets with losses up to 0.5 %, half of the time bad at most, and trials of 60 s.
+
+Closed: users of a target whose throughput falls again (the universal scalability law); the truth is the number of users
+with 95 % of the most throughput, as of `capacity`.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from score_line import Job, Line, Lines, Ratio, percent
-from simulators import OpenQueue, drifting_speeds
+from simulators import ClosedQueue, OpenQueue, UslUsers, drifting_speeds
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
@@ -212,9 +216,109 @@ def beside_bisection(target: Target, found: list[Found], first_seed: int) -> Lin
     return [Ratio("A2", words, value, low, high, repeat, 0.60), Line("A1", peer, held, repeat, repeat)]
 
 
+def mlrsearch(target: Target, seed: int) -> Found:
+    """One search by the MLRsearch package.
+
+    Raises:
+        ModuleNotFoundError: It is not installed.
+    """
+    from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
+
+    random, truth, load_s = np.random.default_rng([seed, 5]), target.truth_per_s, 0.0
+
+    class Trials(AbstractMeasurer):  # type: ignore[misc]
+        def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
+            nonlocal load_s
+            load_s += intended_duration
+            done, arrived = finished(target, intended_load, intended_duration, random)
+            return MeasurementResult(intended_duration, intended_load, arrived, arrived - done)
+
+    goal = SearchGoal(0.005, 0.5, WIDTH, 5.0, 60.0, 120.0, fail_fast=False)
+    search = MultipleLossRatioSearch(Config((goal,), START_PER_S, 1000.0, 600.0, 0.0))
+    result = search.search(Trials(), lambda _: None)[goal]
+    low, high = result.relevant_lower_bound, result.relevant_upper_bound
+    return Found(low and float(low) / truth, high and float(high) / truth, load_s)
+
+
+def beside_mlrsearch(target: Target, repeat: int, first_seed: int) -> Lines:
+    """How right the package is, and what it takes; nothing where it is not installed."""
+    try:
+        found = [mlrsearch(target, first_seed + seed) for seed in range(repeat)]
+    except ModuleNotFoundError:
+        print("MLRsearch is not installed, its rows are left out: pip install MLRsearch")
+        return []
+    told = [one for one in found if one.good and one.bad and 1 - one.good / one.bad <= 1.1 * WIDTH]
+    held = sum(bool(one.good and one.bad and one.good <= 1 <= one.bad) for one in told)
+    error, load_s = np.quantile([one.error for one in found], 0.9), np.mean([one.load_s for one in found])
+    name = f"peer: MLRsearch, {target.name}: bracket of ≤ 3.3 % holds the capacity"
+    words = f"{name} (load {load_s:.0f} s, p90 error of the midpoint {percent(float(error))})"
+    return [Line("A1", words, held, len(told), repeat)]
+
+
+USL = (40.0, 0.02, 1e-5)
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A closed target, the number of users from which its throughput is 95 % of the most, and the time to search it."""
+
+    name: str
+    make: Callable[[int], ClosedQueue]
+    truth: float
+    settings: CapacitySettings
+
+
+CLOSED = (
+    Closed(
+        "the USL with its peak at 313 users, half an hour",
+        lambda seed: UslUsers(*USL, seed),
+        UslUsers(*USL, 0).saturated_from(0.95),
+        CapacitySettings(width=WIDTH, step_s=60, budget_s=1800),
+    ),
+    Closed(
+        "the USL with its peak at 313 users, 155 s",
+        lambda seed: UslUsers(*USL, seed),
+        UslUsers(*USL, 0).saturated_from(0.95),
+        CapacitySettings(),
+    ),
+    Closed(
+        "one server of 100/s and 0.5 s of thinking, 155 s",
+        lambda seed: ClosedQueue(1, 0.01, 0.5, seed),
+        54.0,
+        CapacitySettings(),
+    ),
+)
+
+
+def closed_lines(target: Closed, repeat: int, first_seed: int) -> Lines:
+    """Closed searches: the bracket holds the truth, however wide chance leaves it; and how wide that is."""
+    found = []
+    for seed in range(repeat):
+        bracket = run_capacity(target.make(first_seed + seed), target.settings).bracket
+        found.append(Found(bracket.good and bracket.good / target.truth, bracket.bad and bracket.bad / target.truth, 0))
+    told = [one for one in found if one.good and one.bad]
+    held = sum(bool(one.good and one.bad and one.good <= 1 <= one.bad) for one in told)
+    narrow = sum(one.answers for one in told)
+    widths = sorted(1 - one.good / one.bad for one in told if one.good and one.bad)
+    middle = percent(widths[len(widths) // 2]) if widths else "–"
+    name = f"closed, throughput by {target.name}, truth {target.truth:.0f}"
+    lines: Lines = [
+        Line("A1", f"{name}: bracket holds it (median width {middle})", held, len(told), repeat, "≥", 0.95, True)
+    ]
+    if target.settings.width == WIDTH:
+        lines.append(Line("A1", f"{name}: bracket of ≤ 3 %", narrow, repeat, repeat))
+    return lines
+
+
 def jobs(scale: float, first_seed: int) -> Iterator[Job]:
     """150 searches of each target at scale 1."""
     repeat = max(5, round(150 * scale))
     for target in TARGETS:
         run: Callable[[], Lines] = partial(lines, target, repeat, first_seed)
         yield Job(f"A1 A2 {target.name}", run)
+        if target.bisected:
+            yield Job(
+                f"A1 peer MLRsearch {target.name}", partial(beside_mlrsearch, target, max(5, repeat // 3), first_seed)
+            )
+    for closed in CLOSED:
+        yield Job(f"A1 closed {closed.name}", partial(closed_lines, closed, max(5, repeat // 2), first_seed))

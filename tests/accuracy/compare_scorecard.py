@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from score_line import Line
 
 from plimsoll.findings.comparisons import SINGLE, compare_trials
 from plimsoll.stats.log_ratio import paired_log_ratio, welch_log_ratio
@@ -44,6 +45,14 @@ class Row:
         if self.target is None:
             return None
         return interval.low <= self.target if self.sign == "≤" else interval.high >= self.target
+
+    @property
+    def line(self) -> Line:
+        """The row as a line of the scorecard; its goal is the first word of the name, if that is one."""
+        goal, _, what = self.name.partition(" ")
+        if not (len(goal) == 2 and goal[1].isdigit()):
+            goal, what = "", self.name
+        return Line(goal, what, self.hits, self.trials, self.trials, self.sign or "≥", self.target)
 
     def __str__(self) -> str:
         interval = wilson_interval(self.hits, self.trials)

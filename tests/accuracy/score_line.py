@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from plimsoll.stats.wilson import wilson_interval
 
 ANSWER_RATE = 0.90
+Verdict = Literal["met", "missed", "no answer", ""]
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,16 @@ class Line:
     must_answer: bool = False
 
     @property
-    def met(self) -> bool | None:
-        """Whether neither interval (Wilson, 95 %) excludes its target; None without a target."""
+    def verdict(self) -> Verdict:
+        """ "met": neither interval (Wilson, 95 %) excludes its target; "no answer": no trial answered in a cell that
+        need not, so that there is nothing to judge; "" without a target."""
         if self.target is None:
-            return None
+            return ""
+        if not self.answered:
+            return "missed" if self.must_answer else "no answer"
         share, answers = wilson_interval(self.hits, self.answered), wilson_interval(self.answered, self.trials)
         good = share.low <= self.target if self.sign == "≤" else share.high >= self.target
-        return good and (not self.must_answer or answers.high >= ANSWER_RATE)
+        return "met" if good and (not self.must_answer or answers.high >= ANSWER_RATE) else "missed"
 
     @property
     def cells(self) -> list[str]:
@@ -45,9 +50,9 @@ class Line:
         if self.answered < self.trials:
             told += f", {percent(self.answered / self.trials)} ({percent(answers.low)} to {percent(answers.high)})"
         target = "" if self.target is None else f"{self.sign} {100 * self.target:g} %"
-        if self.must_answer and self.answered < self.trials:
+        if target and self.must_answer and self.answered < self.trials:
             target += ", answers ≥ 90 %"
-        return [self.goal, self.what, target, rate, told, verdict(self.met)]
+        return [self.goal, self.what, target, rate, told, self.verdict]
 
 
 @dataclass(frozen=True)
@@ -63,15 +68,15 @@ class Ratio:
     target: float
 
     @property
-    def met(self) -> bool:
-        """Whether the interval does not exclude the target."""
-        return self.low <= self.target
+    def verdict(self) -> Verdict:
+        """ "met": the interval does not exclude the target."""
+        return "met" if self.low <= self.target else "missed"
 
     @property
     def cells(self) -> list[str]:
         """The cells of the table's row."""
         rate = f"{percent(self.value)} ({percent(self.low)} to {percent(self.high)}, bootstrap)"
-        return [self.goal, self.what, f"≤ {100 * self.target:g} %", rate, f"{self.trials}", verdict(self.met)]
+        return [self.goal, self.what, f"≤ {100 * self.target:g} %", rate, f"{self.trials}", self.verdict]
 
 
 Lines = list[Line | Ratio]
@@ -87,7 +92,3 @@ class Job:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def verdict(met: bool | None) -> str:
-    return {True: "met", False: "missed", None: ""}[met]

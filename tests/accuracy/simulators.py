@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
@@ -57,10 +58,10 @@ class OpenQueue:
     """M/G/c as a LoadSource; capacity is `servers / mean_s` arrivals per second.
 
     `failing_above_per_s`: arrivals beyond this rate in a second fail at once; `stall_every_s`, `stall_s`: all servers
-    pause at the start of each such period; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or
-    everything fails at once ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would; `speeds`: of the
-    host in each second (the probe of it, `sample`, errs by 3 % and
-    is less sensitive than the target), 1 without.
+    pause at the start of each such period; `thrash_wait_s`, `thrash_factor`: what has waited for longer takes so many
+    times the work; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or everything fails at once
+    ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would; `speeds`: of the host in each
+    second (the probe of it, `sample`, errs by 3 % and is less sensitive than the target), 1 without.
     """
 
     unit = "users"
@@ -174,6 +175,8 @@ class OpenQueue:
             begin = max(arrival, self.free[0])
             if stall_s and begin % stall_every < stall_s:
                 begin += stall_s - begin % stall_every
+            if begin - arrival > self.trouble.get("thrash_wait_s", math.inf):
+                service *= self.trouble["thrash_factor"]
             end = begin + service / self._speed(begin)
             heapq.heapreplace(self.free, end)
             heapq.heappush(self.running, (end, arrival, False))
@@ -241,3 +244,33 @@ class ClosedQueue(OpenQueue):
             heapq.heappush(self.thinking, self.second + pause)
         while self.thinking and len(self.thinking) + len(self.running) > self.level:
             self.thinking.pop()
+
+
+class UslUsers(ClosedQueue):
+    """Users who do not think, of a target whose throughput follows the universal scalability law of their number: it
+    falls again beyond √((1 − σ) ÷ κ). Any of the N in work is done next, so that all response times are exponential
+    with mean N ÷ X(N)."""
+
+    def __init__(self, single_per_s: float, contention: float, coherency: float, seed: int) -> None:
+        super().__init__(1, 1.0, 0.0, seed)
+        self.law = single_per_s, contention, coherency
+
+    def per_s(self, users: float) -> float:
+        """X(N)."""
+        single, contention, coherency = self.law
+        return single * users / (1 + contention * (users - 1) + coherency * users * (users - 1))
+
+    def saturated_from(self, share: float) -> float:
+        """The least number of users whose throughput is `share` of the most."""
+        _, contention, coherency = self.law
+        most = math.sqrt((1 - contention) / coherency)
+        border = share * self.per_s(most)
+        return float(brentq(lambda users: self.per_s(users) - border, 1e-6, most))
+
+    def _advance(self) -> None:
+        users, end = round(self.level), self.second + 1.0
+        count = int(self.random.poisson(self.per_s(users))) if users else 0
+        times = self.random.exponential(users / self.per_s(users), count) if users else ()
+        self.running = [(math.inf, end, False)] * users
+        self._emit(count, [(end, end - float(took), False) for took in times])
+        self.second += 1

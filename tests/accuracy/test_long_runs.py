@@ -12,7 +12,8 @@ from longrun_scorecard import LEAST, cells, score
 
 QUICK = {
     "+20 % over 600 s, 15 % scatter, AR(1) 0.5: flagged": 30,
-    "no drift, AR(1) 0.5: flagged": 60,
+    "no drift, 600 s, AR(1) 0.5: flagged": 60,
+    "best possible: +20 % over 600 s, 15 % scatter, AR(1) 0.5: flagged": 60,
     "M/M/1 ρ = 0.7, 10⁵ requests": 20,
     "M/M/1 ρ = 0.9, 10⁵ requests": 15,
     "5 + n/2000, 5 sizes, 4 windows each: right family": 30,
@@ -28,6 +29,6 @@ QUICK = {
 def test_a_cell_of_the_scorecard_is_not_missed(name: str) -> None:
     [cell] = [one for one in cells() if one.name == name]
     found = score(cell, QUICK[name], first_seed=10_000)
-    assert found.met, found.line()
-    if cell.sense == LEAST and found.answered:
-        assert found.hits >= 0.8 * found.answered, found.line()
+    assert found.verdict != "missed", found
+    if cell.sign == LEAST and found.answered:
+        assert found.hits >= 0.8 * found.answered, found

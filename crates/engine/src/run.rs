@@ -1,6 +1,7 @@
 //! A whole run: load the script, set up, start the threads, collect, tear down, summarise.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -49,6 +50,8 @@ pub struct Config {
     pub cpus: Vec<usize>,
     /// Where secrets come from, as k6's `--secret-source` states it.
     pub secret_sources: Vec<String>,
+    /// Where the console's lines go in place of stderr; lines are added at the file's end.
+    pub console_output: Option<PathBuf>,
     /// What the JavaScript of one VU may allocate.
     pub vu_memory_bytes: usize,
     /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
@@ -74,6 +77,7 @@ impl Default for Config {
             seed: 1,
             cpus: Vec::new(),
             secret_sources: Vec::new(),
+            console_output: None,
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
             import_map: None,
             options_below: serde_json::Map::new(),
@@ -126,6 +130,12 @@ struct Loaded {
     rules: Arc<Rules>,
 }
 
+fn console_file(path: &Path) -> Result<Arc<Mutex<File>>, EngineError> {
+    let file = File::options().create(true).append(true).open(path);
+    let file = file.map_err(|error| EngineError::Options(vec![format!("consoleOutput: cannot write {}: {error}", path.display())]))?;
+    Ok(Arc::new(Mutex::new(file)))
+}
+
 fn load(config: &Config) -> Result<Loaded, EngineError> {
     let (bundle, info, recorder) = match &config.url {
         Some(_) => {
@@ -137,6 +147,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
             let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
             let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?.with_secrets(secrets);
             bundle.vu_memory_bytes = config.vu_memory_bytes;
+            bundle.console = config.console_output.as_deref().map(console_file).transpose()?;
             let bundle = Arc::new(bundle);
             let (vu, info) = new_vu(&bundle, 0)?;
             let recorder = vu.state.recorder.clone();

@@ -2,6 +2,8 @@
 //! run, shared by all VUs, so that 5,000 VUs read each file once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -78,6 +80,8 @@ pub struct Bundle {
     pub vu_memory_bytes: usize,
     /// Which files stand for remote modules.
     pub imports: Arc<ImportMap>,
+    /// Where the console's lines go in place of stderr.
+    pub console: Option<Arc<Mutex<File>>>,
     caches: Arc<Caches>,
     marks: Arc<Marks>,
 }
@@ -152,6 +156,7 @@ impl Bundle {
             secrets: Arc::default(),
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
             imports: imports.into(),
+            console: None,
             caches: Arc::default(),
             marks: Arc::default(),
         }
@@ -171,14 +176,21 @@ impl Bundle {
             secrets: self.secrets.clone(),
             vu_memory_bytes: self.vu_memory_bytes,
             imports: self.imports.clone(),
+            console: self.console.clone(),
             caches: self.caches.clone(),
             marks: self.marks.clone(),
         }
     }
 
-    /// Writes a line of a VU to stderr, without secrets.
+    /// Writes a line of a VU to the console's file, else to stderr, without secrets.
     pub fn log(&self, level: &str, vu: u64, text: &str) {
-        eprintln!("{level} [VU {vu}] {}", self.secrets.redact(text));
+        let line = format!("{level} [VU {vu}] {}\n", self.secrets.redact(text));
+        let Some(console) = &self.console else { return eprint!("{line}") };
+        if let Err(error) = lock(console).write_all(line.as_bytes()) {
+            if self.first_time("console") {
+                eprintln!("ERROR the console's lines are lost: {error}");
+            }
+        }
     }
 
     /// Whether nothing was said under this key yet in the run.

@@ -20,7 +20,7 @@ use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::Events;
 use crate::host::Natives;
 use crate::raw::each_property;
-use crate::response::{self, Response};
+use crate::response::{self, Response, OCSP_STATUS};
 use crate::state::{Moment, VuState};
 use crate::values::{named, tags_of, text_of};
 
@@ -498,7 +498,7 @@ impl Call {
         let name = self.name.as_deref().map_or_else(|| self.request.address.masked(), Cow::Borrowed);
         let passed = self.expected.holds(response.status).map(|passed| passed || is_answered);
         let code = response.error_code().map(|code| code.to_string());
-        let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 9);
+        let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 10);
         extra.extend(self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         let carried = vu.bundle.defaults.system_tags;
         let ip = response.remote.filter(|_| carried.has(SystemTag::Ip)).map(|remote| remote.ip().to_string());
@@ -510,6 +510,7 @@ impl Call {
             (SystemTag::Error, "error", response.failure.as_ref().map(|failure| failure.message.as_str())),
             (SystemTag::ErrorCode, "error_code", code.as_deref()),
             (SystemTag::TlsVersion, "tls_version", response.tls.map(|tls| tls.version)),
+            (SystemTag::OcspStatus, "ocsp_status", response.tls.map(|_| OCSP_STATUS)),
             (SystemTag::Ip, "ip", ip.as_deref()),
         ];
         if carried.has(SystemTag::Name) || carried.has(SystemTag::Url) {

@@ -20,6 +20,9 @@ use crate::raw::Held;
 use crate::selector;
 use crate::state::VuState;
 
+/// What is known of a certificate's revocation: a stapled answer is not read.
+pub const OCSP_STATUS: &str = "unknown";
+
 pub struct Response {
     /// Of the last hop.
     request: Rc<HttpRequest>,
@@ -229,7 +232,7 @@ fn ocsp<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
         ocsp.set(name, 0)?;
     }
     ocsp.set("revocation_reason", "")?;
-    ocsp.set("status", if response.got.tls.is_some() { "unknown" } else { "" })?;
+    ocsp.set("status", if response.got.tls.is_some() { OCSP_STATUS } else { "" })?;
     Ok(ocsp.into_value())
 }
 

@@ -1,4 +1,4 @@
-"""`plimsoll analyze`: the same answers from another tool's results."""
+"""`plimsoll analyze`: the same answers from another tool's results, and a run's answers again."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
+from plimsoll.cli.shared_flags import AsJson, Runs
 from plimsoll.errors import InputError
 
-EXIT_OBJECTIVE_FAILED = 99
+EXIT_OBJECTIVE_FAILED, EXIT_INVALID = 99, 3
 
 
 def analyze(
     files: Annotated[
         list[Path],
-        typer.Argument(help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, or a table of levels (CSV)"),
+        typer.Argument(
+            help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, a table of levels (CSV), or runs/…"
+        ),
     ],
     resources: Annotated[
         list[Path] | None,
@@ -29,6 +32,9 @@ def analyze(
         list[str] | None,
         typer.Option(help="RESOURCE=80%: how far it would go on that share; a+b=50% for two that share one"),
     ] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="of a run of capacity: how far it would go on a host with so many cores")
+    ] = None,
     expected: Annotated[float | None, typer.Option(min=0, help="the load that headroom counts from")] = None,
     model: Annotated[str | None, typer.Option(help="open or closed, where the file does not say")] = None,
     format: Annotated[str | None, typer.Option(help="name of the format; recognised by content if left out")] = None,
@@ -38,19 +44,20 @@ def analyze(
     compare: Annotated[
         bool, typer.Option("--compare", help="two summaries or tables, A and B: what they are consistent with")
     ] = False,
-    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
 ) -> None:
-    """Analyse another tool's results: each file becomes a run directory with findings and a report (docs/analyze.md).
+    """Analyse another tool's results: each file becomes a run directory with findings and a report (docs/analyze.md). A
+    run directory (runs/…) is judged again from what it holds, with other objectives, budgets or cores if given.
 
-    Exit codes: 0 analysed, 99 an objective was missed, 2 wrong input.
+    Exit codes: 0 analysed, 99 an objective was missed, 2 wrong input, 3 a run that is invalid.
     """
     import json
 
-    from plimsoll.analysis import AnalysisChoices
-    from plimsoll.analysis import analyze as analyse
     from plimsoll.cli.budgets import budgets_of
     from plimsoll.report.text import answer_lines
+    from plimsoll.verbs.analysis import AnalysisChoices
+    from plimsoll.verbs.analysis import analyze as analyse
 
     if model not in (None, "open", "closed"):
         raise InputError(f"--model {model} is neither open nor closed", "Say one of them.")
@@ -61,6 +68,7 @@ def analyze(
         offset_s=offset,
         objectives=tuple(map(_objective, objective or ())),
         budgets=budgets_of(budget),
+        cores=cores,
         expected=expected,
         together=together,
         compare=compare,
@@ -77,7 +85,8 @@ def analyze(
     failed = any(
         item["verdict"] == "failed" for one in found for f in one.findings for item in f.get("objectives") or ()
     )
-    raise typer.Exit(EXIT_OBJECTIVE_FAILED if failed else 0)
+    invalid = any(not one.findings[0].get("valid", True) for one in found)
+    raise typer.Exit(EXIT_INVALID if invalid else EXIT_OBJECTIVE_FAILED if failed else 0)
 
 
 def _objective(text: str) -> dict[str, Any]:

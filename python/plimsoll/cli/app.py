@@ -20,6 +20,8 @@ from plimsoll.cli.hold import hold
 from plimsoll.cli.lab import lab
 from plimsoll.cli.messages import EXIT_INTERRUPTED, say
 from plimsoll.cli.report import report, schema
+from plimsoll.cli.size import size
+from plimsoll.cli.study import study
 from plimsoll.cli.sweep import sweep
 
 
@@ -76,6 +78,7 @@ def run(context: typer.Context) -> None:
 
 app.command()(control)
 app.command()(capacity)
+app.command()(study)
 app.command()(analyze)
 app.command()(compare)
 app.command()(decompose)
@@ -83,6 +86,7 @@ app.command()(sweep)
 app.command()(hold)
 app.command()(grow)
 app.command()(drain)
+app.command()(size)
 app.command()(doctor)
 app.command()(report)
 app.command()(schema)

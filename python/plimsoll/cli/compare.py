@@ -7,25 +7,12 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.trial_flags import (
-    ArrivalProcess,
-    AsJson,
-    Env,
-    Isolate,
-    Quiet,
-    Rate,
-    Resume,
-    Runs,
-    Seconds,
-    Seed,
-    Threads,
-    Users,
-    WarmUp,
-)
+from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Quiet, Runs, Threads
+from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
 
 def compare(
-    source: Annotated[Path | None, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")] = None,
+    source: MaybeSource = None,
     other: Annotated[Path | None, typer.Argument(help="the script that is B, if the first is A")] = None,
     a: Annotated[list[str] | None, typer.Option(help="A: NAME=value, a URL (BASE_URL), a variant of the study")] = None,
     b: Annotated[list[str] | None, typer.Option(help="B, likewise; both may be given several times")] = None,
@@ -58,8 +45,10 @@ def compare(
     interrupted.
     """
     from plimsoll.cli import trial_flags
-    from plimsoll.trial_requests import CompareRequest
-    from plimsoll.trial_verbs import compare as compare_verb
+    from plimsoll.cli.answers import show
+    from plimsoll.cli.progress import TrialLine, listening
+    from plimsoll.plans.requests import CompareRequest
+    from plimsoll.verbs.trials import compare as compare_verb
 
     request = CompareRequest(
         source,
@@ -79,5 +68,6 @@ def compare(
         users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=pairs, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
-    hooks = trial_flags.hooks(quiet)
-    trial_flags.show(compare_verb(request, told, hooks), as_json)
+    with listening(TrialLine(quiet=quiet)) as listeners:
+        answer = compare_verb(request, told, listeners)
+    show(answer, as_json)

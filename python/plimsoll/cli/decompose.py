@@ -7,19 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.trial_flags import (
-    AsJson,
-    Env,
-    Isolate,
-    Quiet,
-    Resume,
-    Runs,
-    Seconds,
-    Seed,
-    Threads,
-    Users,
-    WarmUp,
-)
+from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Quiet, Runs, Threads
+from plimsoll.cli.trial_flags import Resume, Seconds, Seed, Users, WarmUp
 
 
 def decompose(
@@ -52,12 +41,16 @@ def decompose(
     Exit codes: 0 answered, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli import trial_flags
-    from plimsoll.trial_requests import DecomposeRequest
-    from plimsoll.trial_verbs import decompose as decompose_verb
+    from plimsoll.cli.answers import show
+    from plimsoll.cli.progress import TrialLine, listening
+    from plimsoll.plans.requests import DecomposeRequest
+    from plimsoll.verbs.trials import decompose as decompose_verb
 
     request = DecomposeRequest(tuple(sources or ()), tuple(variant or ()), parts, statistic)
     told = trial_flags.choices(
         users=users, rate=None, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
         seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
-    trial_flags.show(decompose_verb(request, told, trial_flags.hooks(quiet)), as_json)
+    with listening(TrialLine(quiet=quiet)) as listeners:
+        answer = decompose_verb(request, told, listeners)
+    show(answer, as_json)

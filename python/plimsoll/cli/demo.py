@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.shared_flags import AsJson, Quiet, Runs
+
 
 def demo(
-    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
+    runs: Runs = Path("runs"),
     issues: Annotated[int, typer.Option(min=100, help="issues in the tracker")] = 20_000,
-    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Start an issue tracker on this machine and find how many users it carries."""
     import shlex
@@ -20,13 +22,13 @@ def demo(
     import tempfile
 
     import plimsoll.lab.tracker
-    from plimsoll.cli.capacity import show
-    from plimsoll.cli.progress import ProgressLine
+    from plimsoll.cli.answers import show
+    from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.engine import available_cpus
     from plimsoll.lab.ports import free_port
-    from plimsoll.plans import Choices
+    from plimsoll.plans.load import Choices
     from plimsoll.study import ProcessSelector, load_study
-    from plimsoll.verbs import capacity
+    from plimsoll.verbs.capacity import capacity
 
     study = load_study(Path(plimsoll.lab.tracker.__file__).parent / "load" / "study.yaml")
     cpus = available_cpus()
@@ -68,9 +70,6 @@ def demo(
                 f"An issue tracker with {issues:,} issues on {target.url}; how many users does it carry?",
                 file=sys.stderr,
             )
-        progress = ProgressLine(quiet=quiet)
-        try:
-            answer = capacity(demo_study, choices, progress, on_message=progress.say)
-        finally:
-            progress.done()
+        with listening(ProgressLine(quiet=quiet)) as listeners:
+            answer = capacity(demo_study, choices, listeners.progress, on_message=listeners.message)
     show(answer, as_json)

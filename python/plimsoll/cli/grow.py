@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Probe, Quiet, Runs, Source, TargetVariant, Threads
+
 
 def grow(
-    source: Annotated[Path, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")],
+    source: Source,
     items: Annotated[int | None, typer.Option(min=1, help="items to load in all")] = None,
     function: Annotated[
         str | None, typer.Option("--exec", help="the script's function that creates an item; first operation, default")
@@ -23,26 +25,29 @@ def grow(
         float | None, typer.Option(min=0, max=0.99, help="share of creates that may fail; 0")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="an earlier run to go on from: its items count")] = None,
-    variant: Annotated[str | None, typer.Option(help="the study's variant of the target to switch to")] = None,
-    env: Annotated[list[str] | None, typer.Option("-e", "--env", help="NAME=value for the script's __ENV")] = None,
+    variant: TargetVariant = None,
+    env: Env = None,
     seed: Annotated[int, typer.Option(help="for what scripts draw at random")] = 1,
-    threads: Annotated[int, typer.Option(min=1, help="threads of the engine")] = 1,
-    isolate: Annotated[bool, typer.Option("--isolate", help="generator and target on different processors")] = False,
-    runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="no progress")] = False,
+    probe: Probe = None,
+    threads: Threads = 1,
+    isolate: Isolate = False,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Load items as fast as the target takes them without failing; forecast, growth of the time per item, cliffs.
 
     Exit codes: 0 loaded, 99 more creates failed than allowed, 2 wrong input, 3 invalid, 130 interrupted.
     """
-    from plimsoll.cli.long_run import answered, chosen, listening
-    from plimsoll.long_runs import grow as find
+    from plimsoll.cli.answers import show
+    from plimsoll.cli.long_run import chosen
+    from plimsoll.cli.progress import ProgressLine, listening
+    from plimsoll.verbs.long_runs import grow as find
 
-    choices = chosen(runs, env, seed, threads, isolate, variant)
-    with listening(quiet) as listeners:
+    choices = chosen(runs, env, seed, threads, isolate, variant, probe)
+    with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             source, choices, listeners, resume, items=items, exec=function, min_users=min_users, max_users=max_users,
             counter=counter, allowed_failures=allowed_failures,
         )  # fmt: skip
-    answered(answer, as_json)
+    show(answer, as_json)

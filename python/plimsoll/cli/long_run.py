@@ -1,24 +1,26 @@
-"""What the verbs hold, grow and drain share: choices from flags, progress, and the answer on the terminal."""
+"""The choices that the flags of hold, grow and drain make."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plimsoll.cli.capacity import show
-
 if TYPE_CHECKING:
-    from plimsoll.long_runs import Listeners
-    from plimsoll.plans import Choices
-    from plimsoll.session import Answer
+    from plimsoll.plans.load import Choices
 
 
-def chosen(runs: Path, env: list[str] | None, seed: int, threads: int, isolate: bool, variant: str | None) -> Choices:
+def chosen(
+    runs: Path,
+    env: list[str] | None,
+    seed: int,
+    threads: int,
+    isolate: bool,
+    variant: str | None,
+    probe: list[str] | None = None,
+) -> Choices:
     """The choices that these flags make."""
     from plimsoll.cli.run import pairs
-    from plimsoll.plans import Choices
+    from plimsoll.plans.load import Choices
 
     return Choices(
         background=True,
@@ -28,22 +30,5 @@ def chosen(runs: Path, env: list[str] | None, seed: int, threads: int, isolate: 
         seed=seed,
         threads=threads,
         isolate=isolate,
+        probes=tuple(probe or ()),
     )
-
-
-@contextmanager
-def listening(quiet: bool) -> Iterator[Listeners]:
-    """A line of progress on stderr, ended whatever happens."""
-    from plimsoll.cli.progress import ProgressLine
-    from plimsoll.long_runs import Listeners
-
-    progress = ProgressLine(quiet=quiet)
-    try:
-        yield Listeners(progress, lambda text: progress.say(f"plimsoll: {text}"), progress.say)
-    finally:
-        progress.done()
-
-
-def answered(answer: Answer, as_json: bool) -> None:
-    """Print the answer and the report's path; ends the program with the answer's exit code."""
-    show(answer, as_json)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plimsoll.experiments.result import Progress
     from plimsoll.experiments.trials import TrialProgress
+    from plimsoll.verbs.listeners import Listeners
 
 EVERY_S = 5
 PHASES = {
@@ -20,12 +23,39 @@ PHASES = {
 }
 
 
-class ProgressLine:
-    """Prints to stderr; `done` ends the line."""
+class Line:
+    """A line on stderr that changes where that is a terminal."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._live = sys.stderr.isatty()
+        self._begun = False
+
+    def say(self, message: str) -> None:
+        """A sentence on a line of its own, quiet or not."""
+        print(f"{self._line_break()}{message}", file=sys.stderr, flush=True)
+
+    def done(self) -> None:
+        """End the line."""
+        print(self._line_break(), end="", file=sys.stderr)
+        self._begun = False
+
+    def _put(self, text: str, most: int) -> None:
+        self._begun = True
+        if self._live:
+            print(f"\r\x1b[2K{text[:most]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def _line_break(self) -> str:
+        return "\n" if self._live and self._begun else ""
+
+
+class ProgressLine(Line):
+    """Of experiments that put levels on."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet)
         self._seen = 0
 
     def __call__(self, progress: Progress) -> None:
@@ -42,30 +72,14 @@ class ProgressLine:
             f"  {progress.done_per_s:7.1f} of {progress.planned_per_s:.1f}/s done  {progress.unfinished:.0f} unfinished"
             f"  {', '.join(known)}{progress.words}"
         )
-        print(
-            f"\r\x1b[2K{text[:130]}" if self._live else text,
-            end="" if self._live else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def say(self, message: str) -> None:
-        """A sentence on a line of its own, quiet or not."""
-        print(f"{self._line_break()}{message}", file=sys.stderr, flush=True)
-
-    def done(self) -> None:
-        print(self._line_break(), end="", file=sys.stderr)
-
-    def _line_break(self) -> str:
-        return "\n" if self._live and not self._quiet and self._seen else ""
+        self._put(text, 130)
 
 
-class TrialLine:
-    """The same for experiments made of trials."""
+class TrialLine(Line):
+    """Of experiments made of trials."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._live = sys.stderr.isatty()
+        super().__init__(quiet=quiet)
         self._trial = 0
 
     def __call__(self, progress: TrialProgress) -> None:
@@ -76,15 +90,20 @@ class TrialLine:
         text = f"trial {progress.number:>3} of {progress.of}  {what:<40}"
         if self._live:
             text += f"  {progress.second:>3} of {progress.seconds} s  {progress.done_per_s:.1f}/s done"
-            print(f"\r\x1b[2K{text[:118]}", end="", file=sys.stderr, flush=True)
-        else:
-            print(text.rstrip(), file=sys.stderr, flush=True)
+        self._put(text.rstrip(), 118)
 
-    def say(self, message: str) -> None:
-        """A sentence on a line of its own, quiet or not."""
-        line_break = "\n" if self._live and not self._quiet and self._trial else ""
-        print(f"{line_break}{message}", file=sys.stderr, flush=True)
 
-    def done(self) -> None:
-        """End the line."""
-        print("\n" if self._live and not self._quiet and self._trial else "", end="", file=sys.stderr)
+def listeners(line: ProgressLine | TrialLine) -> Listeners[Any]:
+    """Progress, notes and messages go to that line."""
+    from plimsoll.verbs.listeners import Listeners
+
+    return Listeners(line, lambda text: line.say(f"plimsoll: {text}"), line.say, line.done)
+
+
+@contextmanager
+def listening(line: ProgressLine | TrialLine) -> Iterator[Listeners[Any]]:
+    """The same; the line ends whatever happens."""
+    try:
+        yield listeners(line)
+    finally:
+        line.done()

@@ -26,11 +26,15 @@ def report(
         else:
             output.write_text(text, encoding="utf-8")
         return
-    from plimsoll.errors import RunDirectoryError
+    from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.html import write_html
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.tables import write_missing_tables
 
+    if output is not None and output.suffix.lower() not in (".html", ".htm", ""):
+        raise InputError(
+            f"{output}: a report is HTML or JSON", "Give a name that ends with .html or .json as --output."
+        )
     print(write_html(run_directory, output))
     if RunReader(run_directory).state != "running":
         with contextlib.suppress(RunDirectoryError):  # a folder that takes nothing more still has its lines

@@ -113,6 +113,7 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
         arrival_process=flags["arrival_process"],
         seed=flags["seed"],
         secret_sources=tuple(told.run.get("secretSource") or ()),
+        console_output=Path(told.run["consoleOutput"]) if told.run.get("consoleOutput") else None,
         vu_memory_bytes=memory_size(memory, "--vu-memory") if memory else DEFAULT_VU_MEMORY_BYTES,
         import_map=flags["import_map"],
         outputs=outputs(told.run),

@@ -32,9 +32,6 @@ def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None
     _refuse(
         told, "logOutput", run.get("logOutput", "stderr") != "stderr", "logs go to stderr; redirect it with 2> FILE"
     )
-    _refuse(
-        told, "consoleOutput", bool(run.get("consoleOutput")), "the console goes to stderr; redirect it with 2> FILE"
-    )
     if run.get("summaryMode") == "full":
         print("the summary is the compact one: --summary-mode full is not there yet", file=sys.stderr)
     if run.get("noThresholds"):

@@ -7,25 +7,12 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.trial_flags import (
-    ArrivalProcess,
-    AsJson,
-    Env,
-    Isolate,
-    Quiet,
-    Rate,
-    Resume,
-    Runs,
-    Seconds,
-    Seed,
-    Threads,
-    Users,
-    WarmUp,
-)
+from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Quiet, Runs, Threads
+from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
 
 def sweep(
-    source: Annotated[Path | None, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")] = None,
+    source: MaybeSource = None,
     over: Annotated[
         list[str] | None,
         typer.Option(help="NAME=1,10,100 for the script's __ENV; users=… and rate=… are levels; give it for each"),
@@ -54,12 +41,16 @@ def sweep(
     Exit codes: 0 answered, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli import trial_flags
-    from plimsoll.trial_requests import SweepRequest
-    from plimsoll.trial_verbs import sweep as sweep_verb
+    from plimsoll.cli.answers import show
+    from plimsoll.cli.progress import TrialLine, listening
+    from plimsoll.plans.requests import SweepRequest
+    from plimsoll.verbs.trials import sweep as sweep_verb
 
     request = SweepRequest(source, trial_flags.values(over or [], "--over"), stop_at_failure)
     told = trial_flags.choices(
         users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
-    trial_flags.show(sweep_verb(request, told, trial_flags.hooks(quiet)), as_json)
+    with listening(TrialLine(quiet=quiet)) as listeners:
+        answer = sweep_verb(request, told, listeners)
+    show(answer, as_json)

@@ -37,7 +37,7 @@ from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up
 from plimsoll.experiments.recovery import why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, pooled_plateau, propose
-from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import pooled_noise
@@ -57,15 +57,17 @@ def run_capacity(
     on_progress: ProgressCallback | None = None,
     data_volume: DataVolume | None = None,
     on_message: Callable[[str], None] | None = None,
+    on_step: OnStep | None = None,
 ) -> CapacityResult:
     """Find the bracket of the capacity; the source is started here and stopped whatever happens.
 
     `writer` gets every second, probe row and event, last of all `capacity_result`; `probes_sampler(second, t_unix)`
-    gives resource rows; `data_volume()` is read between the steps; `on_message` gets a sentence for who watches.
+    gives resource rows; `data_volume()` is read between the steps; `on_message` gets a sentence for who watches;
+    `on_step("started" | "ended", second)` is called before the load of each step and when it has been measured.
     KeyboardInterrupt ends with status "interrupted"
     and what was measured until then; a second one ends the load at once and is raised.
     """
-    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume, on_message)
+    holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume, on_message, on_step)
     holder.warm_up_s = settings.warm_up_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)

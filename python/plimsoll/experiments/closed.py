@@ -2,14 +2,19 @@
 
 By the asymptotic bounds (Lazowska et al. 1984, ch. 5) X(N) ≤ min(N / (R + Z), 1 / D): throughput rises with the users
 up to a plateau, and beyond it only response time grows. Here a level is *bad* (saturated) when its throughput
-reaches 95 % of the plateau seen, *good* when it stays below by more than chance.
+reaches 95 % of the most the target does, *good* when it stays below, each by more than chance: the difference is
+MARGIN_SDS standard deviations, of the level's throughput and of the plateau's together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import isotonic_regression
 
 from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
@@ -17,6 +22,10 @@ from plimsoll.stats.saturation import variance_per_event
 
 PLATEAU_SHARE = 0.95
 FLAT_GAIN = 0.25
+STEEP_GAIN = 0.6
+MARGIN_SDS = 2.25
+LEAST_ELASTICITY = 0.03
+NEAREST = 5
 
 
 @dataclass(frozen=True)
@@ -28,11 +37,54 @@ class Throughput:
     sd: float
 
 
+@dataclass(frozen=True)
+class PlateauSeen:
+    """The most that the target does, iterations per second, with its standard deviation; 0 while none is known."""
+
+    per_s: float = 0.0
+    sd: float = 0.0
+
+    @property
+    def border_per_s(self) -> float:
+        """The throughput from which a level counts as saturated."""
+        return PLATEAU_SHARE * self.per_s
+
+    def margin_per_s(self, here: Throughput) -> float:
+        """How far the throughput must be from the border to be told from it."""
+        return MARGIN_SDS * math.hypot(here.sd, PLATEAU_SHARE * self.sd)
+
+
 def throughput(seen: Measurement) -> Throughput:
     """Throughput of the measured seconds of a step."""
     seconds = max(1, len(seen.seconds))
     noise = variance_per_event(seen.done) if seen.done else 1.0
     return Throughput(seen.level, sum(seen.done) / seconds, math.sqrt(max(1.0, sum(seen.done)) * noise) / seconds)
+
+
+def pooled(points: Iterable[Throughput]) -> list[Throughput]:
+    """One point a level, in the order of the levels: the mean with inverse-variance weights."""
+    found: dict[float, list[Throughput]] = {}
+    for point in points:
+        found.setdefault(point.level, []).append(point)
+    made = []
+    for level, here in sorted(found.items()):
+        weights = [1 / one.sd**2 for one in here]
+        total = math.fsum(weights)
+        mean = math.fsum(one.per_s * weight for one, weight in zip(here, weights, strict=True)) / total
+        made.append(Throughput(level, mean, 1 / math.sqrt(total)))
+    return made
+
+
+def rising(points: Sequence[Throughput]) -> list[Throughput]:
+    """The points, in the order of the levels, with throughputs that do not fall as users are added: neighbours that do
+    by chance have their common mean (isotonic regression by pooling adjacent violators: Barlow et al. 1972)."""
+    fitted = isotonic_regression([one.per_s for one in points], weights=[1 / one.sd**2 for one in points])
+    ends = [int(end) for end in fitted.blocks]
+    made = []
+    for first, end in pairwise(ends):
+        sd = 1 / math.sqrt(math.fsum(1 / one.sd**2 for one in points[first:end]))
+        made += [Throughput(one.level, float(fitted.x[first]), sd) for one in points[first:end]]
+    return made
 
 
 def marginal_gain(below: Throughput, above: Throughput) -> float:
@@ -43,25 +95,61 @@ def marginal_gain(below: Throughput, above: Throughput) -> float:
 
 
 def is_flat(points: Sequence[Throughput]) -> bool:
-    """Whether the last step up brought almost no throughput: the plateau is in sight."""
-    return len(points) >= 2 and marginal_gain(points[-2], points[-1]) < FLAT_GAIN
+    """Whether the last step up brought almost no throughput, and chance cannot hide that it brought much: the plateau
+    is in sight."""
+    if len(points) < 2:
+        return False
+    below, above = points[-2:]
+    gain = marginal_gain(below, above)
+    doubt = math.hypot(below.sd / max(below.per_s, 1e-9), above.sd / max(above.per_s, 1e-9))
+    return gain < FLAT_GAIN and gain + MARGIN_SDS * doubt / math.log(above.level / below.level) < STEEP_GAIN
 
 
-def judge_closed(seen: Measurement, plateau_per_s: float, base_errors: tuple[int, int]) -> Judgement:
-    """Judge a closed step against the plateau (iterations per second; 0 while none is known)."""
+def crossing_of(points: Sequence[Throughput], border_per_s: float) -> tuple[float, float] | None:
+    """(level, elasticity) where throughput passes the border, from points in the order of their levels.
+
+    A parabola of its log in the log of the level through the NEAREST ones, or a line between two; None if no level is
+    below the border."""
+    border = math.log(border_per_s)
+    logs = [math.log(max(one.per_s, 1e-9)) - border for one in points]
+    last = max((place for place, log in enumerate(logs) if log >= 0), default=len(points) - 1)
+    below = [place for place in range(last) if logs[place] < 0]
+    if not below:
+        return None
+    place = below[-1]
+    a, b = points[place], points[place + 1]
+    elasticity = min(1.0, max(LEAST_ELASTICITY, marginal_gain(a, b)))
+    centre = min(b.level, a.level * math.exp(-logs[place] / elasticity))
+    near = sorted(range(len(points)), key=lambda one: abs(math.log(points[one].level / centre)))[:NEAREST]
+    if len(near) < NEAREST:
+        return centre, elasticity
+    x = np.log([points[one].level / centre for one in near])
+    weights = [1 / (points[one].sd / max(points[one].per_s, 1e-9) + 1e-3) for one in near]
+    curve = np.polynomial.Polynomial.fit(x, [logs[one] for one in near], 2, w=weights)
+    slope = curve.deriv()
+    roots = [float(root.real) for root in curve.roots() if abs(root.imag) < 1e-9]
+    upward = [root for root in roots if x.min() <= root <= x.max() and slope(root) > 0]
+    if not upward:
+        return centre, elasticity
+    root = min(upward, key=abs)
+    return centre * math.exp(root), min(1.0, max(LEAST_ELASTICITY, float(slope(root))))
+
+
+def judge_closed(seen: Measurement, plateau: PlateauSeen, base_errors: tuple[int, int]) -> Judgement:
+    """Judge a closed step against the plateau."""
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True)
     errors = error_reason(seen, base_errors)
     if errors is not None:
         return Judgement("bad", (errors,))
-    here = throughput(seen)
-    border = PLATEAU_SHARE * plateau_per_s
-    words = f"{here.per_s:.4g} iterations/s, the plateau is {plateau_per_s:.4g}/s"
-    if plateau_per_s <= 0:
+    if plateau.per_s <= 0:
         return Judgement("undecided", ("No plateau is known yet.",))
-    if here.per_s >= border:
+    here = throughput(seen)
+    words = f"{here.per_s:.4g} iterations/s, the plateau is {plateau.per_s:.4g}/s"
+    margin = plateau.margin_per_s(here)
+    if here.per_s - margin >= plateau.border_per_s:
         return Judgement("bad", (f"{words}: more users bring no more throughput.",))
-    if here.per_s + here.sd < border:
+    if here.per_s + margin < plateau.border_per_s:
         return Judgement("good", (f"{words}: throughput still rises with the users.",))
     return Judgement("undecided", (f"{words}: too close to tell.",))

@@ -1,26 +1,49 @@
-"""The search over a closed workload: double the users until throughput is flat, then bisect."""
+"""The search over a closed workload: double the users until throughput is flat, measure that plateau, then look for the
+level whose throughput is 95 % of it.
+
+Near that level throughput changes little with the users (1 % of it may be 7 % of them), so chance decides how narrow a
+bracket can be: a level is held only where a step of the time that is left can be told from the border, the plateau's
+own doubt included, and a level that cannot be told becomes no bound.
+"""
 
 from __future__ import annotations
 
 import math
 
-from plimsoll.experiments.closed import Throughput, is_flat, judge_closed, throughput
-from plimsoll.experiments.judge import Judgement, give_up_reason
+from plimsoll.experiments.closed import (
+    MARGIN_SDS,
+    PlateauSeen,
+    Throughput,
+    crossing_of,
+    is_flat,
+    judge_closed,
+    pooled,
+    rising,
+    throughput,
+)
+from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, why_gone
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepKind, StepRecord, level_text
-from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepRecord, level_text
+from plimsoll.experiments.search import Trial, bracket_of, rounded
 from plimsoll.experiments.steps import StepHolder
+from plimsoll.stats.saturation import variance_per_event
+from plimsoll.stats.top_of_curve import top_of
 
 DONE_FOR_THROUGHPUT = 400
+SPACING = math.sqrt(2)
+PRECISE = 0.03
+RISES = 0.003
+MOST_PLATEAU_STEPS = 7
+LONGEST_STEPS = 10
 
 
 def search_closed(holder: StepHolder, settings: CapacitySettings, result: CapacityResult) -> None:
     """Fill `result` with the bracket of the level at which throughput reaches 95 % of its plateau."""
     search = _ClosedSearch(holder, settings, result)
     if search.ramp():
-        search.bisect()
+        search.narrow()
     if not result.reason:
         result.reason = search.reason()
 
@@ -31,18 +54,20 @@ class _ClosedSearch:
         self.whole = result.unit in ("vus", "users")
         self.points: list[Throughput] = []
         self.base_errors = (0, 0)
-        self.plateau_per_s = 0.0
+        self.held: dict[float, Throughput] = {}
+        self.failing: list[float] = []
+        self.plateau = PlateauSeen()
+        self.noise = 1.0
 
     def ramp(self) -> bool:
         """Double until flat; True if a plateau is in sight, False if there is none up to the greatest level."""
         ramp, level = Ramp(self.settings, "vus" if self.whole else self.result.unit), None
         for count in range(MOST_PROBES):
             level = self._held(ramp.first_level()) if level is None else level
-            record = self._hold(level, "probe", self.settings.probe_s)
+            record = self._probe(level)
             if (count == 0 and self._unusable(record)) or self._is_gone(record):
                 return False
             self.points.append(throughput(record.measurement))
-            self.plateau_per_s = max(point.per_s for point in self.points)
             if record.judgement.verdict == "bad" or is_flat(self.points):
                 return True
             if count == 0:
@@ -50,39 +75,106 @@ class _ClosedSearch:
             self.holder.warm_up_s = warm_up_from(record.measurement, self.settings.warm_up_s)
             following = self._held(level * 2)
             if following <= level or self._left_s() < self.settings.step_s:
-                self._publish(Trial(level, "good"))
+                self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
                 return False
             level = following
         return False
 
-    def bisect(self) -> None:
-        """Confirm the plateau with a held step at the flat level, then halve the gap in the log of the level."""
-        top = self._hold(self.points[-1].level, "hold", self.settings.step_s)
-        if self._is_gone(top):
+    def narrow(self) -> None:
+        """Measure the plateau around the flat level, then hold levels that chance lets tell from its border."""
+        if not self._measure_plateau():
             return
-        self.plateau_per_s = max(throughput(top.measurement).per_s, 1e-9)
-        if top.judgement.verdict == "bad":
-            self.plateau_per_s = max(self.plateau_per_s, max((p.per_s - 2 * p.sd) for p in self.points))
-        trials = [Trial(top.level, "bad")]
-        known = [point for point in self.points[:-1] if point.per_s + 2 * point.sd < 0.95 * self.plateau_per_s]
-        low = max((point.level for point in known), default=None)
-        if low is not None:
-            trials.append(Trial(low, "good"))
-        self._publish(*trials)
+        self._publish()
         for _ in range(self.settings.most_steps):
-            bounds = bracket_of(trials)
-            if bounds.bad is None or bounds.width <= self.settings.width or self._left_s() < self.settings.step_s:
+            if self.result.bracket.width <= self.settings.width or self._left_s() < self.settings.step_s:
                 break
-            level = self._held(math.sqrt((bounds.good or bounds.bad / 4) * bounds.bad))
-            if level in (bounds.good, bounds.bad):
+            level = self._next_level()
+            if level is None or not self._hold_long(level, self._left_s() / 3, 0.0):
                 break
-            record = self._hold(level, "hold", self.settings.step_s)
-            if self._is_gone(record):
-                return
-            # Between 95 % and the plateau the curve is nearly flat: a step too close to tell counts as saturated.
-            verdict: Verdict = "good" if record.judgement.verdict == "good" else "bad"
-            trials.append(Trial(level, verdict))
-            self._publish(*trials)
+            self._publish()
+
+    def _measure_plateau(self) -> bool:
+        """Hold the flat level and its neighbours, and further on while it rises; False if the target is gone."""
+        flat = self.points[-1].level
+        wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
+        while wanted:
+            level = self._held(wanted.pop(0))
+            if level in self.held:
+                continue
+            if self.held and self._left_s() < 2 * self.settings.step_s:
+                break
+            if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
+                return False
+            self.plateau = self._plateau()
+            if not wanted and len(self.held) < MOST_PLATEAU_STEPS:
+                wanted += self._further()
+        return True
+
+    def _further(self) -> list[float]:
+        """The level beyond the outermost held one if that does most by more than chance and a little."""
+        points = pooled(self.held.values())
+        if len(points) < 2:
+            return []
+        best = max(points, key=lambda point: point.per_s)
+        for edge, inner, level in (
+            (points[-1], points[-2], points[-1].level * SPACING),
+            (points[0], points[1], points[0].level / SPACING),
+        ):
+            rise = edge.per_s - inner.per_s
+            if edge is best and rise > max(RISES * inner.per_s, math.hypot(edge.sd, inner.sd)):
+                return [level]
+        return []
+
+    def _plateau(self) -> PlateauSeen:
+        points = pooled(self.held.values())
+        top = top_of(*zip(*((point.level, point.per_s, point.sd) for point in points), strict=True))
+        return PlateauSeen(max(top.value, 1e-9), top.sd)
+
+    def _trials(self) -> list[Trial]:
+        """What each level is, by all that was seen of it, against the plateau as it is known now; levels with failures
+        are saturated whatever they did."""
+        made = [Trial(level, "bad") for level in self.failing]
+        points = pooled([*self.points, *self.held.values()])
+        best = max((point for point in points if point.level in self.held), key=lambda point: point.per_s)
+        for point in rising([point for point in points if point.level <= best.level]):
+            margin = self.plateau.margin_per_s(point)
+            told = point.level in self.held and point.per_s - margin >= self.plateau.border_per_s
+            if told or point.level == best.level:
+                made.append(Trial(point.level, "bad"))
+            elif point.per_s + margin < self.plateau.border_per_s:
+                made.append(Trial(point.level, "good"))
+        return made
+
+    def _next_level(self) -> float | None:
+        """A level on the side of the border that is known less well, as near to it as a step can be told from it; None
+        if no level inside the bracket can be."""
+        crossing = crossing_of(pooled([*self.points, *self.held.values()]), self.plateau.border_per_s)
+        if crossing is None:
+            lowest = min(self.points + list(self.held.values()), key=lambda point: point.level).level
+            level = self._held(lowest / 2)
+            return level if 0 < level < lowest else None
+        centre, elasticity = crossing
+        bounds = self.result.bracket
+        step_s = max(self.settings.step_s, min(self._left_s() / 3, LONGEST_STEPS * self.settings.step_s))
+        step_sd = math.sqrt(self.noise / max(1.0, self.plateau.border_per_s * step_s))
+        relative_sd = math.hypot(step_sd, self.plateau.sd / self.plateau.per_s)
+        share = max(0.48 * self.settings.width, 1.2 * MARGIN_SDS * relative_sd / elasticity)
+        below, above = centre * math.exp(-share), centre * math.exp(share)
+        sides = []
+        if bounds.good is None or bounds.good < below:
+            sides.append((centre / bounds.good if bounds.good else math.inf, below, 1 / 1.1))
+        if bounds.bad is None or bounds.bad > above:
+            sides.append((bounds.bad / centre if bounds.bad else math.inf, above, 1.1))
+        for _, wanted, outward in sorted(sides, reverse=True):
+            level = self._held(wanted)
+            for _ in range(8):
+                if level not in self.held:
+                    break
+                wanted *= outward
+                level = self._held(wanted)
+            if level not in self.held and (bounds.good or 0) < level < (bounds.bad or math.inf):
+                return level
+        return None
 
     def reason(self) -> str:
         """Why the search ended."""
@@ -103,24 +195,58 @@ class _ClosedSearch:
         count = max(1, round(wanted * vus))
         return count / vus if count / vus <= most else max(1, math.floor(most * vus)) / vus
 
-    def _hold(self, level: float, kind: StepKind, least_s: float) -> StepRecord:
+    def _hold_long(self, level: float, most_s: float, precise: float) -> bool:
+        """Hold a level until it is told from the border, its throughput is known to the share `precise`, or `most_s`
+        are over; False if the target is gone."""
+        least_s = self.settings.step_s
+        limit_s = max(least_s, min(most_s, LONGEST_STEPS * least_s))
+        first_s = max(least_s, math.ceil(limit_s / 4))
+
+        def told(seen: Measurement) -> bool:
+            here = throughput(seen)
+            if self.plateau.per_s and judge_closed(seen, self.plateau, self.base_errors).verdict != "undecided":
+                return not precise or here.sd <= precise * here.per_s
+            return bool(precise) and here.sd <= precise * here.per_s
+
         def decide(seen: Measurement) -> Judgement | None:
-            if give_up_reason(seen) is not None:
-                return judge_closed(seen, self.plateau_per_s, self.base_errors)
-            enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= 3 * least_s
-            if kind == "probe" and not self.points and not sum(seen.done) and len(seen.seconds) < HANG_LIMIT_S:
-                return None
-            if len(seen.seconds) < least_s or not enough:
-                return None
-            return judge_closed(seen, self.plateau_per_s if kind == "hold" else 0.0, self.base_errors)
+            length = len(seen.seconds)
+            stop = give_up_reason(seen) is not None or length >= limit_s
+            # Looked at when the step is twice as long as before: each look is another chance to be wrong.
+            looked = length >= first_s and math.log2(length / first_s).is_integer()
+            enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or length >= 3 * least_s
+            return conclude(seen) if stop or (looked and enough and told(seen)) else None
 
         def conclude(seen: Measurement) -> Judgement:
-            return judge_closed(seen, self.plateau_per_s if kind == "hold" else 0.0, self.base_errors)
+            return judge_closed(seen, self.plateau, self.base_errors)
 
-        return self.holder.hold(level, kind, max(HANG_LIMIT_S, 3 * least_s), decide, conclude)
+        record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, conclude)
+        if self._is_gone(record):
+            return False
+        seen = record.measurement
+        self.held[level] = throughput(seen)
+        self.noise = variance_per_event(seen.done) if seen.done else 1.0
+        if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
+            self.failing.append(level)
+        return True
 
-    def _publish(self, *trials: Trial) -> None:
-        self.result.bracket = self.holder.bracket = bracket_of(trials)
+    def _probe(self, level: float) -> StepRecord:
+        least_s = self.settings.probe_s
+
+        def decide(seen: Measurement) -> Judgement | None:
+            if give_up_reason(seen) is not None:
+                return conclude(seen)
+            if not self.points and not sum(seen.done) and len(seen.seconds) < HANG_LIMIT_S:
+                return None
+            enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= 3 * least_s
+            return conclude(seen) if len(seen.seconds) >= least_s and enough else None
+
+        def conclude(seen: Measurement) -> Judgement:
+            return judge_closed(seen, self.plateau, self.base_errors)
+
+        return self.holder.hold(level, "probe", max(HANG_LIMIT_S, 3 * least_s), decide, conclude)
+
+    def _publish(self) -> None:
+        self.result.bracket = self.holder.bracket = bracket_of(self._trials())
 
     def _unusable(self, record: StepRecord) -> bool:
         seen = record.measurement

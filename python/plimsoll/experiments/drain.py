@@ -128,6 +128,8 @@ def _wait(
     calm = 0
     for snapshot in source.snapshots(source.now() + settings.drain_s):
         holder.record(snapshot, "drain")
+        if snapshot.second + 1.0 < result.load_to_s:  # it was under load: this process was kept from its core since
+            continue
         done = snapshot.backlog == 0 and snapshot.in_flight == 0
         calm = calm + 1 if done and backlog.waiting is not None and backlog.waiting <= at_rest + 1 else 0
         if calm == 1:

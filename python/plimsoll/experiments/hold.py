@@ -20,7 +20,7 @@ from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
 from plimsoll.experiments.shifted import Shifted
-from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
@@ -76,13 +76,14 @@ def run_hold(
     on_progress: ProgressCallback | None = None,
     data_volume: DataVolume | None = None,
     on_message: Callable[[str], None] | None = None,
+    on_step: OnStep | None = None,
 ) -> HoldResult:
     """Hold the level; both sources are started here and stopped whatever happens.
 
     `baseline`: a source whose level 1 is one user at work; without it there is no baseline. The others as in
     `run_capacity`; the last event written is `hold_result`.
     """
-    holder = StepHolder(baseline or source, writer, probes_sampler, on_progress, data_volume, on_message)
+    holder = StepHolder(baseline or source, writer, probes_sampler, on_progress, data_volume, on_message, on_step)
     result = HoldResult(source.unit, source.open, settings, steps=holder.records)
     try:
         if baseline is not None and settings.baseline_s > 0:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.search import Verdict
+from plimsoll.experiments.search import THRASHING_SHARE, Verdict
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
@@ -244,14 +244,18 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
 
 
 def _stillness_tells(seen: Measurement, context: Context) -> bool:
-    """Not against what the overloaded steps say; on a host that was faster than usual, only if they say that this level
+    """Not against what the overloaded steps say, unless they say little, or this step finished clearly more than they
+    did: then they thrashed; on a host that was faster than usual, only if they say that this level
     would have been below the capacity at mean speed by as much."""
     if context.plateau is None:
         return True
     speed = float(_factors(seen, context.host).mean())
     if speed > 1 + context.half_width / 2:
         return seen.level * speed <= context.plateau.level
-    return seen.level < context.plateau.level + context.plateau.sd
+    above = seen.level - context.plateau.level
+    if above < context.plateau.sd or context.plateau.relative_sd > context.half_width:
+        return True
+    return above >= max(THRASHING_SHARE * seen.level, least_distance(context.plateau, seen.level, context.half_width))
 
 
 def give_up_reason(seen: Measurement) -> str | None:

@@ -25,6 +25,7 @@ AIM_SHARE = 0.97
 LOOSE_BAD = 1.5
 DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
+THRASHING_SHARE = 0.12
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,18 @@ def bracket_of(trials: Sequence[Trial]) -> Bracket:
 def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
     """What all steps that kept the target busy say about its capacity; None if there was none.
 
-    A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload.
+    A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload. What a target
+    finished that thrashes, less than it has carried with ease by more than a host drifts, says nothing of its capacity.
     """
+    carried = bracket_of(trials).good or 0.0
     seen = []
     for trial in trials:
         if trial.plateau is not None:
-            doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / trial.plateau.level - 1)
-            seen.append(Plateau(trial.plateau.level, math.hypot(trial.plateau.relative_sd, doubt)))
+            top = trial.plateau
+            if carried - top.level >= max(THRASHING_SHARE * carried, 2 * top.sd):
+                continue
+            doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / top.level - 1)
+            seen.append(Plateau(top.level, math.hypot(top.relative_sd, doubt)))
     return pool(seen)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.load import LoadSource
@@ -18,6 +18,7 @@ from plimsoll.experiments.search import Bracket
 from plimsoll.runs.snapshot import Snapshot
 
 DataVolume = Callable[[], float | None]
+OnStep = Callable[[Literal["started", "ended"], float], None]
 ProbesSampler = Callable[[int, float], Iterable[Mapping[str, Any]]]
 Decide = Callable[[Measurement], Judgement | None]
 Conclude = Callable[[Measurement], Judgement]
@@ -73,6 +74,7 @@ class StepHolder:
         on_progress: ProgressCallback | None = None,
         data_volume: DataVolume | None = None,
         on_message: Callable[[str], None] | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
         self.source = source
         self.writer = writer
@@ -84,7 +86,7 @@ class StepHolder:
         self.speeds: list[float] = []
         self._sample = probes_sampler
         self._report, self._tell = on_progress, on_message
-        self._data_volume = data_volume
+        self._data_volume, self._on_step = data_volume, on_step
         self._began = False
         self._unfinished = 0
         self.words = ""
@@ -97,6 +99,7 @@ class StepHolder:
         An interruption (KeyboardInterrupt) closes the record as undecided and passes on.
         """
         volume = self.read_data_volume()
+        self._tell_step("started")
         start_s = self.source.now()
         self.event("step_started", start_s, level=level, step_kind=kind)
         self.source.set_level(level)
@@ -179,7 +182,13 @@ class StepHolder:
         record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement, volume_start=volume)
         self.records.append(record)
         self.event("step_ended", end_s, **record.to_json())
+        self._tell_step("ended")
         return record
+
+    def _tell_step(self, what: Literal["started", "ended"]) -> None:
+        """Tell whoever reads something before and after each step, such as a database's statements."""
+        if self._on_step is not None:
+            self._on_step(what, self.source.now())
 
     def record(self, snapshot: Snapshot, phase: Phase, probe: bool = True) -> None:
         """Write one second and ask the probes, whose rates span the time since they were last asked."""

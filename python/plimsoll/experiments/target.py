@@ -124,6 +124,12 @@ class TargetControl:
         self.target = self.target.as_variant(variant)
         self.wait_ready()
 
+    def remedy(self, command: str) -> None:
+        """Run a command that may make the target carry more, and wait until it is ready again."""
+        self._complete("remedy", command, self.target.time_limits.switch_s, limit="switch_s")
+        self._on_event("remedy", f"remedy: {self._redactor.text(command)}")
+        self.wait_ready()
+
     def stop(self, *, quietly: bool = False) -> None:
         """Run the stop command, then end what `start` left running: SIGTERM, after the time limit SIGKILL.
 
@@ -183,7 +189,7 @@ class TargetControl:
             else f"the ready command ended with {code}"
         )
 
-    def _complete(self, name: str, text: str, limit_s: float) -> None:
+    def _complete(self, name: str, text: str, limit_s: float, limit: str | None = None) -> None:
         """Run a command to its end; TargetError if it fails or takes too long."""
         command = self._run(name, text)
         try:
@@ -197,9 +203,10 @@ class TargetControl:
         command.end(1.0)
         if code is None:
             what = f"the {name} command did not end within {limit_s:g} s{self._output_of(name)}"
-            raise TargetError(what, f"Raise target.time_limits.{name}_s, or make it faster.")
+            raise TargetError(what, f"Raise target.time_limits.{limit or f'{name}_s'}, or make it faster.")
         what = f"the {name} command ended with {_meaning(code)}{self._output_of(name)}"
-        raise TargetError(what, f"Run it by hand and correct target.{name} in the study.")
+        where = f"target.{name} in the study" if limit is None else "it"
+        raise TargetError(what, f"Run it by hand and correct {where}.")
 
     def _fail_if_start_failed(self) -> None:
         code = self._started.exit_code() if self._started is not None else None

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from plimsoll.findings.capacity_words import answer, level_words, next_steps
+from plimsoll.findings.capacity_words import answer, level_words, next_steps, number
 from plimsoll.findings.data_volume import data_volume_facts
+from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
-from plimsoll.findings.generator import generator_health, seconds_of_steps
+from plimsoll.findings.generator import generator_health, limit_of_generator, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 
+THRASHING_S, THRASHING_SHARE = 5, 0.15
 SCHEMA = 1
 QUESTION = "How much load does it carry?"
-EXIT_OBJECTIVE_FAILED, EXIT_INVALID, EXIT_INTERRUPTED = 99, 3, 130
 _NO_CAPACITY = "Without a capacity there is no limit."
 _NOT_JUDGED = {"kind": "unknown", "where": None, "utilisation": None, "evidence": _NO_CAPACITY}
 
@@ -27,8 +29,8 @@ _NOT_JUDGED = {"kind": "unknown", "where": None, "utilisation": None, "evidence"
 class Run(Protocol):
     """The part of runs.RunReader that findings read."""
 
-    def snapshots(self) -> Iterable[Snapshot]:
-        """Every second, in order."""
+    def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterable[Snapshot]:
+        """Every second, in order, with the series of these metrics."""
 
     def resources(self) -> Iterable[Mapping[str, Any]]:
         """Every probe row, in order."""
@@ -43,6 +45,7 @@ def capacity_findings(
     *,
     expected_users: float | None = None,
     objectives: Iterable[Any] = (),
+    objectives_level: float | None = None,
     users_per_level: float | None = None,
     same_host: bool | None = None,
     kept_apart: str | None = None,
@@ -52,7 +55,8 @@ def capacity_findings(
     """The capacity finding, alone in a list, in DESIGN.md's JSON.
 
     `result`: a CapacityResult or its JSON; `run`: a RunReader, or resource rows alone (then objectives stay undecided);
-    `expected_users`: for the headroom; `objectives`: of the study; `users_per_level`: users at level 1 where the unit
+    `expected_users`: for the headroom; `objectives`: of the study or the script; `objectives_level`: where
+    they decide, if not at the expected users; `users_per_level`: users at level 1 where the unit
     is not users; `kept_apart`: how generator and target were separated on one host, in words.
     """
     facts = dict(result.to_json() if hasattr(result, "to_json") else result)
@@ -72,8 +76,9 @@ def capacity_findings(
         seconds_of_steps(again_snapshots, again_rows, decisive),
         same_host=same_host,
         kept_apart=kept_apart,
+        unit=facts["unit"],
     )
-    reference = expected_users / per_level if expected_users and per_level else facts["good"]
+    reference = expected_users / per_level if expected_users and per_level else objectives_level or facts["good"]
     failed = facts["status"] == "failed"
     answered = not failed and _has_bound(facts)
     volume = data_volume_facts(steps, means)
@@ -86,7 +91,14 @@ def capacity_findings(
         "valid": generator["healthy"] and answered,
         "capacity": _capacity(facts, steps, means, per_level),
         "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
-        "limited_by": limiting_resource(_clearest(bad, steps), steps, means, facts["unit"])
+        "limited_by": limiting_resource(
+            _clearest(bad, steps),
+            steps,
+            means,
+            facts["unit"],
+            statements=Statements.of(run),
+            generator=limit_of_generator(generator),
+        )
         if answered
         else dict(_NOT_JUDGED),
         "headroom": _headroom(facts, per_level, expected_users),
@@ -102,16 +114,6 @@ def capacity_findings(
     finding["answer"] = answer(facts, finding)
     finding["next"] = next_steps(facts, finding)
     return [finding]
-
-
-def exit_code(finding: Mapping[str, Any]) -> int:
-    """0 answered and objectives met or undecided; 99 an objective failed; 3 invalid; 130 interrupted."""
-    if finding.get("status") == "interrupted":
-        return EXIT_INTERRUPTED
-    if not finding["valid"]:
-        return EXIT_INVALID
-    failed = any(item["verdict"] == "failed" for item in finding["objectives"])
-    return EXIT_OBJECTIVE_FAILED if failed else 0
 
 
 def result_of_run(run: Run) -> dict[str, Any]:
@@ -150,11 +152,11 @@ def _sources(run: Any) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]
     if run is None:
         return (), ()
     if hasattr(run, "resources"):
-        return run.resources(), run.snapshots()
+        return run.resources(), run.snapshots(metrics=(*RESPONSE_METRICS, "http_req_failed"))
     return run, ()
 
 
-def _bound(steps: Sequence[dict[str, Any]], level: float | None, verdict: str) -> dict[str, Any] | None:
+def _bound(steps: Sequence[Step], level: float | None, verdict: str) -> Step | None:
     """The longest step at that level with that verdict: it says most about the target there."""
     found = [step for step in steps if level is not None and step["level"] == level and step["verdict"] == verdict]
     return max(found, key=lambda step: step["end_s"] - step["measured_from_s"], default=None)
@@ -249,7 +251,33 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             f"{len(disturbed)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a core's "
             "time from this host. On a quieter host the answer is narrower."
         )
+    notes += _thrashing_words(facts, steps)
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
         notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")
     return notes
+
+
+def _thrashing_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
+    """Whether the target finishes clearly less under overload than it carries, so that it cannot catch up."""
+    carried = _bound(steps, facts["good"], "good")
+    if carried is None or not facts["open"]:
+        return []
+    overloaded = [
+        step
+        for step in steps
+        if step["verdict"] == "bad"
+        and step["level"] > carried["level"]
+        and step.get("stolen_share", 0.0) < STOLEN_MATTERS
+        and step["end_s"] - step["measured_from_s"] >= THRASHING_S
+    ]
+    worst = min(overloaded, key=lambda step: step["done_per_s"], default=None)
+    if worst is None or worst["done_per_s"] > (1 - THRASHING_SHARE) * carried["done_per_s"]:
+        return []
+    less = 1 - worst["done_per_s"] / carried["done_per_s"]
+    here, there = (level_words(step["level"], facts["unit"]) for step in (worst, carried))
+    return [
+        f"Overloaded, it finishes less than it carries: {number(worst['done_per_s'])}/s at {here}, {less:.0%} less "
+        f"than at {there}. "
+        "Once behind, it does not catch up while the load stays: keep a reserve, or refuse what it cannot do in time."
+    ]

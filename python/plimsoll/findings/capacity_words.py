@@ -9,7 +9,28 @@ from typing import Any
 from plimsoll.runs.failures import Failures
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
+ONE_WORDS = {"users": "user", "vus": "VU"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory"}
+INTERVENTIONS = {
+    "cpu_quota": "raise the quota, or give it more processes with quotas of their own",
+    "memory_limit": "raise the limit, or have it hold less at a time",
+    "pool": "make the pool larger by half; if it carries no more, what the pool leads to is the limit",
+    "workers": "give it more workers (threads, processes); if it carries no more, look at what they wait for",
+}
+WAITED_FOR = {
+    "cpu_quota": "the {where}",
+    "memory_limit": "the {where}",
+    "pool": "{where}, all in use",
+    "workers": "{where}, all taken",
+    "dependency": "it waits for {where}",
+    "network": "the {where}, which is full",
+    "lock": "{where}, which most threads wait for",
+    "database_lock": "{where}, which sessions wait for",
+    "database_statement": "{where}, which takes most of the database's time",
+    "generator": "{where}, and not the target",
+    "leak": "{where}",
+    "periodic_job": "{where}",
+}
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -18,8 +39,10 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def level_words(level: float, unit: str) -> str:
-    """A level with its unit: "168 users"."""
-    return f"{number(level)} {UNIT_WORDS.get(unit, unit)}"
+    """A level with its unit: "168 users", "1 user", "the declared load"."""
+    if level == 1 and unit == "multiple":
+        return "the declared load"
+    return f"{number(level)} {ONE_WORDS.get(unit, unit) if level == 1 else UNIT_WORDS.get(unit, unit)}"
 
 
 def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
@@ -38,6 +61,8 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         parts.append(f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}.")
     elif limited["kind"] == "errors":
         parts.append("What stops it: requests begin to fail.")
+    elif limited["kind"] in WAITED_FOR and result["bad"] is not None:
+        parts.append(f"What stops it: {WAITED_FOR[limited['kind']].format(where=limited['where'])}.")
     elif result["bad"] is not None:
         parts.append("What stops it: cannot tell.")
     parts.extend(_headroom_words(finding["headroom"], result["unit"]))
@@ -109,12 +134,22 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         )
     kind = finding["limited_by"]["kind"]
     if kind == "unknown" and bad is not None:
+        seen = any(set(step.get("cpu") or ()) - {"host", "generator"} for step in finding["steps"])
         steps.append(
-            "To see what it waits for, probe the target's processes and its database (probes in the study), "
-            "or profile it at the capacity."
+            "To see what it waits for, look at what was not probed: its database, pools, locks, other services; or "
+            "profile it at the capacity."
+            if seen
+            else "To see what it waits for, probe the target's processes and its database (probes in the study), or "
+            "profile it at the capacity."
+        )
+    elif finding["limited_by"].get("remedy") and kind != "generator":
+        steps.append(
+            f"Prove the limit by an intervention: {finding['limited_by']['remedy']}; and run it again (--verify)."
         )
     elif kind in KIND_WORDS:
         steps.append(f"Prove the limit by an intervention: give the target more {KIND_WORDS[kind]} and run it again.")
+    elif kind in INTERVENTIONS:
+        steps.append(f"Prove the limit by an intervention: {INTERVENTIONS[kind]}, and run it again (--verify).")
     steps += [
         f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}"
         for item in finding["objectives"]

@@ -9,21 +9,19 @@ from typing import Any
 from plimsoll.findings.anomalies import anomalies
 from plimsoll.findings.comparisons import THROUGHPUT, Comparison, FailureChange, compare_trials, failure_changes
 from plimsoll.findings.trials import (
-    EXIT_INTERRUPTED,
-    EXIT_INVALID,
-    SCHEMA,
-    SoundTrials,
+    first_steps,
     joined,
     ms,
     percent,
     sound_trials,
+    trials_finding,
 )
 from plimsoll.runs.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 
 QUESTION = "Is B slower than A?"
-EXIT_SLOWER = 99
 _SAMPLES_BEYOND = 20
+_TOO_FEW = "Fewer than two trials of A and of B are complete and have answers to compare."
 
 
 def compare_finding(
@@ -46,13 +44,7 @@ def compare_finding(
     failures = failure_changes(sound.sound)
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
-    finding: dict[str, Any] = {
-        "schema": SCHEMA,
-        "question": QUESTION,
-        "answer": " ".join([*_failure_words(failures), _answer(found, verdict, labels, margin)]),
-        "experiment": "compare",
-        "status": status,
-        "valid": answered,
+    own = {
         "verdict": verdict,
         "a": labels.get("a", "A"),
         "b": labels.get("b", "B"),
@@ -63,27 +55,21 @@ def compare_finding(
         "pairs": _pairs(found),
         "failures": [{"load": one.load, "a": one.a, "b": one.b, "p": one.p} for one in failures],
         "anomalies": anomalies(found, sound.sound, labels, margin, is_open=plan["open"]),
-        "excluded": sound.excluded,
-        "generator": sound.generator,
-        "invalid_because": _invalid(answered, sound, labels),
-        "notes": [*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
-        "run": run_path,
     }
-    finding["next"] = _next_steps(finding, found, sound)
-    return finding
-
-
-def exit_code(finding: Mapping[str, Any]) -> int:
-    """0 answered and B not slower by more than the margin; 99 slower, or it fails more; 3 invalid; 130 interrupted."""
-    if finding.get("status") == "interrupted":
-        return EXIT_INTERRUPTED
-    if not finding["valid"]:
-        return EXIT_INVALID
-    slower = any(
-        one["primary"] and one["verdict"] == "slower" and not one["within_margin"] for one in finding["comparisons"]
+    return trials_finding(
+        "compare",
+        QUESTION,
+        " ".join([*_failure_words(failures), _answer(found, verdict, labels, margin)]),
+        own,
+        sound,
+        status=status,
+        valid=answered,
+        invalid_because=sound.words(labels.get) or [_TOO_FEW],
+        notes=[*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
+        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status)]
+        or ["Nothing: the question is answered."],
+        run_path=run_path,
     )
-    fails = any(one["b"] > one["a"] for one in finding["failures"])
-    return EXIT_SLOWER if slower or fails else 0
 
 
 def _failure_words(failures: Sequence[FailureChange]) -> list[str]:
@@ -137,7 +123,7 @@ def _answer(found: Sequence[Comparison], verdict: str, labels: Mapping[str, str]
         text = (
             f"Undecided whether B ({b}) is slower than A ({a}): {joined([_brief(one) for one in parts['undecided']])}."
         )
-    if verdict in ("slower", "faster"):
+    if verdict != "same":
         others = [(kind, parts[kind]) for kind in ("faster", "same", "undecided") if kind != verdict and parts[kind]]
         text += "".join(f" {kind.capitalize()}: {joined([_place(one) for one in many])}." for kind, many in others)
     return text
@@ -211,12 +197,6 @@ def _pairs(found: Sequence[Comparison]) -> list[dict[str, Any]]:
     ]
 
 
-def _invalid(answered: bool, sound: SoundTrials, labels: Mapping[str, str]) -> list[str]:
-    if answered:
-        return []
-    return sound.words(labels.get) or ["Fewer than two trials of A and of B are complete and have answers to compare."]
-
-
 def _notes(found: Sequence[Comparison], plan: Mapping[str, Any]) -> list[str]:
     notes = []
     exploratory = [one for one in found if not one.primary and one.verdict in ("slower", "faster")]
@@ -249,17 +229,15 @@ def _needed(statistic: str) -> int:
     return math.ceil(_SAMPLES_BEYOND / (1 - quantile) - 1e-9) if quantile else 1
 
 
-def _next_steps(finding: Mapping[str, Any], found: Sequence[Comparison], sound: SoundTrials) -> list[str]:
-    steps = list(sound.remedies)
-    if finding["status"] == "interrupted":
-        steps.append(f"Go on where it ended: the same command with --resume {finding['run']}.")
-    wanted = [one.pairs_to_settle(finding["margin"]) for one in found if one.primary]
+def _next_steps(verdict: str, found: Sequence[Comparison], margin: float, status: str) -> list[str]:
+    steps = []
+    wanted = [one.pairs_to_settle(margin) for one in found if one.primary]
     known = [pairs for pairs in wanted if pairs is not None]
-    if known and finding["status"] != "interrupted":
+    if known and status != "interrupted":
         flag = f"--pairs {max(known)}" if found and found[0].paired else f"{max(known)} runs of each"
         steps.append(
             f"Make a new comparison with {flag}: adding to this one until it shows something would raise false alarms."
         )
-    if finding["verdict"] == "slower":
+    if verdict == "slower":
         steps.append("Find the operations that became slower in the table of all comparisons, and profile those.")
-    return steps or ["Nothing: the question is answered."]
+    return steps

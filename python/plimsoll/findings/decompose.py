@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.trials import (
-    EXIT_INTERRUPTED,
-    EXIT_INVALID,
-    SCHEMA,
     SoundTrials,
+    first_steps,
     joined,
     ms,
     percent,
     sound_trials,
+    trials_finding,
 )
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.shares import Share, larger, layer_shares, shares_per_repetition
@@ -45,30 +44,25 @@ def decompose_finding(
     levels = [_level(level, keys, names, sound, plan) for level in plan["levels"]]
     answered = [level for level in levels if level["layers"]]
     notes = [*_notes(levels, names, parts), *(sound.words(dict(zip(keys, names, strict=True)).get)), *notes]
-    return {
-        "schema": SCHEMA,
-        "question": QUESTION,
-        "answer": " ".join(level["answer"] for level in (answered or levels)),
-        "experiment": "decompose",
-        "status": status,
-        "valid": bool(answered),
+    own = {
         "parts": parts,
         "levels": levels,
         "sentences": [sentence for level in answered for sentence in level["sentences"]],
-        "excluded": sound.excluded,
-        "generator": sound.generator,
-        "invalid_because": [] if answered else [level["answer"] for level in levels],
-        "notes": notes,
-        "next": _next_steps(levels, sound, status, run_path, plan),
-        "run": run_path,
     }
-
-
-def exit_code(finding: Mapping[str, Any]) -> int:
-    """0 answered; 3 invalid; 130 interrupted."""
-    if finding.get("status") == "interrupted":
-        return EXIT_INTERRUPTED
-    return 0 if finding["valid"] else EXIT_INVALID
+    return trials_finding(
+        "decompose",
+        QUESTION,
+        " ".join(level["answer"] for level in (answered or levels)),
+        own,
+        sound,
+        status=status,
+        valid=bool(answered),
+        invalid_because=[level["answer"] for level in levels],
+        notes=[*notes],
+        next_steps=[*first_steps(sound, status, run_path), *_next_steps(levels, plan)]
+        or ["Look into the layer that takes the most, with a profiler or its own operations as variants."],
+        run_path=run_path,
+    )
 
 
 def layer_names(names: Sequence[str], parts: bool) -> list[str]:
@@ -214,12 +208,8 @@ def _notes(levels: Sequence[Mapping[str, Any]], names: Sequence[str], parts: boo
     return notes
 
 
-def _next_steps(
-    levels: Sequence[Mapping[str, Any]], sound: SoundTrials, status: str, run: str | None, plan: Mapping[str, Any]
-) -> list[str]:
-    steps = list(sound.remedies)
-    if status == "interrupted":
-        steps.append(f"Go on where it ended: the same command with --resume {run}.")
+def _next_steps(levels: Sequence[Mapping[str, Any]], plan: Mapping[str, Any]) -> list[str]:
+    steps = []
     unclear = [layer for level in levels for layer in level["layers"] if layer["verdict"] == "cannot separate"]
     if unclear:
         half = max((layer["interval"][1] - layer["interval"][0]) / 2 for layer in unclear)
@@ -232,4 +222,4 @@ def _next_steps(
         )
     if any(layer["verdict"] == "below zero" for level in levels for layer in level["layers"]):
         steps.append("Put the variants in another order, or say --parts if they are separate parts of the whole.")
-    return steps or ["Look into the layer that takes the most, with a profiler or its own operations as variants."]
+    return steps

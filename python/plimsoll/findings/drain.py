@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.drain_polls import polls_finding
 from plimsoll.findings.words import MIB, share_words, size_words, time_words
 from plimsoll.stats.drift import drift
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
@@ -78,8 +79,10 @@ def drain_findings(
         "valid": main["valid"],
         **_memory(seen, memory_budget_bytes),
     }
+    told = polls_finding(run, _operations(run, facts))
+    polls = [{**common, "valid": main["valid"], **told}] if told is not None else []
     wanted = [index] if seen.index is not None or index_budget_bytes is not None else []
-    return [main, time_finding, *wanted, *([memory] if memory_budget_bytes is not None else [])]
+    return [main, time_finding, *polls, *wanted, *([memory] if memory_budget_bytes is not None else [])]
 
 
 def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
@@ -126,10 +129,23 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
 
 
 def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
-    """Items that the load put in until each second: iterations of the operation whose requests succeeded."""
-    counts = np.zeros(int(at[-1]) + 2)
+    """Items that the load put in until each second."""
+    total = np.cumsum(_succeeded(run, int(at[-1]) + 2, facts)) * facts["items_per_operation"]
+    found = total[at.astype(int)]
+    return np.asarray(found - found[0])
+
+
+def _operations(run: Any, facts: Mapping[str, Any]) -> float | None:
+    """Iterations of the whole run that put something in and succeeded; None if there were none."""
+    last = max((float(snapshot.second) for snapshot in run.snapshots(metrics=())), default=0.0)
+    return float(_succeeded(run, int(last) + 3, facts).sum()) or None
+
+
+def _succeeded(run: Any, length: int, facts: Mapping[str, Any]) -> Array:
+    """Iterations of the operation whose requests succeeded, shape (length,), by the second after which they did."""
+    counts = np.zeros(length)
     operation = facts.get("operation")
-    for snapshot in run.snapshots():
+    for snapshot in run.snapshots(metrics=("iteration_duration", "http_req_failed")):
         done = failed = 0
         for series in snapshot.series:
             if operation is not None and series.tags.get("scenario") != operation:
@@ -140,9 +156,7 @@ def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
                 failed += int(series.passes or 0)
         if snapshot.second + 1 < counts.size:
             counts[snapshot.second + 1] += max(0, done - failed)
-    total = np.cumsum(counts) * facts["items_per_operation"]
-    found = total[at.astype(int)]
-    return np.asarray(found - found[0])
+    return counts
 
 
 def _process_memory(run: Any) -> tuple[Array, Array] | None:
@@ -160,7 +174,9 @@ def _judge(seen: Consumer, from_s: float, to_s: float) -> KeepingUp | None:
     if inside.sum() < 3:
         return None
     put, taken, waiting = seen.put_in[inside], seen.taken_out[inside], seen.waiting[inside]
-    return keeping_up(np.diff(put), np.diff(taken), float(waiting[0]))
+    judged = keeping_up(np.diff(put), np.diff(taken), float(waiting[0]))
+    # The counters are read a moment apart, so that their difference may be below nothing where the backlog is not.
+    return replace(judged, backlog_end=float(waiting[-1]))
 
 
 def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
@@ -168,9 +184,8 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
     rates = f"{number(judged.arrivals_per_s)} items/s came in, it did {number(judged.taken_per_s)}/s"
     smallest = (
-        f"An overload of {share_words(judged.smallest_detectable)} "
-        "or more "
-        f"would have shown in {time_words(judged.seconds)}"
+        f"Had {share_words(judged.smallest_detectable)} or more of what came in been left over, "
+        f"it would have shown in {time_words(judged.seconds)}"
     )
     went = f"the backlog went from {number(judged.backlog_start)} to {number(judged.backlog_end)} items"
     if judged.verdict == "falls behind":
@@ -178,8 +193,8 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
         return (
             f"No, it falls behind: {rates}; {went}, "
             f"{number(judged.growth_per_s)} "
-            "items more each second. It is overloaded by "
-            f"{share_words(judged.overload)} (95 %: {low} to {high})."
+            f"items more each second: {share_words(judged.overload)} of what comes in is left over "
+            f"(95 %: {low} to {high})."
         )
     if judged.verdict == "keeps up":
         return f"Yes: {rates}; {went}. {smallest}."
@@ -193,7 +208,7 @@ def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any]) -> list[li
         ["Put in", f"{number(judged.arrivals_per_s)} items/s"],
         ["Done", f"{number(judged.taken_per_s)} items/s"],
         ["Backlog at the end of the load", f"{number(judged.backlog_end)} items"],
-        ["Smallest overload that shows", share_words(judged.smallest_detectable)],
+        ["Smallest share left over that shows", share_words(judged.smallest_detectable)],
     ]
     alone = drained["drain"]["alone_per_s"]
     return [*rows, *([["Done without load", f"{number(alone)} items/s"]] if alone else [])]
@@ -343,7 +358,7 @@ def _behind(judged: KeepingUp) -> dict[str, Any]:
         "operation": "consumer",
         "objective": "keeps up",
         "verdict": "failed",
-        "words": (f"overloaded by {share_words(judged.overload)}"),
+        "words": f"{share_words(judged.overload)} of what came in was left over",
         "met_up_to": None,
         "failed_from": None,
         "verdicts": [],
@@ -367,7 +382,7 @@ def _facts(run: Any) -> dict[str, Any]:
     ended = run.events("drain_result")
     if ended:
         return dict(ended[-1]["result"])
-    last = max((float(snapshot.second) + 1 for snapshot in run.snapshots()), default=0.0)
+    last = max((float(snapshot.second) + 1 for snapshot in run.snapshots(metrics=())), default=0.0)
     begun = list(run.events("step_started"))
     about = (run.events("drain_settings") or [{}])[-1]
     return {

@@ -1,4 +1,5 @@
-"""What else a capacity run tells: how it scales, how far its resources would go, and what would stop it next.
+"""What else a capacity run tells: how it scales, how far its resources would go, what would stop it next,
+and what hardware it needs.
 
 Each is a finding of its own beside the capacity, made from the run directory alone; where the steps do not support one
 it is not made, or says that it cannot tell and what would settle it.
@@ -6,14 +7,16 @@ it is not made, or says that it cannot tell and what would settle it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.how_far import how_far_finding
 from plimsoll.findings.next_limit import next_limit_finding
-from plimsoll.findings.resources import means_of_steps
+from plimsoll.findings.resources import Means, Step, means_of_steps, processes
 from plimsoll.findings.run_resources import resources_of
 from plimsoll.findings.scaling import scaling_finding
+from plimsoll.findings.sizing import sizing_finding, wanted_of
+from plimsoll.findings.sizing_facts import sizing_facts
 
 SCHEMA = 1
 
@@ -26,9 +29,11 @@ def further_findings(
     cores: int | None = None,
     same_host: bool | None = None,
     kept_apart: str | None = None,
+    expected_level: float | None = None,
 ) -> list[dict[str, Any]]:
     """The further findings of a run whose capacity finding is `main`. `run`: a RunReader; `budgets`: share of a
-    resource that may be used, by name, "a+b" for two threads on one core; `cores`: of another host."""
+    resource that may be used, by name, "a+b" for two threads on one core; `cores`: of another host; `expected_level`:
+    what the hardware is sized for, else for what it carried."""
     if main["status"] == "failed":
         return []
     steps = main["steps"]
@@ -37,8 +42,9 @@ def further_findings(
     asked = dict(budgets or {})
     found = [
         scaling_finding(main, steps, resources),
-        how_far_finding(main, resources, asked, cores, same_host is not False),
+        how_far_finding(main, resources, asked, cores, same_host is not False, _probed(means), kept_apart is not None),
         next_limit_finding(main, resources, same_host is not False),
+        _sizing(main, run, steps, expected_level),
     ]
     common = {
         "schema": SCHEMA,
@@ -50,3 +56,21 @@ def further_findings(
         "run": main["run"],
     }
     return [common | finding for finding in found if finding is not None]
+
+
+def _sizing(
+    main: Mapping[str, Any], run: Any, steps: Sequence[Step], expected_level: float | None
+) -> dict[str, Any] | None:
+    """What hardware the expected load needs; None where no process of the target was seen."""
+    facts = sizing_facts(run, steps)
+    level = expected_level or main["capacity"]["good"]
+    if not facts.parts or not level:
+        return None
+    chosen = "the expected load" if expected_level else "what it carried"
+    wanted = wanted_of(facts, is_open=main["capacity"]["model"] == "open", level=level, chosen=chosen)
+    return None if wanted is None else sizing_finding(main, facts, wanted, main["capacity"]["unit"])
+
+
+def _probed(means: Sequence[Means]) -> list[str]:
+    """The labels of the processes that were seen."""
+    return list(dict.fromkeys(label for values in means for label in processes(values)))

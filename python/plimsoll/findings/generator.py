@@ -10,8 +10,9 @@ A run is invalid as a capacity if, in a step that bounds it,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.resources import Means, Step, target_cores
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, diagnose
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -22,6 +23,16 @@ GENERATOR_TAKES = 0.10
 LAG_OF_MEDIAN = 0.10
 # What is judged here by the step's own figures, or as a disturbance of the target, is left to that.
 DIAGNOSED = ("vus", "files", "ports", "quota", "stall")
+# Of these, what bounds the load that it can send; a stall only delays it.
+LIMITING = ("vus", "files", "ports", "quota")
+
+
+class Problem(NamedTuple):
+    """Why figures are not the target's alone, what to do, and whether the generator could not have sent more."""
+
+    reason: str
+    remedy: str
+    limits: bool = False
 
 
 def seconds_of_steps(
@@ -49,21 +60,24 @@ def generator_health(
     *,
     same_host: bool | None = None,
     kept_apart: str | None = None,
+    unit: str = "users",
 ) -> dict[str, Any]:
     """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host) and their `seconds`, where
     these are known.
 
-    `same_host`: whether target and generator share a host (None: yes if a process of the
-    target was probed here, else not known);
-    `kept_apart`: how, in words ("pinned to different cores"). Keys: healthy, cpu (share of its threads), host_share,
-    lag_p99_ms, same_host, target_cores, generator_cores, reasons, remedies, words.
+    `same_host`: whether target and generator share a host (None: yes if a process of the target was probed here, else
+    not known); `kept_apart`: how, in words ("pinned to different cores"); `unit`: of the steps' levels. Keys: healthy,
+    cpu (share of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores, reasons, remedies,
+    limits (of the reasons, those for which it could not have sent more), words.
     """
     reasons: list[str] = []
     remedies: list[str] = []
+    limits: list[str] = []
     for step, seen in zip(steps, means, strict=True):
-        _note(_problems(step, seen), reasons, remedies)
+        problems = _problems(step, seen, level_words(step["level"], unit), kept_apart is not None)
+        _note(problems, reasons, remedies, limits)
     for step, facts in zip(steps, seconds, strict=False):
-        _note(_diagnosed(step, facts), reasons, remedies)
+        _note(_diagnosed(facts, level_words(step["level"], unit)), reasons, remedies, limits)
     worst_lag = max((float(step.get("lag_p99_ms") or 0.0) for step in steps), default=0.0)
     target = [cores for seen in means if (cores := target_cores(seen)) is not None]
     shared = same_host if same_host is not None else (True if target else None)
@@ -83,56 +97,60 @@ def generator_health(
         "kept_apart": kept_apart,
         "reasons": reasons,
         "remedies": remedies,
+        "limits": limits,
     }
     return health | {"words": _same_host_words(health)}
 
 
-def _note(problems: Iterable[tuple[str, str]], reasons: list[str], remedies: list[str]) -> None:
-    for reason, remedy in problems:
-        if reason not in reasons:
-            reasons.append(reason)
-        if remedy not in remedies:
-            remedies.append(remedy)
+def limit_of_generator(health: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The generator as what limited the load, in the JSON of a limit; None where it was late at most, or competed with
+    the target for the host's cores."""
+    if not health["limits"]:
+        return None
+    remedy = next(iter(health["remedies"]), None)
+    found = {"kind": "generator", "where": "the load generator", "utilisation": None, "evidence": health["limits"][0]}
+    return found | ({"remedy": remedy} if remedy else {})
 
 
-def _diagnosed(step: Step, facts: GeneratorSeconds) -> Iterator[tuple[str, str]]:
+def _note(problems: Iterable[Problem], reasons: list[str], remedies: list[str], limits: list[str]) -> None:
+    for problem in problems:
+        if problem.reason not in reasons:
+            reasons.append(problem.reason)
+        if problem.remedy not in remedies:
+            remedies.append(problem.remedy)
+        if problem.limits and problem.reason not in limits:
+            limits.append(problem.reason)
+
+
+def _diagnosed(facts: GeneratorSeconds, level: str) -> Iterator[Problem]:
     for one in diagnose(facts):
         if one.spoils and one.name in DIAGNOSED:
-            yield f"{_at(step).capitalize()}: {one.words}", one.remedy
+            yield Problem(f"At {level}: {one.words}", one.remedy, one.name in LIMITING)
 
 
-def _at(step: Step) -> str:
-    return f"at level {step['level']:,.6g}"
+_OTHER_HOST = "Run the generator on another host, or give it its own cores with --isolate."
+_FREE = "Free the generator's host of other work, or give the generator its own cores with --isolate."
+# Where the two were kept apart already, what else runs there took the time.
+_FREE_APART = "Free the host of other work: something else ran on the generator's cores; or use another host."
 
 
-def _problems(step: Step, seen: Means) -> list[tuple[str, str]]:
+def _problems(step: Step, seen: Means, level: str, kept_apart: bool) -> list[Problem]:
     found = []
-    at = _at(step)
+    at = f"at {level}"
     busy, share = seen.get("host", {}).get("cpu_share"), _host_share(step, seen)
     if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
-        found.append(
-            (
-                f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed.",
-                "Run the generator on another host, or give it its own cores with --isolate.",
-            )
-        )
+        text = f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed."
+        found.append(Problem(text, _FREE_APART if kept_apart else _OTHER_HOST))
     lag, median = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
     if lag > LEAST_LAG_MS and (median is None or lag > LAG_OF_MEDIAN * median):
         against = f", more than a tenth of the median response time ({median:.2f} ms)" if median is not None else ""
-        found.append(
-            (
-                f"The generator itself was late {at}: lag p99 {lag:.1f} ms{against}.",
-                "Free the generator's host of other work, or give the generator its own cores with --isolate.",
-            )
-        )
+        text = f"The generator itself was late {at}: lag p99 {lag:.1f} ms{against}."
+        found.append(Problem(text, _FREE_APART if kept_apart else _FREE))
     threads = float(step.get("generator_share") or 0.0)
     if threads > THREAD_BUSY:
-        found.append(
-            (
-                f"The generator's threads were {threads:.0%} busy {at}: it could not have sent more.",
-                "Give the generator more threads or a faster host, or make the script cheaper.",
-            )
-        )
+        text = f"The generator's threads were {threads:.0%} busy {at}: it could not have sent more."
+        remedy = "Give the generator more threads or a faster host, or make the script cheaper."
+        found.append(Problem(text, remedy, limits=True))
     return found
 
 

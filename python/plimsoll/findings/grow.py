@@ -23,7 +23,7 @@ CLIFF = "Is there a cliff?"
 FAMILY_WORDS = {
     "constant": "does not depend on the volume of data",
     "logarithmic": "grows with the logarithm of the volume",
-    "linear": "grows in proportion to the volume",
+    "linear": "grows linearly with the volume",
     "n log n": "grows with the volume times its logarithm",
     "power": "grows with a power of the volume",
 }
@@ -242,8 +242,14 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
     span = f"from {_per_item(ends[0])} at {number(growth.low)} items to {_per_item(ends[1])} at {number(growth.high)}"
     after = " after the cliff" if step is not None else ""
     if growth.family is None:
-        likely = " or ".join(fit.family for fit in growth.fits if fit.weight >= 0.1)
-        answer = f"Its law cannot be told ({likely}) over this range{after}: {span}."
+        likely = growth.likely
+        others = " or ".join(family for family in likely if family != "constant")
+        grows = f"It grows{after} by {percent_words(growth.change)}, but by which law cannot be told yet ({others})"
+        answer = f"{grows}: {span}."
+        if "constant" in likely:
+            answer = (
+                f"Whether it grows cannot be told over this range{after}; no growth fits as well as {others}: {span}."
+            )
     elif growth.family == "constant":
         answer = f"The time per item does not depend on the volume of data{after}: {_per_item(ends.mean())} throughout."
     else:
@@ -264,6 +270,8 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
     found: dict[str, Any] = {"answer": answer, "ageing": about, "next": []}
     if growth.low > 0 and math.log10(growth.high / growth.low) < 0.5:
         found["notes"] = ["The data grew by less than a factor of three, so laws that differ later look alike here."]
+    if growth.family is None:
+        found["next"] = ["Load more items: over ten times the volume the laws part."]
     if growth.family not in (None, "constant") and growth.change > 0.5:
         found["next"] = [
             (
@@ -289,7 +297,10 @@ def _cliff(step: Cliff | None, volume: np.ndarray) -> dict[str, Any]:
             "next": [],
         }
     return {
-        "answer": f"Yes: from about {number(step.at)} items on a create takes {percent_words(step.rise)} at once.",
+        "answer": (
+            f"Yes: from about {number(step.at)} items on the time of a create changes at once, "
+            f"by {percent_words(step.rise)}."
+        ),
         "cliff": {"volume": step.at, "between": [step.low, step.high], "rise": step.rise, "t": step.t},
         "evidence": (
             f"The step is {step.t:.1f} standard deviations; it lies between "

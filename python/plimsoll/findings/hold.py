@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
-from plimsoll.findings.generator import generator_health, seconds_of_steps
+from plimsoll.findings.database_limits import Statements
+from plimsoll.findings.generator import generator_health, limit_of_generator, seconds_of_steps
+from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.objectives import Wanted
@@ -14,7 +16,7 @@ from plimsoll.findings.resources import means_of_steps
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding, restart_finding
 from plimsoll.findings.words import time_words
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
@@ -51,13 +53,16 @@ def hold_findings(
     common = {"schema": 1, "experiment": "hold", "status": facts["status"], "run": run_path}
     if held is None or series.seconds.size < FEWEST_SECONDS:
         return [_too_little(facts, series, common, notes)]
-    [means] = means_of_steps(run.resources(), [held])
+    held_steps = [held] if alone is None else [held, alone]
+    all_means = means_of_steps(run.resources(), held_steps)
+    means = all_means[0]
     generator = generator_health(
         [held],
         [means],
-        seconds_of_steps(run.snapshots(metrics=[run.first_metric(RESPONSE_METRICS) or ""]), run.resources(), [held]),
+        [_generator_seconds(run, held, series)],
         same_host=same_host,
         kept_apart=kept_apart,
+        unit=facts["unit"],
     )
     judged = held_objectives(wanted, series.wanted, held, facts["unit"])
     details = [
@@ -71,6 +76,16 @@ def hold_findings(
     troubles = [one["trouble"] for one in details if one.get("trouble")]
     untold = [_UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
     given_up = [facts["reason"]] if held.get("given_up") else []
+    limit = hold_limit(
+        held,
+        alone,
+        all_means,
+        details,
+        facts["unit"],
+        statements=Statements.of(run),
+        generator=limit_of_generator(generator),
+    )
+    remedy = limit.get("remedy") if limit["kind"] != "generator" else None
     main = {
         **common,
         "question": QUESTION,
@@ -78,18 +93,36 @@ def hold_findings(
         "valid": generator["healthy"],
         "facts": _main_facts(facts, held, series),
         "objectives": judged,
+        "limited_by": limit,
         "generator": generator,
         "invalid_because": generator["reasons"],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
         "stable": not (given_up or troubles),
         "steps": facts["steps"],
-        "next": [*generator["remedies"], *[item["needs"] for item in judged if item.get("needs")]][:6],
+        "next": [*generator["remedies"], *_as_steps(remedy), *[item["needs"] for item in judged if item.get("needs")]][
+            :6
+        ],
     }
     healthy = generator["healthy"]
     about = [
         {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
     ]
     return [main, *about]
+
+
+def _as_steps(remedy: str | None) -> list[str]:
+    return [f"{remedy[:1].upper()}{remedy[1:]}."] if remedy else []
+
+
+def _generator_seconds(run: Any, held: Mapping[str, Any], series: HoldSeries) -> GeneratorSeconds:
+    """What the generator did in the measured seconds; their response times are in `series` where it has the metric."""
+    metric = run.first_metric(RESPONSE_METRICS)
+    if metric is None or metric != series.metric:
+        return seconds_of_steps(run.whole_seconds([metric or ""]), run.resources(), [held])[0]
+    [facts] = seconds_of_steps(run.snapshots(metrics=()), run.resources(), [held])
+    for watched in series.operations.values():
+        facts.add_times(watched.merged)
+    return facts
 
 
 def _facts(run: Any) -> dict[str, Any]:
@@ -182,12 +215,12 @@ def _objective_words(judged: list[dict[str, Any]]) -> str:
     counts = {
         verdict: [item for item in judged if item["verdict"] == verdict] for verdict in ("met", "failed", "undecided")
     }
-    words = [f"{len(counts['met'])} of {len(judged)} objectives are met"]
+    words = [f"{len(counts['met'])} of {len(judged)} objective{'s are' if len(judged) > 1 else ' is'} met"]
     if counts["failed"]:
         names = ", ".join(f"{_subject(item)} {item['objective']}" for item in counts["failed"][:3])
         words.append(f"{len(counts['failed'])} failed ({names}{' …' if len(counts['failed']) > 3 else ''})")
     if counts["undecided"]:
-        words.append(f"{len(counts['undecided'])} cannot be told from so few samples")
+        words.append(f"{len(counts['undecided'])} cannot be told yet")
     return ", ".join(words) + "."
 
 

@@ -11,7 +11,7 @@ from plimsoll.findings.capacity_words import number
 from plimsoll.findings.hold_series import Watched
 from plimsoll.findings.objectives import Wanted, needed_samples, statistic
 from plimsoll.findings.words import ms_words, share_words, time_words
-from plimsoll.stats.block_quantile import quantile_interval, share_interval
+from plimsoll.stats.block_quantile import FEWEST_BEYOND, quantile_interval, share_interval
 from plimsoll.stats.wilson import wilson_interval
 from plimsoll.study.objectives import Limit
 
@@ -67,11 +67,20 @@ def _time(limit: Limit, seen: Watched) -> dict[str, Any]:
         return found | {"verdict": told[0], "words": f"{shown}; {told[1]}", "reason": reason}
     if interval is None or count < needed:
         reason = reason or f"{count} samples, {needed} are needed"
-        return found | {"words": f"{shown} of {number(count)} samples, insufficient data: {reason}", "reason": reason}
+        words = f"{shown} of {number(count)} samples, insufficient data: {reason}"
+        return found | {"words": words, "reason": reason, "times_longer": _times_longer(limit, count, effective)}
     low, high = interval
     verdict = "met" if limit.is_met_by(high) else "failed" if not limit.is_met_by(low) else "undecided"
     words = f"{shown} (95 %: {ms_words(low)} to {ms_words(high)})"
     return found | {"interval": [low, high], "verdict": verdict, "words": words, "reason": ""}
+
+
+def _times_longer(limit: Limit, count: int, effective: float) -> float:
+    """How many times as long a run would have the samples, and the independent ones, that are needed."""
+    by_count = needed_samples(limit) / max(count, 1)
+    if limit.quantile is None or effective <= 0:
+        return max(2.0, by_count)
+    return max(2.0, by_count, math.ceil(FEWEST_BEYOND / (effective * (1 - limit.quantile))))
 
 
 def _by_share(limit: Limit, seen: Watched, effective: float) -> tuple[str, str] | None:
@@ -140,5 +149,5 @@ def _needs(entry: Mapping[str, Any], held: Mapping[str, Any]) -> str:
         return (
             f"{subject}, {entry['objective']}: the limit lies within the interval; a run four times as long halves it."
         )
-    more = max(2.0, entry["needed"] / entry["samples"])
+    more = entry.get("times_longer") or max(2.0, entry["needed"] / entry["samples"])
     return f"{subject}, {entry['objective']}: too few samples; hold the load for about {time_words(seconds * more)}."

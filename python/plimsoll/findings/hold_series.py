@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.objectives import TIMES, Wanted
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
 
 Array = NDArray[np.float64]
+BASELINE = -1  # in place of a block
 
 
 @dataclass
@@ -42,7 +43,8 @@ class Watched:
 @dataclass
 class HoldSeries:
     """Of the measured seconds, shape (n,): `mean_ms` of all requests (NaN without any), `failed`, `requests`, `done`;
-    `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process."""
+    `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
+    `metric`: whose times these are."""
 
     seconds: Array
     mean_ms: Array
@@ -54,61 +56,93 @@ class HoldSeries:
     memory: dict[str, tuple[Array, Array]]
     host_memory_bytes: float | None = None
     memory_free_bytes: float | None = None
+    metric: str | None = None
 
 
 def hold_series(
     run: Any, hold: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None, objectives: Sequence[Wanted]
 ) -> HoldSeries:
     """Read `run` (a RunReader) over the windows of these steps; either may be missing."""
+    metric = run.first_metric(TIMES)
+    shown = (metric or "", "http_req_failed")
     rows: list[tuple[float, float, float, float, float]] = []
+    edges: list[int] = []
+    block: int | None = None
+    for snapshot in run.whole_seconds(shown, with_buckets=False):
+        before, block = block, _block_of(snapshot.second, hold, baseline)
+        if block != before:
+            edges.append(snapshot.second)
+        if block is not None and block != BASELINE:
+            rows.append(_row(snapshot, metric))
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
-    metric = run.first_metric(TIMES)
-    for snapshot in run.snapshots(metrics=(metric or "", "http_req_failed")):
-        if _within(baseline, snapshot.second):
-            _add(snapshot, metric, None, operations, objectives, wanted)
-        elif hold is not None and _within(hold, snapshot.second):
-            length = max(1.0, hold["end_s"] - hold["measured_from_s"])
-            block = min(BLOCKS - 1, int((snapshot.second - hold["measured_from_s"]) * BLOCKS / length))
-            rows.append(_add(snapshot, metric, block, operations, objectives, wanted))
+    for merged in run.merged(shown, (edges, ("scenario", "name"))):
+        if (block := _block_of(merged.from_s, hold, baseline)) is not None:
+            _add(merged.series, block, metric, operations, objectives, wanted)
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
     memory, whole, free = _memory(run.resources(), hold)
     return HoldSeries(
-        columns[0], columns[1], columns[2], columns[3], columns[4], dict(operations), wanted, memory, whole, free
+        columns[0],
+        columns[1],
+        columns[2],
+        columns[3],
+        columns[4],
+        dict(operations),
+        wanted,
+        memory,
+        whole,
+        free,
+        metric,
     )
+
+
+def _block_of(second: int, hold: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None) -> int | None:
+    """The block of time of that second: BASELINE, 0 to BLOCKS − 1 of the held load, None outside of both."""
+    if _within(baseline, second):
+        return BASELINE
+    if hold is None or not _within(hold, second):
+        return None
+    length = max(1.0, hold["end_s"] - hold["measured_from_s"])
+    return min(BLOCKS - 1, int((second - hold["measured_from_s"]) * BLOCKS / length))
 
 
 def _within(step: Mapping[str, Any] | None, second: float) -> bool:
     return step is not None and step["measured_from_s"] <= second < step["end_s"]
 
 
-def _add(
-    snapshot: Snapshot,
-    metric: str | None,
-    block: int | None,
-    operations: dict[str, Watched],
-    objectives: Sequence[Wanted],
-    wanted: Sequence[Watched],
-) -> tuple[float, float, float, float, float]:
-    """Add one second (of the baseline if `block` is None); its row of the series."""
+def _row(snapshot: Snapshot, metric: str | None) -> tuple[float, float, float, float, float]:
+    """One second: second, mean in ms (NaN without any), failed, requests, done."""
     count = total = failed = requests = 0.0
     for series in snapshot.series:
-        watched = [one for one, objective in zip(wanted, objectives, strict=True) if objective.matches(series)]
         if series.metric == metric and series.count:
             count += series.count
             total += float(series.sum or 0.0)
-            operation = operations[str(series.tags.get("scenario") or "default")]
-            for one in [operation, *watched]:
-                (one.alone if block is None else one.blocks[block]).add_series(series)
         elif series.metric == "http_req_failed":
             failed += int(series.passes or 0)
             requests += int(series.total or 0)
-            if block is not None:
-                operation = operations[str(series.tags.get("scenario") or "default")]
-                for one in [operation, *watched]:
-                    one.failed += int(series.passes or 0)
-                    one.requests += int(series.total or 0)
     return float(snapshot.second), total / count if count else math.nan, failed, requests, float(snapshot.done)
+
+
+def _add(
+    merged: Sequence[Series],
+    block: int,
+    metric: str | None,
+    operations: dict[str, Watched],
+    objectives: Sequence[Wanted],
+    wanted: Sequence[Watched],
+) -> None:
+    """Add some seconds of a block."""
+    for series in merged:
+        watched = [one for one, objective in zip(wanted, objectives, strict=True) if objective.matches(series)]
+        if series.metric == metric and series.count:
+            operation = operations[str(series.tags.get("scenario") or "default")]
+            for one in [operation, *watched]:
+                (one.alone if block == BASELINE else one.blocks[block]).add_series(series)
+        elif series.metric == "http_req_failed" and block != BASELINE:
+            operation = operations[str(series.tags.get("scenario") or "default")]
+            for one in [operation, *watched]:
+                one.failed += int(series.passes or 0)
+                one.requests += int(series.total or 0)
 
 
 def _memory(

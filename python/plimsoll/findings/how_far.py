@@ -17,6 +17,7 @@ FAR_SHARE = 0.4
 CONSTANT = "if demand per operation stays"
 ALLOWED = "if it goes on as measured, for which up to a quarter more demand by then is allowed"
 LEAST_POINT = 0.05
+NO_PROBE = "Name the target's processes in the study (target.processes), so that they are probed."
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,12 @@ def how_far_finding(
     budgets: Mapping[str, float],
     cores: int | None,
     same_host: bool,
+    probed: Sequence[str] = (),
+    kept_apart: bool = False,
 ) -> dict[str, Any] | None:
     """The finding; None where nothing was asked and the run found the capacity itself, or no demand is known.
 
+    `probed`: labels of the processes that the run saw; `kept_apart`: the target could not use all cores of the host.
     Without a budget it says where a run that never was saturated would meet the end of its resources.
     """
     asked: list[Reaching] = []
@@ -68,11 +72,11 @@ def how_far_finding(
     for name, share in budgets.items():
         resource = _named(name, resources)
         if resource is None:
-            missing.append(_missing(name, resources))
+            missing.append(_missing(name, resources, ["cpu", "disk", *probed], kept_apart))
         else:
             asked.append(reach_of(resource, share * resource.ceiling, f"{share:.0%} of {resource.where}"))
     if cores is not None:
-        asked += _on_cores(cores, resources, missing)
+        asked += _on_cores(cores, resources, missing, kept_apart)
     if not budgets and cores is None:
         if main["capacity"]["bad"] is not None or not resources:
             return None
@@ -85,7 +89,7 @@ def how_far_finding(
         "extrapolations": [_json(one, main) for one in asked],
         "resources": [as_json(resource) for resource in resources],
         "notes": _notes(asked, main, same_host),
-        "next": [_next(first)] if first is not None else ["Probe the target's processes (probes in the study)."],
+        "next": [_next(first)] if first is not None else [] if probed else [NO_PROBE],
     }
 
 
@@ -104,16 +108,29 @@ def _named(name: str, resources: Sequence[Resource]) -> Resource | None:
     return replace(chosen[0], name=name, where=words, used=used, parts=share)
 
 
-def _missing(name: str, resources: Sequence[Resource]) -> str:
-    known = ", ".join(resource.name for resource in resources) or "none"
-    return f"Cannot tell for {name}: no use of it was seen to rise with throughput (seen: {known})."
+_APART = (
+    "generator and target were kept apart, so the target could not use all cores of the host; run it without --isolate"
+)
 
 
-def _on_cores(cores: int, resources: Sequence[Resource], missing: list[str]) -> list[Reaching]:
+def _missing(name: str, resources: Sequence[Resource], names: Sequence[str], kept_apart: bool) -> str:
+    """Why there is no answer for that name: none has it, or nothing is known of its use."""
+    parts = [part.strip() for part in name.split("+")]
+    unknown = [part for part in parts if part not in names]
+    if unknown:
+        return f"Cannot tell for {name}: nothing that was probed is called {unknown[0]}; there are {', '.join(names)}."
+    if kept_apart and "cpu" in parts:
+        return f"Cannot tell for {name}: {_APART}."
+    known = ", ".join(resource.name for resource in resources) or "nothing"
+    return f"Cannot tell for {name}: no use of it was seen to rise with throughput; that of {known} was."
+
+
+def _on_cores(cores: int, resources: Sequence[Resource], missing: list[str], kept_apart: bool) -> list[Reaching]:
     """A host with so many cores: what shares them, and each thread that uses one whatever there are."""
     host = next((resource for resource in resources if resource.name == "cpu"), None)
     if host is None:
-        missing.append(f"Cannot tell for {cores} cores: what the host's cores do for each operation is not known.")
+        why = _APART if kept_apart else "what the host's cores do for each operation is not known"
+        missing.append(f"Cannot tell for {cores} cores: {why}.")
         return []
     words = f"all of {cores} such cores"
     found = [reach_of(replace(host, ceiling=float(cores), where=words), float(cores), words)]

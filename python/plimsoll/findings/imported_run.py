@@ -16,6 +16,7 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust_history import WINDOW_S, Window
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.step_table import Bounds, Row, StepTable
+from plimsoll.runs.stretches import level_stretches
 from plimsoll.stats.plateau import plateau
 from plimsoll.stats.saturation import variance_per_event
 
@@ -31,6 +32,7 @@ RAMP_WORDS = (
 )
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 Z_95 = 1.96
+_METRICS = ("http_req_duration", "http_req_failed")
 
 
 @dataclass
@@ -56,8 +58,8 @@ class Stretch:
 class ReadsSeconds(Protocol):
     """The part of runs.RunReader that is read here."""
 
-    def snapshots(self) -> Iterable[Snapshot]:
-        """Every second, in order."""
+    def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterable[Snapshot]:
+        """Every second, in order, with the series of these metrics."""
 
     def resources(self) -> Iterable[Mapping[str, Any]]:
         """Every row of resources, in order."""
@@ -66,7 +68,7 @@ class ReadsSeconds(Protocol):
 def whole_of(run: ReadsSeconds) -> Stretch:
     """The whole run as one stretch."""
     whole = Stretch(0.0, 0, 0)
-    for snapshot in run.snapshots():
+    for snapshot in run.snapshots(metrics=_METRICS):
         whole.end_s = snapshot.second + 1
         _add(whole, snapshot)
     return whole
@@ -74,14 +76,8 @@ def whole_of(run: ReadsSeconds) -> Stretch:
 
 def stretches_of(run: ReadsSeconds) -> list[Stretch]:
     """The steady stretches of a run, in order; the last second of the run, which is rarely whole, is left out."""
-    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots()][:-1]
-    found: list[Stretch] = []
-    for second, level in levels:
-        if found and found[-1].level == level and found[-1].end_s == second:
-            found[-1].end_s = second + 1
-        else:
-            found.append(Stretch(level, second, second + 1))
-    steady = [one for one in found if one.level > 0 and one.seconds >= STEADY_S]
+    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots(metrics=())][:-1]
+    steady = [one for one in (Stretch(*each) for each in level_stretches(levels)) if one.seconds >= STEADY_S]
     if len(steady) > MOST_STEPS:
         return []
     _fill(run, steady)
@@ -91,7 +87,7 @@ def stretches_of(run: ReadsSeconds) -> list[Stretch]:
 def ramp_of(run: ReadsSeconds) -> list[Stretch]:
     """Of a run in which the load only rose, RAMP_PARTS stretches of the same length, each at its mean level; empty if
     it fell in between, or was too short."""
-    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots() if snapshot.level > 0][:-1]
+    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots(metrics=()) if snapshot.level > 0][:-1]
     parts = min(RAMP_PARTS, len(levels) // STEADY_S)
     if parts < FEWEST_RAMP_PARTS or levels[-1][0] - levels[0][0] + 1 != len(levels):
         return []
@@ -108,7 +104,7 @@ def ramp_of(run: ReadsSeconds) -> list[Stretch]:
 
 def _fill(run: ReadsSeconds, stretches: Sequence[Stretch]) -> None:
     place, unfinished = 0, 0
-    for snapshot in run.snapshots():
+    for snapshot in run.snapshots(metrics=_METRICS):
         while place < len(stretches) and snapshot.second >= stretches[place].end_s:
             place += 1
         if place == len(stretches):

@@ -7,81 +7,148 @@ and a host each have their own ceiling: a program with one busy thread stops at 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
-from plimsoll.findings.resources import Means, Step, processes
+from plimsoll.findings.database_limits import Statements, database_locks, database_statements
+from plimsoll.findings.limit import NEAR_CEILING, Limit
+from plimsoll.findings.resources import Means, Step, hosts, processes, target_cores
+from plimsoll.findings.starved_thread import starved_thread
+from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
 
-NEAR_CEILING = 0.90
 PINNED_CLOSE = 0.06
 RISE = 1.15
 STOLEN_MATTERS = 0.03
 MEMORY_CEILING = 0.95
 SWAP_BYTES = 64e6
+ALL_CORES = "host, all cores"
+LEAST_OWN = 0.4  # of the work of the host's cores that the target must have done
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A resource near its ceiling; `utilisation` as a share of the ceiling, `low` the same at the lowest load."""
-
-    kind: str
-    where: str
-    utilisation: float
-    low: float | None
-    evidence: str
-
-    def to_json(self) -> dict[str, Any]:
-        """As the finding holds it."""
-        return {
-            "kind": self.kind,
-            "where": self.where,
-            "utilisation": round(self.utilisation, 3),
-            "evidence": self.evidence,
-        }
-
-
-def limiting_resource(bad: Step | None, steps: Sequence[Step], means: Sequence[Means], unit: str) -> dict[str, Any]:
-    """The limit seen in the step `bad` (one of `steps`; None if the target was never saturated), as JSON."""
+def limiting_resource(
+    bad: Step | None,
+    steps: Sequence[Step],
+    means: Sequence[Means],
+    unit: str,
+    *,
+    statements: Statements | None = None,
+    generator: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The limit seen in the step `bad` (one of `steps`; None if the target was never saturated), as JSON, with the
+    runner-up: what else was near its ceiling, or waited. `statements`: what the run recorded of its databases;
+    `generator`: the limit of the generator itself, if there was one (findings/generator.py)."""
     if bad is None:
+        if generator is not None:
+            return _with_runner_up([dict(generator)])
         return _unknown("none", "The target was never saturated, so nothing limited it within the levels tried.", None)
-    at = next(place for place, step in enumerate(steps) if step is bad)
+    overloaded = [step for step in steps if step.get("verdict") == "bad" and step is not bad]
+    here, own = _filled([bad, *overloaded], steps, means), [dict(generator)] if generator is not None else []
     if _stopped_by_errors(bad):
-        return _errors(bad)
-    here = means[at]
+        return _with_runner_up([*own, *killed(here, bad, unit), _errors(bad)])
     if not here:
-        return _unknown("unknown", "No probe looked at the target while it was saturated.", None)
+        nothing = "No probe looked at the target while it was saturated."
+        return _with_runner_up(own) if own else _unknown("unknown", nothing, None)
     lowest = min((step for step, seen in zip(steps, means, strict=True) if seen), key=lambda step: step["level"])
-    low = means[next(place for place, step in enumerate(steps) if step is lowest)] if lowest is not bad else {}
+    calm = sorted((step for step in steps if step not in overloaded and step is not bad), key=lambda one: one["level"])
+    low = _filled([lowest, *calm], steps, means) if lowest is not bad else {}
     words = f"in the step at {level_words(bad['level'], unit)}"
     before = f"at {level_words(lowest['level'], unit)}"
-    found = [
-        limit
-        for limit in _candidates(here, low, words, before)
-        if limit.low is None or limit.utilisation >= RISE * limit.low
-    ]
-    if not found:
+    full = _candidates(here, low, words, before)
+    found = [limit for limit in full if limit.low is None or limit.utilisation >= RISE * limit.low]
+    found.sort(key=lambda limit: -limit.utilisation)
+    others = [limit for limit in found if _is_of_others(limit, here)]
+    found = _with_databases([limit for limit in found if limit not in others], here, bad, statements, words)
+    found += waiting_limits(here, low, _under_way(bad), words, before)
+    found += others
+    if not found and not own and full:
+        return _unknown("unknown", _always_full_words(full[0], here, words, before), None)
+    if not found and not own:
         return _unknown("unknown", _seen_words(here, words) + _waited_words(here), None)
-    best = max(found, key=lambda limit: limit.utilisation)
-    others = [other for other in found if other is not best]
-    more = f" Also near its ceiling: {', '.join(other.where for other in others)}." if others else ""
-    return best.to_json() | {"evidence": best.evidence + more}
+    return _with_runner_up([*own, *(limit.to_json() for limit in found)])
+
+
+def _filled(wanted: Sequence[Step], steps: Sequence[Step], means: Sequence[Means]) -> Means:
+    """The means of the first of these steps; of a source that was not read in it, as probes that are dear rest for
+    seconds, those of the next step in which it was."""
+    of_step = [next(seen for step, seen in zip(steps, means, strict=True) if step is one) for one in wanted]
+    filled = dict(of_step[0])
+    for seen in of_step[1:] if filled else ():
+        filled |= {source: values for source, values in seen.items() if source not in filled or not filled[source]}
+    return filled
+
+
+def _with_databases(
+    hard: list[Limit], here: Means, bad: Step, statements: Statements | None, words: str
+) -> list[Limit]:
+    """Hard limits with those of databases: a statement comes before the CPU that it fills, and behind that of a process
+    that calls the database."""
+    known = statements or Statements()
+    callers = [limit for limit in hard if limit.kind != "cpu" or _is_caller(limit, here)]
+    filled = [limit for limit in hard if limit not in callers]
+    return [*callers, *database_locks(here, known, words), *database_statements(here, bad, known, words), *filled]
+
+
+def _is_caller(limit: Limit, here: Means) -> bool:
+    """Whether it is a process that has connections to other services."""
+    label = limit.where.removeprefix("target process ").partition(",")[0]
+    return bool(here.get(f"sockets:{label}", {}).get("connections_out"))
+
+
+def _is_of_others(limit: Limit, here: Means) -> bool:
+    """Whether the host's cores were full of work that is not the target's."""
+    used, own = here.get("host", {}).get("cpu_cores_used"), target_cores(here)
+    if limit.kind != "cpu" or limit.where != ALL_CORES or used is None or own is None:
+        return False
+    return own < LEAST_OWN * used
+
+
+def _under_way(step: Step) -> float:
+    """Iterations begun or waiting to begin at the end of the step."""
+    return float(step.get("in_flight_end") or 0.0) + float(step.get("backlog_end") or 0.0)
+
+
+def _with_runner_up(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The first, with the second beside it and the others' names in its evidence."""
+    first, others = found[0], found[1:]
+    more = f" Also: {', '.join(str(other['where']) for other in others)}." if others else ""
+    return first | {"evidence": f"{first['evidence']}{more}", "runner_up": others[0] if others else None}
+
+
+def killed(here: Means, bad: Step, unit: str) -> list[dict[str, Any]]:
+    """Memory limits whose processes were killed in a step."""
+    words = f"in the step at {level_words(bad['level'], unit)}"
+    groups = [(source.partition(":")[2], values) for source, values in here.items() if source.startswith("cgroup:")]
+    return [limit.to_json() for label, values in groups for limit in memory_limits(label, values, words)]
 
 
 def _candidates(here: Means, low: Means, words: str, before: str) -> list[Limit]:
     found = [
         _process_limit(label, values, processes(low).get(label, {}), words, before)
+        or starved_thread(label, values, here, low, words, before)
         for label, values in processes(here).items()
     ]
-    host, host_low = here.get("host", {}), low.get("host", {})
-    found.append(_share_limit("cpu", "host, all cores", "cpu_share", host, host_low, (words, before)))
-    found.append(_share_limit("disk", "host, the busiest disk", "disk_busy_share", host, host_low, (words, before)))
-    if host.get("memory_share", 0.0) >= MEMORY_CEILING and host.get("swap_used_bytes", 0.0) >= SWAP_BYTES:
-        swapped = host["swap_used_bytes"] / 2**20
-        text = f"Memory was {host['memory_share']:.0%} full {words} and {swapped:.0f} MiB were swapped out."
-        found.append(Limit("memory", "host", host["memory_share"], None, text))
-    return [limit for limit in found if limit is not None]
+    found += _host_limits("host", here.get("host", {}), low.get("host", {}), words, before)
+    for name, values in hosts(here).items():
+        found += _host_limits(f"host {name}", values, hosts(low).get(name, {}), words, before)
+    return [*(limit for limit in found if limit is not None), *group_limits(here, low, words, before)]
+
+
+def _host_limits(
+    host: str, here: Mapping[str, float], low: Mapping[str, float], words: str, before: str
+) -> list[Limit | None]:
+    """All cores, the busiest disk and memory of a host."""
+    found = [
+        _share_limit("cpu", f"{host}, all cores", "cpu_share", here, low, (words, before)),
+        _share_limit("disk", f"{host}, the busiest disk", "disk_busy_share", here, low, (words, before)),
+    ]
+    if here.get("memory_share", 0.0) >= MEMORY_CEILING and here.get("swap_used_bytes", 0.0) >= SWAP_BYTES:
+        swapped = here["swap_used_bytes"] / 2**20
+        of = "Memory" if host == "host" else f"Memory of the {host}"
+        text = f"{of} was {here['memory_share']:.0%} full {words} and {swapped:.0f} MiB were swapped out."
+        found.append(Limit("memory", host, here["memory_share"], None, text))
+    return found
 
 
 def _share_limit(
@@ -91,7 +158,9 @@ def _share_limit(
     if share is None or share < NEAR_CEILING:
         return None
     then = f", {low[name]:.0%} {words[1]}" if name in low else ""
-    what = {"cpu": "CPU of the host", "disk": "The busiest disk"}[kind]
+    host = where.partition(",")[0]
+    of_other = "" if host == "host" else f" of the {host}"
+    what = {"cpu": f"CPU of the {host}", "disk": f"The busiest disk{of_other}"}[kind]
     return Limit(kind, where, share, low.get(name), f"{what} was {share:.0%} busy {words[0]}{then}.")
 
 
@@ -115,6 +184,8 @@ def _process_limit(
         is_pinned = name != "busiest_thread_cores_used"
         if used is None or (count > 1 and name == "busiest_process_cores_used"):
             continue
+        if name == "cpu_cores_used" and "processes" not in here:  # of another host: how many it may use is not known
+            continue
         share = used / ceiling
         if share < NEAR_CEILING or (is_pinned and share > 1 + PINNED_CLOSE):
             continue
@@ -130,7 +201,9 @@ def _stopped_by_errors(step: Step) -> bool:
 
 def _errors(bad: Step) -> dict[str, Any]:
     share, level = bad["error_share"], bad["level"]
-    text = f"{share:.0%} of the requests failed at level {level:,.6g}; see the target's log of that time."
+    causes = Counter(bad.get("error_causes") or {}).most_common(2)
+    how = f" ({', '.join(f'{name}: {count:,}' for name, count in causes)})" if causes else ""
+    text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}; see the target's log of that time."
     return {"kind": "errors", "where": "answers of the target", "utilisation": None, "evidence": text}
 
 
@@ -138,18 +211,32 @@ def _unknown(kind: str, evidence: str, utilisation: float | None) -> dict[str, A
     return {"kind": kind, "where": None, "utilisation": utilisation, "evidence": evidence}
 
 
+def _always_full_words(limit: Limit, here: Means, words: str, before: str) -> str:
+    """A resource at its ceiling whatever the load: it limits, but this load is not what fills it."""
+    assert limit.low is not None
+    return (
+        f"Cannot tell: {limit.where} was {limit.utilisation:.0%} busy {words}, and {limit.low:.0%} {before}: something "
+        f"else than this load fills it, and the target may have waited for that ({_listed(here)})."
+    )
+
+
 def _seen_words(here: Means, words: str) -> str:
+    return f"Cannot tell: {words} no resource was near its ceiling ({_listed(here)})."
+
+
+def _listed(here: Means) -> str:
     seen = []
     host = here.get("host", {})
     if "cpu_share" in host:
         seen.append(f"CPU of the host {host['cpu_share']:.0%}")
     if "disk_busy_share" in host:
         seen.append(f"busiest disk {host['disk_busy_share']:.0%}")
+    seen += [f"CPU of the host {name} {values['cpu_share']:.0%}" for name, values in hosts(here).items()
+             if "cpu_share" in values]  # fmt: skip
     for label, values in processes(here).items():
         if "cpu_cores_used" in values:
             seen.append(f"process {label} {values['cpu_cores_used']:.2f} cores")
-    listed = "; ".join(seen) or "nothing of the target"
-    return f"Cannot tell: {words} no resource was near its ceiling ({listed})."
+    return "; ".join(seen) or "nothing of the target"
 
 
 def _waited_words(here: Means) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.resources import Step
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
@@ -20,27 +21,33 @@ from plimsoll.study.objectives import Limit, parse_objective
 
 TIMES = ("http_req_response_time", "http_req_duration")
 FEWEST_SAMPLES = 20
+_HOLD_IT = "plimsoll hold"
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """An objective on an operation (tag scenario), a request (tag name), or, with neither, on all requests."""
+    """An objective on an operation (tag scenario), a request (tag name), or, with neither, on all requests; with
+    `tags`, on the series that carry them, and `request` is what they are called."""
 
     limit: Limit
     text: str
     operation: str | None = None
     request: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Any) -> Wanted:
         """From a study's Objective or a plain mapping with the same keys."""
         value = given.get if isinstance(given, Mapping) else lambda key, default=None: getattr(given, key, default)
         text = str(value("objective"))
-        return cls(parse_objective(text), text, value("operation"), value("request"))
+        tags = value("tags") if isinstance(given, Mapping) else None
+        return cls(parse_objective(text), text, value("operation"), value("request"), dict(tags or {}))
 
     def matches(self, series: Series) -> bool:
         """Whether that series counts for this objective."""
         tags = series.tags
+        if self.tags:
+            return all(tags.get(name) == wanted for name, wanted in self.tags.items())
         fits = self.operation is None or tags.get("scenario") == self.operation
         return fits and (self.request is None or tags.get("name") == self.request)
 
@@ -120,7 +127,7 @@ def _entry(objective: Wanted, levels: Mapping[float, Samples], reference: float 
         entry["met_up_to_users"] = met_up_to
     verdict = _at_reference(met_up_to, failed_from, reference)
     entry |= {"verdict": verdict, "at_level": reference, "verdicts": verdicts}
-    entry["needs"] = _needs(objective.limit, levels, reference) if verdict == "undecided" else None
+    entry["needs"] = _needs(objective.limit, levels, reference, unit) if verdict == "undecided" else None
     return entry
 
 
@@ -176,7 +183,7 @@ def statistic(limit: Limit, times: Histogram) -> float | None:
     return times.max if limit.statistic == "max" else times.mean
 
 
-def _needs(limit: Limit, levels: Mapping[float, Samples], reference: float | None) -> str:
+def _needs(limit: Limit, levels: Mapping[float, Samples], reference: float | None, unit: str) -> str:
     """What would settle it, from the rate of samples seen at the level nearest to the reference."""
     needed = needed_samples(limit)
     rates = {
@@ -191,4 +198,5 @@ def _needs(limit: Limit, levels: Mapping[float, Samples], reference: float | Non
         return f"It takes {needed} samples at one level."
     near = min(rates, key=lambda level: abs(math.log(level / reference)))
     seconds = needed / (rates[near] * reference / near)
-    return f"It takes {needed} samples at {reference:,.6g}, which is about {max(1, math.ceil(seconds / 60))} min there."
+    long = f"{max(1, math.ceil(seconds / 60))} min there"
+    return f"It takes {needed:,} samples at {level_words(reference, unit)}, which is about {long}: {_HOLD_IT}."

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from plimsoll.findings import compare, decompose, sweep
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
 
 FINDINGS = {
@@ -21,14 +22,9 @@ def finding_of_trials(reader: RunReader, *, status: str, notes: Iterable[str] = 
     return FINDINGS[plan["experiment"]](
         plan,
         reader.trials(),
-        reader.snapshots(),
+        reader.snapshots(metrics=RESPONSE_METRICS),
         reader.resources(),
         status=status,
         run_path=str(reader.path),
         notes=notes,
     )
-
-
-def exit_code(finding: dict[str, Any]) -> int:
-    """The command line's exit code for a finding of trials."""
-    return compare.exit_code(finding) if finding["experiment"] == "compare" else decompose.exit_code(finding)

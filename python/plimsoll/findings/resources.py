@@ -42,9 +42,20 @@ def processes(means: Means) -> dict[str, dict[str, float]]:
     return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("process:")}
 
 
+def hosts(means: Means) -> dict[str, dict[str, float]]:
+    """Other hosts than this one, whose metrics were read: {name: values}, named as this host's."""
+    return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("host:")}
+
+
+def host_of(label: str) -> str:
+    """The other host on which a process is, by its label; empty for this one."""
+    return label.rpartition("@")[2] if "@" in label else ""
+
+
 def target_cores(means: Means) -> float | None:
-    """CPU cores that the target's processes used; None without a process probe."""
-    used = [values["cpu_cores_used"] for values in processes(means).values() if "cpu_cores_used" in values]
+    """CPU cores of this host that the target's processes used; None without a process probe here."""
+    here = (values for label, values in processes(means).items() if not host_of(label))
+    used = [values["cpu_cores_used"] for values in here if "cpu_cores_used" in values]
     return sum(used) if used else None
 
 
@@ -53,6 +64,7 @@ def cpu_shares(means: Means, generator_share: float | None) -> dict[str, float]:
     shares: dict[str, float] = {}
     if "cpu_share" in means.get("host", {}):
         shares["host"] = means["host"]["cpu_share"]
+    shares |= {name: values["cpu_share"] for name, values in hosts(means).items() if "cpu_share" in values}
     for label, values in processes(means).items():
         if "cpu_cores_used" in values:
             shares[label] = values["cpu_cores_used"]

@@ -44,7 +44,12 @@ def run_finding(
 
 
 def run_finding_of(
-    snapshots: Iterable[Snapshot], rows: Iterable[Mapping[str, Any]], *, status: str, run_path: str
+    snapshots: Iterable[Snapshot],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    status: str,
+    run_path: str,
+    busiest_destination: tuple[str, int] | None = None,
 ) -> dict[str, Any] | None:
     """The finding of a run that did not live to write it; None where nothing was measured."""
     facts = GeneratorSeconds()
@@ -52,7 +57,9 @@ def run_finding_of(
         facts.add(snapshot)
     for row in rows:
         facts.add_row(row)
-    return run_finding(facts, status=status, run_path=run_path) if facts.seconds else None
+    if not facts.seconds:
+        return None
+    return run_finding(facts, busiest_destination=busiest_destination, status=status, run_path=run_path)
 
 
 def _answer(facts: GeneratorSeconds, found: list[Diagnosis], is_spoiled: bool) -> str:

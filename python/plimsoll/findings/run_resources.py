@@ -5,8 +5,8 @@
     disk     the busiest disk ends at 100 %
 
 Steps that were overloaded, disturbed or failing are left out: there an operation costs something else. A use that does
-not rise with throughput is no demand of the operations. What a run does not probe it cannot name: locks, pools, other
-hosts, the network.
+not rise with throughput is no demand of the operations. Other hosts count where their metrics were read (host:<name>).
+What a run does not probe it cannot name: locks, pools, the network.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.resources import Means, Step, processes
+from plimsoll.findings.resources import Means, Step, host_of, hosts, processes
 from plimsoll.stats.demand import fit_line
 
 ONE_THREAD_SHARE = 0.8
@@ -63,6 +63,7 @@ def resources_of(
         if _is_one_thread(label, seen):
             words = f"the one busy thread of {label} (one core)"
             found.append(_resource(label, words, 1.0, points, {}, is_thread=True))
+    labels = [label for label in labels if not host_of(label)]
     if labels and same_host is not False and not kept_apart:
         cores = next((values["host"]["cores"] for _, values in seen if "cores" in values.get("host", {})), None)
         if cores:
@@ -71,7 +72,33 @@ def resources_of(
     if labels and same_host is not False:
         disk = [(step, values.get("host", {}).get("disk_busy_share")) for step, values in seen]
         found.append(_resource("disk", "the host's busiest disk", 1.0, disk, {}))
+    for name in sorted({name for _, values in seen for name in hosts(values)}):
+        found += _of_other_host(name, seen)
     return sorted((one for one in found if one is not None), key=lambda one: one.full_per_s)
+
+
+def _of_other_host(name: str, seen: Sequence[tuple[Step, Means]]) -> list[Resource | None]:
+    """Cores and the busiest disk of a host whose metrics were read; its own processes have @ and its name."""
+    points = [(step, hosts(values).get(name, {})) for step, values in seen]
+    cores = next((values["cores"] for _, values in points if "cores" in values), None)
+    found: list[Resource | None] = []
+    if cores:
+        used = [(step, values.get("cpu_cores_used")) for step, values in points]
+        parts = _parts_of(name, seen)
+        found.append(_resource(f"cpu@{name}", f"the {cores:.0f} cores of the host {name}", cores, used, parts))
+    disk = [(step, values.get("disk_busy_share")) for step, values in points]
+    found.append(_resource(f"disk@{name}", f"the busiest disk of the host {name}", 1.0, disk, {}))
+    return found
+
+
+def _parts_of(name: str, seen: Sequence[tuple[Step, Means]]) -> dict[str, float]:
+    """Cores used on that host at the highest throughput by each process that tells, and by the rest."""
+    _, values = max(seen, key=lambda one: float(one[0]["done_per_s"]))
+    here = {label: one for label, one in processes(values).items() if host_of(label) == name}
+    parts = {label: one["cpu_cores_used"] for label, one in here.items() if "cpu_cores_used" in one}
+    whole = hosts(values).get(name, {}).get("cpu_cores_used", 0.0)
+    parts["the rest"] = max(0.0, whole - sum(parts.values()))
+    return parts
 
 
 def _counts(step: Step) -> bool:
@@ -104,7 +131,8 @@ def _parts(seen: Sequence[tuple[Step, Means]]) -> dict[str, float]:
     step, values = max(seen, key=lambda one: float(one[0]["done_per_s"]))
     cores = values.get("host", {}).get("cores", 0.0)
     whole = _host_cores(values, cores) or 0.0
-    parts = {label: one["cpu_cores_used"] for label, one in processes(values).items() if "cpu_cores_used" in one}
+    here = {label: one for label, one in processes(values).items() if not host_of(label)}
+    parts = {label: one["cpu_cores_used"] for label, one in here.items() if "cpu_cores_used" in one}
     parts["generator"] = float(step.get("generator_cores") or 0.0)
     parts["the rest"] = max(0.0, whole - sum(parts.values()))
     return parts

@@ -11,8 +11,9 @@ from plimsoll.findings.words import ms_words
 from plimsoll.study.objectives import parse_objective
 
 QUESTION = "Is it slow, or overloaded?"
-MUCH_SLOWER = 2.0
+SHOWS, MUCH_SLOWER = 1.25, 2.0
 FEWEST = 10
+HARDLY = "Neither: the load hardly shows"
 
 
 def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], had_baseline: bool) -> dict[str, Any]:
@@ -49,9 +50,9 @@ def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], 
         f"under the load, {ms_words(worst['alone_ms'])} alone"
     )
     if not sentences:
-        much = worst["ratio"] >= MUCH_SLOWER
-        lead = "The load shows" if much else "Neither: the load hardly shows"
-        ending = f"{worst['ratio']:.1f} times as long" if much else "the greatest difference"
+        ratio = worst["ratio"]
+        lead = "The load shows" if ratio >= MUCH_SLOWER else "The load shows a little"
+        lead, ending = (lead, f"{ratio:.1f} times as long") if ratio >= SHOWS else (HARDLY, "the greatest difference")
         sentences.append(f"{lead}: {shown}, {ending}.")
     else:
         sentences.append(f"The greatest difference: {shown}.")

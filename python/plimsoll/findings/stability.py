@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.words import MIB, ms_words, percent_words, share_words, size_words, time_words
 from plimsoll.stats.bursts import bursts
-from plimsoll.stats.drift import FEWEST_BLOCKS, drift
-from plimsoll.stats.periodic import periodic_pulse
+from plimsoll.stats.drift import FEWEST_BLOCKS, Drift, drift
+from plimsoll.stats.periodic import PeriodicPulse, periodic_pulse
 
 LEAST_DRIFT = 0.03
+LARGEST_TOLD = 10.0
 LEAST_LEAK_BYTES_PER_S = 100.0
+LEAST_RISE, FEWEST_IN_QUARTER = 0.10, 5
 MOST_SHOWN = 5
 
 
@@ -37,11 +41,13 @@ def drift_finding(series: HoldSeries) -> dict[str, Any]:
         )
         return base | {"answer": f"It cannot be told: {why}.", "next": ["Hold the load longer (--duration)."]}
     low, high = found.share_interval
-    interval = f"99 %: {percent_words(low)} to {percent_words(high)}"
+    interval = f"99 %: {percent_words(max(low, -1.0))} to {percent_words(high)}"  # no time falls below nothing
     about = {
         "share": found.share,
         "interval": [low, high],
         "confidence": found.confidence,
+        "verdict": found.verdict,
+        "smallest_detectable": found.smallest_detectable if math.isfinite(found.smallest_detectable) else None,
         "start_ms": found.start,
         "end_ms": found.end,
         "dependence": found.dependence,
@@ -50,8 +56,16 @@ def drift_finding(series: HoldSeries) -> dict[str, Any]:
     words = (
         f"the mean response time changed by {percent_words(found.share)} over {time_words(found.span_s)} ({interval})"
     )
-    if not found.significant:
-        return base | {"drift": about, "answer": f"No drift beyond chance: {words}."}
+    if found.verdict == "undecided":
+        shows = f"only a drift of {percent_words(found.smallest_detectable)} or more shows in a run like this one"
+        if found.smallest_detectable > LARGEST_TOLD:
+            words = f"the mean response time may have changed by anything ({interval})"
+            shows = f"it scatters too much for a drift to show within {time_words(found.span_s)}"
+        step = "Hold the load longer (--duration): four times the time shows half the drift."
+        return base | {"drift": about, "answer": f"It cannot be told: {words}; {shows}.", "next": [step]}
+    if found.verdict == "steady":
+        shows = f"one of {percent_words(found.smallest_detectable)} would have shown"
+        return base | {"drift": about, "answer": f"No drift beyond chance: {words}; {shows}."}
     went = f"from {ms_words(found.start)} to {ms_words(found.end)}"
     if abs(found.share) < LEAST_DRIFT:
         return base | {"drift": about, "answer": f"Hardly: {words}, {went}."}
@@ -94,10 +108,7 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
             )
         }
     first = float(series.seconds[0])
-    within = np.zeros(every.size, dtype=bool)
-    for moment in found.times_s:
-        within[int(moment) : int(moment) + found.width_s] = True
-    inside, outside = float(np.nanmean(every[within])), float(np.nanmean(every[~within]))
+    inside, outside = _pulse_and_calm_ms(every, found)
     about = {
         "period_s": found.period_s,
         "interval_s": [found.low_s, found.high_s],
@@ -140,6 +151,22 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
     }
 
 
+def _pulse_and_calm_ms(every: NDArray[np.float64], found: PeriodicPulse) -> tuple[float, float]:
+    """Mean response times within a pulse and between pulses. Medians, each pulse beside the calm before it: a stall of
+    the target that is no part of it must not look like a pulse, nor like calm."""
+    ratios, end = [], 0
+    calm = np.ones(every.size, dtype=bool)
+    for moment in found.times_s:
+        begin = int(moment)
+        before, pulse = every[end:begin], every[begin : begin + found.width_s]
+        end = begin + found.width_s
+        calm[begin:end] = False
+        if np.isfinite(before).any() and np.isfinite(pulse).any():
+            ratios.append(float(np.nanmean(pulse) / np.nanmedian(before)))
+    outside = float(np.nanmedian(every[calm]))
+    return outside * float(np.median(ratios)) if ratios else math.nan, outside
+
+
 def leak_finding(series: HoldSeries, limit_bytes: float | None) -> dict[str, Any]:
     """Does it leak memory? Resident memory of each process over the whole time and over its second half."""
     base: dict[str, Any] = {"question": "Does it leak memory?", "memory": [], "next": []}
@@ -170,6 +197,7 @@ def _leak_row(
     half = seconds >= (seconds[0] + seconds[-1]) / 2
     if half.sum() >= FEWEST_BLOCKS:
         late = drift(seconds[half], values[half])
+    slope, low, high, rises = _growth(whole, late, seconds, values)
     now = float(values[-1])
     row: dict[str, Any] = {
         "process": name,
@@ -180,7 +208,7 @@ def _leak_row(
         "limit_bytes": limit,
         "limit_in_s": None,
     }
-    if whole is None or late is None:
+    if slope is None or low is None or high is None:
         return row | {
             "words": (
                 f"{name}: it cannot be told; {len(seconds)} "
@@ -188,13 +216,9 @@ def _leak_row(
                 "few, or it changes in a few large steps."
             )
         }
-    row |= {"bytes_per_s": late.slope, "interval": [late.low, late.high]}
-    rate = (
-        f"{late.slope * 3600 / MIB:+,.3g} MiB an hour "
-        "in the second half (99 %: "
-        f"{late.low * 3600 / MIB:+,.3g} to {late.high * 3600 / MIB:+,.3g})"
-    )
-    if not (whole.low > 0 and late.low > LEAST_LEAK_BYTES_PER_S):
+    row |= {"bytes_per_s": slope, "interval": [low, high]}
+    rate = f"{_an_hour(slope)} MiB an hour in the second half (99 %: {_an_hour(low)} to {_an_hour(high)})"
+    if not (rises and low > LEAST_LEAK_BYTES_PER_S):
         return row | {"words": f"{name}: no growth beyond chance, {rate}; {size_words(now)} at the end."}
     words = f"{name} grows by {rate}; {size_words(now)} at the end."
     room = limit - now if is_stated and limit is not None else free
@@ -204,8 +228,8 @@ def _leak_row(
             words += f" It is above {what} already."
             row["limit_in_s"] = 0.0
         else:
-            earliest, middle = room / late.high, room / late.slope
-            latest = room / late.low if late.low > 0 else math.inf
+            earliest, middle = room / high, room / slope
+            latest = room / low if low > 0 else math.inf
             row["limit_in_s"], row["limit_interval_s"] = middle, [earliest, latest if math.isfinite(latest) else None]
             words += (
                 f" It reaches {what} in {time_words(middle)} "
@@ -213,6 +237,37 @@ def _leak_row(
                 f"({time_words(earliest)} to {time_words(latest)})."
             )
     return row | {"leaks": True, "words": words}
+
+
+def _growth(
+    whole: Drift | None, late: Drift | None, seconds: Any, values: Any
+) -> tuple[float | None, float | None, float | None, bool]:
+    """Slope of the second half with its interval, all None where they cannot be told, and whether it rises for all of
+    the time: beyond chance, or from quarter to quarter without ever coming back and by LEAST_RISE in all. What such a
+    series scatters by adds up, which the interval of a drift takes for chance."""
+    climbs = _climbs(values)
+    if whole is not None and late is not None:
+        return late.slope, late.low, late.high, whole.low > 0 or climbs
+    if not climbs:
+        return None, None, None, False
+    parts = [part for part in np.array_split(np.arange(values.size), 4)[2:] if part.size > 1]
+    slopes = [float(np.polyfit(seconds[part], values[part], 1)[0]) for part in parts]
+    return sum(slopes) / len(slopes), min(slopes), max(slopes), True
+
+
+def _climbs(values: Any) -> bool:
+    """Whether each quarter of the series lies above all of the one before, and the last much above the first."""
+    if values.size < 4 * FEWEST_IN_QUARTER:
+        return False
+    quarters = np.array_split(np.asarray(values, dtype=float), 4)
+    apart = all(after.min() > before.max() for before, after in pairwise(quarters))
+    return bool(apart and np.median(quarters[-1]) >= (1 + LEAST_RISE) * np.median(quarters[0]))
+
+
+def _an_hour(bytes_per_s: float) -> str:
+    """MiB in an hour with its sign; nothing is 0 and not +0."""
+    value = bytes_per_s * 3600 / MIB
+    return f"{value:+,.3g}" if abs(value) >= 0.0005 else "0"
 
 
 def restart_finding(notes: Iterable[Mapping[str, Any]], held: Mapping[str, Any]) -> dict[str, Any]:

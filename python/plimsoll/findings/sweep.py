@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.trials import SCHEMA, SoundTrials, joined, ms, percent, sound_trials
+from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, trials_finding
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.power_law import PowerLaw, power_law
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0
 FLAT = 0.10
+MOST_SAID = 2
 _TOO_FEW = "Fewer than two values of each parameter have trials that count."
 METRICS = {
     "work": ("duration of an iteration", "work_ms"),
@@ -42,25 +43,27 @@ def sweep_finding(
     stops = _stops(cells, over)
     answered = bool(dependencies or stops) and bool(sound.sound)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
-    return {
-        "schema": SCHEMA,
-        "question": QUESTION.format(names=joined(list(over))),
-        "answer": _answer(dependencies, stops, answered, over),
-        "experiment": "sweep",
-        "status": status,
-        "valid": answered,
+    own = {
         "parameters": {name: list(values) for name, values in over.items()},
         "cells": cells,
         "dependencies": dependencies,
         "stops": stops,
         "sentences": [*(stop["words"] for stop in stops), *_sentences(dependencies, over)],
-        "excluded": sound.excluded,
-        "generator": sound.generator,
-        "invalid_because": [] if answered else (sound.words(labels.get) or [_TOO_FEW]),
-        "notes": [*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
-        "next": _next_steps(stops, dependencies, sound, status, run_path),
-        "run": run_path,
     }
+    return trials_finding(
+        "sweep",
+        QUESTION.format(names=joined(list(over))),
+        _answer(dependencies, stops, answered, over),
+        own,
+        sound,
+        status=status,
+        valid=answered,
+        invalid_because=sound.words(labels.get) or [_TOO_FEW],
+        notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
+        next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies)]
+        or ["Nothing: the question is answered."],
+        run_path=run_path,
+    )
 
 
 def _cells(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], sound: SoundTrials) -> list[Cell]:
@@ -158,6 +161,7 @@ def _dependency(
     title, key = METRICS[metric]
     known = [cell for cell in line if cell[key] is not None]
     first, last = known[0], known[-1]
+    ends_of = [(cell["parameters"][name], cell[key]) for cell in known]
     where = f" at {joined([f'{k}={v}' for k, v in others.items()])}" if others else ""
     ends = [f"{_amount(metric, cell[key])} at {name}={cell['parameters'][name]}" for cell in (first, last)]
     form, what = _form_words(name, law, len(known))
@@ -166,6 +170,8 @@ def _dependency(
         "parameter": name,
         "metric": metric,
         "at": others,
+        "least": min(ends_of, key=lambda end: end[1]),
+        "most": max(ends_of, key=lambda end: end[1]),
         "form": form,
         "exponent": law.exponent if law is not None else None,
         "interval": [law.low, law.high] if law is not None else None,
@@ -192,7 +198,7 @@ def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]
 
 
 def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any]) -> list[str]:
-    """Each dependence in a sentence; one for all settings of the others where none of them depends."""
+    """Each dependence in a sentence; one for all settings of the others where there are many, or none depends."""
     found = []
     for name in over:
         for metric, (title, _) in METRICS.items():
@@ -202,9 +208,23 @@ def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any
                     f"{title} does not depend on {name} (by less than {percent(FLAT)}) at any setting of the others."
                 )
                 found.append(f"{words[0].upper()}{words[1:]}")
+            elif len(mine) > MOST_SAID:
+                found.append(_summed_up(title, name, mine))
             else:
                 found += [one["words"] for one in mine]
     return found
+
+
+def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
+    """One sentence for a dependence that was measured at many settings of the others; the table has them all."""
+    factors = [one["most"][1] / one["least"][1] for one in mine]
+    steepest = mine[factors.index(max(factors))]
+    where = joined([f"{key}={value}" for key, value in steepest["at"].items()])
+    ends = [f"{_amount(steepest['metric'], value)} at {name}={x}" for x, value in (steepest["least"], steepest["most"])]
+    words = (
+        f"{title} changes by a factor of {min(factors):.2g} to {max(factors):.2g} over {name}, as the others are set"
+    )
+    return f"{words[0].upper()}{words[1:]}; most at {where}: {' to '.join(ends)}."
 
 
 def _amount(metric: str, value: float) -> str:
@@ -289,16 +309,8 @@ def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def _next_steps(
-    stops: Sequence[Mapping[str, Any]],
-    dependencies: Sequence[Mapping[str, Any]],
-    sound: SoundTrials,
-    status: str,
-    run: str | None,
-) -> list[str]:
-    steps = list(sound.remedies)
-    if status == "interrupted":
-        steps.append(f"Go on where it ended: the same command with --resume {run}.")
+def _next_steps(stops: Sequence[Mapping[str, Any]], dependencies: Sequence[Mapping[str, Any]]) -> list[str]:
+    steps = []
     if stops:
         steps.append("Look at the target's log and memory at the first combination that fails, and try values between.")
     steep = [
@@ -314,4 +326,4 @@ def _next_steps(
         steps.append("Where it cannot be told, make longer trials or more repeats.")
     if any(one["form"] == "unchecked" for one in dependencies):
         steps.append("Give a third value of each parameter: two points fit any law.")
-    return steps or ["Nothing: the question is answered."]
+    return steps

@@ -12,7 +12,6 @@ from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
-EXIT_INVALID, EXIT_INTERRUPTED = 3, 130
 Trial = Mapping[str, Any]
 
 
@@ -39,6 +38,44 @@ class SoundTrials:
                 f"Trial{plural} {which}{more} left out, because the generator was a limit there: {many[0]['reason']}"
             )
         return found
+
+
+def trials_finding(
+    experiment: str,
+    question: str,
+    answer: str,
+    own: Mapping[str, Any],
+    sound: SoundTrials,
+    *,
+    status: str,
+    valid: bool,
+    invalid_because: Sequence[str],
+    notes: Sequence[str],
+    next_steps: Sequence[str],
+    run_path: str | None,
+) -> dict[str, Any]:
+    """A finding with what those of all experiments made of trials have, around what is its `own`."""
+    return {
+        "schema": SCHEMA,
+        "question": question,
+        "answer": answer,
+        "experiment": experiment,
+        "status": status,
+        "valid": valid,
+        **own,
+        "excluded": sound.excluded,
+        "generator": sound.generator,
+        "invalid_because": [] if valid else list(invalid_because),
+        "notes": list(notes),
+        "next": list(next_steps),
+        "run": run_path,
+    }
+
+
+def first_steps(sound: SoundTrials, status: str, run_path: str | None) -> list[str]:
+    """What to do before anything else: the generator's remedies, and going on with what was interrupted."""
+    resume = f"Go on where it ended: the same command with --resume {run_path}."
+    return [*sound.remedies, *([resume] if status == "interrupted" else [])]
 
 
 def sound_trials(

@@ -35,7 +35,7 @@ class CoreSpeedProbe:
     most eight of them), over the time since the last call; work_error_share, its standard error as a share. Absent in
     the first.
 
-    Its threads, one a core, start with the first call and end a minute after the last.
+    `cpu_s`: what it took so far. Its threads, one a core, start with the first call and end a minute after the last.
     """
 
     source = "core_speed"
@@ -47,6 +47,7 @@ class CoreSpeedProbe:
         self._spent_s: list[float] = []
         self._asked = 0.0
         self._threads: dict[int, threading.Thread] = {}
+        self.cpu_s = 0.0
 
     def take_notes(self) -> list[str]:
         """None: cores do not come and go."""
@@ -97,6 +98,7 @@ class CoreSpeedProbe:
             spent_s = time.thread_time() - before
             with self._lock:
                 self._spent_s.append(spent_s)
+                self.cpu_s += spent_s
 
 
 class Work:

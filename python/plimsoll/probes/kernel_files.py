@@ -103,10 +103,10 @@ def busiest_destination(root: Path = Path("/")) -> tuple[str, int] | None:
             words = line.split()
             if words[_STATE] != _LISTENING and ports[0] <= int(words[_LOCAL].rpartition(":")[2], 16) <= ports[1]:
                 held[words[_REMOTE]] += 1
-    return next(((_readable(remote), count) for remote, count in held.most_common(1)), None)
+    return next(((readable_address(remote), count) for remote, count in held.most_common(1)), None)
 
 
-def _readable(remote: str) -> str:
+def readable_address(remote: str) -> str:
     """An address of /proc/net/tcp, words of 32 bits in the byte order of the machine, as people write it."""
     import ipaddress
     import sys

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 Clock = Callable[[], float]
@@ -30,6 +31,31 @@ class Probe(Protocol):
 
     def take_notes(self) -> list[str]:
         """What happened since the last call that a reader of the run should know (a restart); then forgotten."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Values of a source, and when they were true by this machine's clock, in s since 1970; None: now."""
+
+    source: str
+    values: Mapping[str, float]
+    at_unix: float | None = None
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """A probe that tells of several sources at once, or of an earlier time: a page of metrics, a receiver.
+
+    `source` names it in messages; a `close()` that it has is called when the run has ended.
+    """
+
+    source: str
+
+    def observe(self) -> Sequence[Observation]:
+        """What is new since the last call; ProbeUnavailable if there is nothing to read."""
+
+    def take_notes(self) -> list[str]:
+        """As a probe's."""
 
 
 class Rates:

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import psutil
 
+from plimsoll.probes.family import Family
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import Clock, ProbeUnavailable
+from plimsoll.probes.process_facts import Facts, Key, ProcessFacts
 from plimsoll.study.models import ProcessSelector
-
-Key = tuple[int, float]  # process id and time of creation: ids are used again
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Counters of one process since its birth, and its size now. None: not permitted to read."""
-
-    cpu_s: float
-    reaped_cpu_s: float  # of children that ended and were waited for, their whole lives
-    rss_bytes: int
-    threads: int
-    open_files: int | None
-    context_switches: int
-    read_bytes: int | None
-    written_bytes: int | None
-    thread_cpu_s: tuple[tuple[int, float], ...] = ()  # (thread, CPU seconds)
 
 
 class ProcessProbe:
     """Values: cpu_cores_used (CPU seconds per second, children that ended in between included),
     busiest_process_cores_used, busiest_thread_cores_used (1.0 is a thread that never rests), rss_bytes (shared pages
-    count in each process), threads, open_files, processes, disk_read_bytes_per_s, disk_write_bytes_per_s,
+    count in each process), threads, open_files, processes, processes_started_per_s (children that were not there the
+    second before), restarts (of the process itself, so far), disk_read_bytes_per_s, disk_write_bytes_per_s,
     context_switches_per_s. open_files and disk values are absent where the user may not read them.
     """
 
@@ -49,10 +34,13 @@ class ProcessProbe:
         self._clock = clock
         self._find = find
         self._roots: list[psutil.Process] = []
+        self._family = Family()
+        self._facts = ProcessFacts()
         self._before: dict[Key, Facts] | None = None
         self._time_before = 0.0
         self._notes: list[str] = []
         self._ids_seen: tuple[int, ...] = ()
+        self._restarts = 0
 
     def take_notes(self) -> list[str]:
         """Restarts seen since the last call."""
@@ -67,6 +55,7 @@ class ProcessProbe:
             "rss_bytes": float(sum(one.rss_bytes for one in facts.values())),
             "threads": float(sum(one.threads for one in facts.values())),
             "processes": float(len(facts)),
+            "restarts": float(self._restarts),
         }
         open_files = [one.open_files for one in facts.values() if one.open_files is not None]
         if open_files:
@@ -78,15 +67,16 @@ class ProcessProbe:
 
     def _collect(self) -> dict[Key, Facts]:
         """Facts of all processes, found anew if the ones known are gone."""
-        facts = _facts_of(self._roots)
-        if facts and all(key_of(root) in facts for root in self._roots):
+        facts = self._facts_now()
+        there = {pid for pid, _ in facts}
+        if facts and all(root.pid in there for root in self._roots):
             return facts
         try:
             self._roots = self._find(self._selector)
         except ProbeUnavailable:
             self._roots, self._before = [], None
             raise
-        facts = _facts_of(self._roots)
+        facts = self._facts_now()
         if not facts:
             self._before = None
             raise ProbeUnavailable(f"{self._selector.label}: its facts cannot be read. Run as the target's user.")
@@ -96,71 +86,12 @@ class ProcessProbe:
                 f"{self._selector.label} was restarted: process {_listed(self._ids_seen)} is now {_listed(ids)}"
             )
             self._before = None
+            self._restarts += 1
         self._ids_seen = ids
         return facts
 
-
-def key_of(process: psutil.Process) -> Key:
-    """What tells a process from a later one with the same id."""
-    return process.pid, process.create_time()
-
-
-def _facts_of(roots: list[psutil.Process]) -> dict[Key, Facts]:
-    found: dict[Key, Facts] = {}
-    for root in roots:
-        try:
-            if not root.is_running():
-                continue
-            members = [root, *root.children(recursive=True)]
-        except psutil.Error:
-            continue
-        for process in members:
-            try:
-                found[key_of(process)] = _facts(process)
-            except (psutil.Error, OSError):
-                continue
-    return found
-
-
-def _facts(process: psutil.Process) -> Facts:
-    with process.oneshot():
-        if process.status() == psutil.STATUS_ZOMBIE:
-            raise psutil.ZombieProcess(process.pid)
-        times, switches = process.cpu_times(), process.num_ctx_switches()
-        read, written = _disk_bytes(process)
-        return Facts(
-            cpu_s=times.user + times.system,
-            reaped_cpu_s=getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0),
-            rss_bytes=process.memory_info().rss,
-            threads=process.num_threads(),
-            open_files=_open_files(process),
-            context_switches=switches.voluntary + switches.involuntary,
-            read_bytes=read,
-            written_bytes=written,
-            thread_cpu_s=_threads(process),
-        )
-
-
-def _threads(process: psutil.Process) -> tuple[tuple[int, float], ...]:
-    try:
-        return tuple((one.id, one.user_time + one.system_time) for one in process.threads())
-    except (psutil.Error, OSError):
-        return ()
-
-
-def _open_files(process: psutil.Process) -> int | None:
-    try:
-        return process.num_fds()
-    except (psutil.Error, OSError, AttributeError):
-        return None
-
-
-def _disk_bytes(process: psutil.Process) -> tuple[int | None, int | None]:
-    try:
-        counters = process.io_counters()
-    except (psutil.Error, OSError, AttributeError):
-        return None, None
-    return counters.read_bytes, counters.write_bytes
+    def _facts_now(self) -> dict[Key, Facts]:
+        return self._facts.of(member.pid for member in self._family.members(self._roots))
 
 
 def _rates(before: dict[Key, Facts], now: dict[Key, Facts], elapsed_s: float) -> dict[str, float]:
@@ -171,6 +102,7 @@ def _rates(before: dict[Key, Facts], now: dict[Key, Facts], elapsed_s: float) ->
     values = {
         "cpu_cores_used": (sum(each.values()) + _ended_cpu_s(before, now)) / elapsed_s,
         "busiest_process_cores_used": max(each.values()) / elapsed_s,
+        "processes_started_per_s": len(now.keys() - before.keys()) / elapsed_s,
         "context_switches_per_s": sum(now[k].context_switches - before[k].context_switches for k in stayed) / elapsed_s,
     }
     if by_thread:

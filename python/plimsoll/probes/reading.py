@@ -5,6 +5,8 @@
     log:FILE PATTERN            how many lines of the file have matched the regular expression so far (only what is
                                 new is read)
     size:PATH                   bytes of a file, or of all files in a folder
+    trs:URL                     change events of a tracked resource set (OSLC TRS) since the first look
+    trs-base:URL                members of its base
     anything else               a shell command that prints the number last
 
 `reading` raises InputError for what cannot be understood; a reading that fails is ProbeUnavailable: data, not a
@@ -25,12 +27,14 @@ from typing import Any
 
 from plimsoll.errors import InputError
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents
 
 Reading = Callable[[], float]
 LIMIT_S = 5.0
 MOST_BYTES = 16 * 2**20
 FORMS = (
-    "Write a URL of JSON with #place, sql:DSN QUERY, log:FILE PATTERN, size:PATH, or a command that prints a number."
+    "Write a URL of JSON with #place, sql:DSN QUERY, log:FILE PATTERN, size:PATH, trs:URL, or a command that prints a "
+    "number."
 )
 
 
@@ -57,6 +61,13 @@ def reading(text: str, *, url: str | None = None, directory: Path = Path(), key:
             raise InputError(
                 f"log: the pattern {pattern!r} is no regular expression ({error})", FORMS, key=key
             ) from None
+    if kind in ("trs", "trs-base"):
+        address = rest.strip()
+        if address.startswith("/") and url:
+            address = url.rstrip("/") + address
+        if not re.match(r"https?://\S+$", address):
+            raise InputError(f"{kind}: {address!r} is no URL", f"Write {kind}:http://host/path.", key=key)
+        return ChangeEvents(address) if kind == "trs" else BaseMembers(address)
     if kind == "size":
         return lambda: _size(directory / rest.strip())
     return lambda: _command(text, directory)

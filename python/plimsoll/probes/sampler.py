@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plimsoll.probes.probe import Clock, Probe, ProbeUnavailable
+from plimsoll.probes.probe import Clock, Observation, Observer, Probe, ProbeUnavailable
+from plimsoll.probes.probe_cost import ProbeCost
 
 _EARLY_WAKE_S = 0.05
 OnRow = Callable[[dict[str, Any]], None]
@@ -17,14 +18,15 @@ OnEvent = Callable[[str, float, str, str], None]
 
 class Sampler:
     """Rows {"t_unix", "second", "source", "values"} go to `on_row`; what happens to a probe goes to `on_event` as
-    (kind, t_unix, source, message), kind "note" or "error", once per change and not each second.
+    (kind, t_unix, source, message), kind "note" or "error", once per change and not each second. A row of an earlier
+    time than now (Observation) has `is_late` as well. `cost`: the CPU time that sampling took.
 
     If a callback fails (disk full), sampling ends, `failure` keeps the error and `stop` raises it.
     """
 
     def __init__(
         self,
-        probes: Sequence[Probe],
+        probes: Sequence[Probe | Observer],
         on_row: OnRow,
         on_event: OnEvent,
         *,
@@ -35,6 +37,7 @@ class Sampler:
         if not interval_s > 0:
             raise ValueError(f"interval_s must be above 0, is {interval_s}")
         self._probes = list(probes)
+        self.cost = ProbeCost(self._probes)
         self._on_row, self._on_event = on_row, on_event
         self._t0_unix, self._interval_s, self._clock = t0_unix, interval_s, clock
         self._unavailable: dict[str, str] = {}
@@ -72,26 +75,37 @@ class Sampler:
         """Ask every probe once. Raises only what a callback raises."""
         for probe in self._probes:
             t_unix = self._clock()
-            values = self._ask(probe, t_unix)
-            if values:
-                row = {"t_unix": t_unix, "second": self._second(t_unix), "source": probe.source, "values": values}
-                self._on_row(row)
+            with self.cost.of(probe):
+                observed = self._ask(probe, t_unix)
+            for one in observed:
+                if one.values:
+                    self._on_row(self._row(one, t_unix))
+
+    def _row(self, observed: Observation, now_unix: float) -> dict[str, Any]:
+        at_unix = now_unix if observed.at_unix is None else min(observed.at_unix, now_unix)
+        row = {"t_unix": at_unix, "second": self._second(at_unix), "source": observed.source}
+        row["values"] = dict(observed.values)
+        return row if observed.at_unix is None else row | {"is_late": True}
 
     def _second(self, t_unix: float) -> int:
         """The second of the run that a sample describes: rates taken at 13.0 s are those of [12, 13), so 12."""
         return max(0, math.floor(t_unix - self._t0_unix + _EARLY_WAKE_S) - 1)
 
-    def _ask(self, probe: Probe, t_unix: float) -> dict[str, float]:
+    def _ask(self, probe: Probe | Observer, t_unix: float) -> Sequence[Observation]:
         try:
-            values = probe.sample()
+            values = probe.observe() if isinstance(probe, Observer) else [Observation(probe.source, probe.sample())]
         except Exception as error:  # a probe reads a world that changes under it; nothing it meets may end the run
             self._lost(probe.source, t_unix, error)
-            return {}
+            self._tell_notes(probe, t_unix)
+            return ()
         if self._unavailable.pop(probe.source, None) is not None:
             self._on_event("note", t_unix, probe.source, f"{probe.source} can be read again")
+        self._tell_notes(probe, t_unix)
+        return values
+
+    def _tell_notes(self, probe: Probe | Observer, t_unix: float) -> None:
         for note in probe.take_notes():
             self._on_event("note", t_unix, probe.source, note)
-        return values
 
     def _lost(self, source: str, t_unix: float, error: Exception) -> None:
         message = str(error) or type(error).__name__

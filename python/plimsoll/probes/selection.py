@@ -2,32 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.probes.beside import Beside
+from plimsoll.probes.cgroup import CgroupProbe
 from plimsoll.probes.core_speed import CoreSpeedProbe
 from plimsoll.probes.generator import GeneratorProbe
 from plimsoll.probes.host import HostProbe
 from plimsoll.probes.network import NetworkProbe
-from plimsoll.probes.probe import Probe
+from plimsoll.probes.probe import Observer, Probe
 from plimsoll.probes.process import ProcessProbe
+from plimsoll.probes.sockets import SocketsProbe
+from plimsoll.probes.waits import WaitsProbe
 from plimsoll.study.models import Probes, ProcessSelector
 
 
 def probes_for(
-    wanted: Probes, processes: list[ProcessSelector], idle_work_s: Callable[[], float] = lambda: 0.0
-) -> list[Probe]:
-    """One probe per source: the host and the generator's limits on it, its network, each process of the target, the
-    speed of the target's cores.
+    wanted: Probes,
+    processes: list[ProcessSelector],
+    idle_work_s: Callable[[], float] = lambda: 0.0,
+    directory: Path = Path(),
+) -> list[Probe | Observer]:
+    """One probe per source: the host and the generator's limits on it, its network, each process of the target and its
+    control group, the speed of the target's cores, and what is read from elsewhere, which may be slow and is asked
+    beside.
 
-    `idle_work_s`: see HostProbe.
+    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`. Raises InputErrors with everything
+    that is wrong.
     """
-    probes: list[Probe] = []
+    probes: list[Probe | Observer] = []
     if wanted.host:
         probes += [HostProbe(idle_work_s=idle_work_s), GeneratorProbe()]
     if wanted.network:
         probes.append(NetworkProbe())
     if wanted.processes:
         probes += [ProcessProbe(selector) for selector in processes]
+    if wanted.cgroups and wanted.processes:
+        probes += [CgroupProbe(selector) for selector in processes]
+    if wanted.sockets and wanted.processes:
+        probes += [SocketsProbe(selector) for selector in processes]
+    if wanted.waits and wanted.processes:
+        probes += [WaitsProbe(selector) for selector in processes]
     if wanted.core_speed and processes:
         probes.append(CoreSpeedProbe(processes))
+    mistakes: list[InputError] = []
+    probes += [Beside(probe) for probe in _remote(wanted, directory, mistakes)]
+    probes += [Beside(probe) for probe in _jvms(wanted, processes, mistakes)]
+    if wanted.otlp is not None:
+        from plimsoll.probes.otlp.receiver import OtlpProbe
+
+        probes.append(OtlpProbe(wanted.otlp))
+    if mistakes:
+        raise InputErrors(mistakes)
     return probes
+
+
+def _remote(wanted: Probes, directory: Path, mistakes: list[InputError]) -> Iterator[Observer]:
+    """Those that read pages and files; each is imported where it is wanted."""
+    for position, prometheus in enumerate(wanted.prometheus):
+        from plimsoll.probes.prometheus.making import prometheus_probe
+
+        try:
+            yield prometheus_probe(prometheus, key=f"probes.prometheus[{position}]")
+        except InputError as error:
+            mistakes.append(error)
+    for position, telemetry in enumerate(wanted.telemetry):
+        from plimsoll.probes.telemetry import telemetry_probe
+
+        try:
+            yield telemetry_probe(telemetry, key=f"probes.telemetry[{position}]")
+        except InputError as error:
+            mistakes.append(error)
+    for logs in wanted.logs:
+        from plimsoll.probes.logs import LogProbe
+
+        yield LogProbe(logs, directory)
+    for files in wanted.files:
+        from plimsoll.probes.files import FilesProbe
+
+        yield FilesProbe(files, directory)
+
+
+def _jvms(wanted: Probes, processes: list[ProcessSelector], mistakes: list[InputError]) -> Iterator[Observer]:
+    """Java virtual machines: processes of this host, and pages of Jolokia."""
+    by_label = {one.label: one for one in processes}
+    for position, jvm in enumerate(wanted.jvm):
+        key = f"probes.jvm[{position}]"
+        if jvm.url is not None:
+            from plimsoll.probes.jvm.jolokia import jolokia_probe
+
+            try:
+                yield jolokia_probe(jvm, key=key)
+            except InputError as error:
+                mistakes.append(error)
+        elif jvm.process in by_label:
+            from plimsoll.probes.jvm.local import JvmProbe
+
+            yield JvmProbe(by_label[jvm.process], jvm.shown)
+        else:
+            there = f"Use one of {', '.join(by_label)}." if by_label else "Name it in target.processes."
+            what = f"no process of the target is called {jvm.process!r}"
+            mistakes.append(InputError(what, there, key=f"{key}.process"))

@@ -38,7 +38,7 @@ HANDLED = {
         "data_volume",
     ),
     *("verdict", "a", "b", "margin", "pairs_planned", "parts"),
-    *("facts", "evidence", "trouble", "failed_share"),
+    *("facts", "evidence", "trouble", "failed_share", "tables", "database"),
 }
 
 
@@ -63,6 +63,18 @@ class Gauge:
 
 
 @dataclass(frozen=True)
+class FindingTable:
+    """A table of a finding: rows of cells, as many as columns; columns of `codes` hold SQL or the like."""
+
+    title: str
+    note: str
+    columns: list[str]
+    rows: list[list[str]]
+    words: frozenset[int] = frozenset()
+    codes: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
 class FindingView:
     """What a reader sees of a finding, top to bottom."""
 
@@ -78,6 +90,7 @@ class FindingView:
     next_steps: list[str]
     gauge: Gauge | None
     sentences: list[str] = field(default_factory=list)
+    tables: list[FindingTable] = field(default_factory=list)
 
 
 def as_mapping(finding: Any) -> dict[str, Any]:
@@ -114,7 +127,17 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
         sentences=_texts(finding.get("sentences")),
+        tables=[_table(entry) for entry in finding.get("tables") or () if isinstance(entry, Mapping)],
     )
+
+
+def _table(entry: Mapping[str, Any]) -> FindingTable:
+    columns = [str(name) for name in entry.get("columns") or ()]
+    rows = [[str(cell) for cell in row] for row in entry.get("rows") or () if len(row) == len(columns)]
+    words, codes = (
+        frozenset(columns.index(n) for n in entry.get(key) or () if n in columns) for key in ("words", "codes")
+    )
+    return FindingTable(str(entry.get("title") or ""), str(entry.get("note") or ""), columns, rows, words, codes)
 
 
 def _is_unanswered(finding: Mapping[str, Any]) -> bool:
@@ -125,10 +148,11 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
 
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:
-    """Why it is invalid, then what to know before trusting it; each once, and not the generator's own words again."""
+    """Why it is invalid, then what to know before trusting it; each once, and not again what the answer or the
+    generator's own words say."""
     keys = ("invalid_because", "reasons", "anomalies", "notes", "warnings")
     said = dict.fromkeys(text for key in keys for text in _texts(finding.get(key)))
-    known = (section(finding, "generator").get("words"), finding.get("answer") if _is_unanswered(finding) else None)
+    known = (section(finding, "generator").get("words"), finding.get("answer"))
     return [text for text in said if not any(text in str(words) for words in known if words)]
 
 
@@ -143,7 +167,7 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
     elif is_number(capacity.get("good")):
         yield "Not carried from", "not reached"
     if is_number(capacity.get("rate_per_s")):
-        yield "At that level", f"{wording.number(capacity['rate_per_s'])} iterations/s"
+        yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
     if is_number(capacity.get("requests_per_s")):
         yield "Requests", f"{wording.number(capacity['requests_per_s'])} /s"
     interval = capacity.get("interval")
@@ -175,6 +199,10 @@ def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
     return words
 
 
+# Of the others it is 1, or a share of something else, which the evidence tells.
+_WITH_UTILISATION = ("cpu", "cpu_quota", "disk", "memory", "memory_limit", "pool")
+
+
 def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if not limited:
         return
@@ -186,7 +214,7 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     where = str(limited.get("where") or "")
     kind_words = "cannot tell" if unknown else kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
     yield "Limited by", kind_words if unknown or not where else f"{kind_words}, {where}"
-    if is_number(limited.get("utilisation")):
+    if is_number(limited.get("utilisation")) and kind in _WITH_UTILISATION:
         yield "Its utilisation", wording.percent(limited["utilisation"])
 
 

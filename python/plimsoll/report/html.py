@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from plimsoll.errors import RunDirectoryError
 
 if TYPE_CHECKING:
+    import jinja2
+
     from plimsoll.report.run_evidence import RunEvidence
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -27,7 +29,7 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     out = Path(out) if out is not None else run_dir / "report.html"
     text = render(read_run(run_dir))
     try:
-        _replace(out, text)
+        replace_file(out, text)
     except OSError as error:
         raise RunDirectoryError(
             f"The report cannot be written to {out}: {error.strerror or error}",
@@ -38,31 +40,41 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
 
 def render(run: RunEvidence) -> str:
     """The page of a run as text."""
-    import jinja2
-
     from plimsoll.report import charts, page
 
-    environment = jinja2.Environment(
+    content = page.build(run)
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            page=content,
+            specifications={chart.key: chart.specification for chart in content.charts},
+            drawings={chart.key: charts.static_svg(chart.specification) for chart in content.charts},
+            configuration=charts.page_configuration(),
+            library=charts.browser_library() if content.charts else "",
+            style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+            script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
+        )
+    )
+
+
+def environment() -> jinja2.Environment:
+    """Where the pages' templates are."""
+    import jinja2
+
+    found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
-    content = page.build(run)
-    return environment.get_template("report.html.j2").render(
-        page=content,
-        specifications={chart.key: chart.specification for chart in content.charts},
-        drawings={chart.key: charts.static_svg(chart.specification) for chart in content.charts},
-        configuration=charts.page_configuration(),
-        library=charts.browser_library() if content.charts else "",
-        style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
-        script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
-    )
+    found.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    return found
 
 
-def _replace(out: Path, text: str) -> None:
+def replace_file(out: Path, text: str) -> None:
+    """Write the file aside and rename it, so that a reader never sees half of it. OSError if that fails."""
     descriptor, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     aside = Path(name)
     try:

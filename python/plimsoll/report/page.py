@@ -250,7 +250,15 @@ def _steps_at(steps: list[Step], level: float) -> list[Step]:
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
     """Events other than levels and steps, which the table of steps shows: second, kind, words."""
-    skipped = {"level", "step_started", "step_ended", "experiment_started", "capacity_result", "data_volume"}
+    skipped = {
+        "level",
+        "step_started",
+        "step_ended",
+        "experiment_started",
+        "capacity_result",
+        "data_volume",
+        "judgement",
+    }
     skipped |= {"switch", "ready"} if run.plan else set()
     skipped |= {
         "hold_result",
@@ -261,6 +269,9 @@ def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
         "grow_settings",
         "forecast",
         "drain_settings",
+        "database_statement",
+        "database_step",
+        "database_run",
     }
     rows = []
     for event in run.events:

@@ -11,7 +11,7 @@ from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, 
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.runs import RunReader, Series, Snapshot
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.minute_blocks import Merged
 
 # The first of these that an operation or request has is the time that is reported for it.
 OPERATION_TIMES = ("iteration_response_time", "iteration_duration")
@@ -57,9 +57,16 @@ def read_run(run_dir: Path) -> RunEvidence:
         end_s = seconds[-1][0] + 1 if seconds else 0
         run.steps = steps_from_events(run.events, end_s) or steps_from_levels(seconds)
     run.operation_metric, run.request_metric = reader.first_metric(OPERATION_TIMES), reader.first_metric(REQUEST_TIMES)
-    shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
-    for snapshot in reader.snapshots(metrics=shown):
+    for snapshot in reader.snapshots(metrics=()):
         _add_second(run, snapshot)
+    shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
+    bounds = {bound for step in run.steps for bound in (step.measured_from_s, step.end_s)}
+    begins = [moment.start_s for moment in run.timeline.bins]
+    for merged in reader.merged(shown, (bounds, ("scenario", "name", "url")), (begins, ())):
+        if merged.cut == 0:
+            _add_to_steps(run, merged)
+        else:
+            _add_to_bin(run, merged)
     for line in reader.resources():
         if isinstance(line.get("values"), Mapping) and isinstance(line.get("second"), int | float):
             run.resources.add(int(line["second"]), str(line.get("source", "unknown")), line["values"])
@@ -70,17 +77,35 @@ def read_run(run_dir: Path) -> RunEvidence:
 
 
 def _add_second(run: RunEvidence, snapshot: Snapshot) -> None:
-    second = snapshot.second
-    run.duration_s = max(run.duration_s, second + 1)
-    steps = [step for step in run.steps if step.measured_from_s <= second < step.end_s]
+    run.duration_s = max(run.duration_s, snapshot.second + 1)
     moment = _bin(snapshot)
-    for step in steps:
+    for step in _steps_at(run, snapshot.second):
         step.planned += moment.planned
         step.done += moment.done
         step.backlog_end, step.in_flight_end = moment.backlog, moment.in_flight
-    for series in snapshot.series:
-        _add_series(run, steps, moment, series)
     run.timeline.add(moment)
+
+
+def _add_to_steps(run: RunEvidence, merged: Merged) -> None:
+    """Add what was seen in seconds of the same steps to them and to the whole run."""
+    steps = _steps_at(run, merged.from_s)
+    for series in merged.series:
+        _add_series(run, steps, series)
+
+
+def _add_to_bin(run: RunEvidence, merged: Merged) -> None:
+    """Add what was seen in seconds of one bin, whatever its tags."""
+    moment = run.timeline.at(merged.from_s)
+    for series in merged.series:
+        if series.metric == run.times_metric:
+            moment.times.times.add_series(series)
+        elif series.metric == "http_req_failed":
+            moment.times.add_failures(series)
+    moment.times.times.settle()
+
+
+def _steps_at(run: RunEvidence, second: int) -> list[Step]:
+    return [step for step in run.steps if step.measured_from_s <= second < step.end_s]
 
 
 def _bin(snapshot: Snapshot) -> Bin:
@@ -99,8 +124,8 @@ def _bin(snapshot: Snapshot) -> Bin:
     )
 
 
-def _add_series(run: RunEvidence, steps: list[Step], moment: Bin, series: Series) -> None:
-    """Add one series to the whole run, the steps in force and the moment."""
+def _add_series(run: RunEvidence, steps: list[Step], series: Series) -> None:
+    """Add one series to the whole run and the steps in force."""
     operation = str(series.tags.get("scenario") or "default")
     request = str(series.tags.get("name") or series.tags.get("url") or "")
     places: list[RunEvidence | Step] = [run, *steps]
@@ -111,10 +136,9 @@ def _add_series(run: RunEvidence, steps: list[Step], moment: Bin, series: Series
         for place in places:
             place.requests.setdefault(request, Tally()).times.add_series(series)
     if series.metric == run.times_metric:
-        for tally in [moment.times, *(step.times for step in steps)]:
-            tally.times.add_series(series)
+        for step in steps:
+            step.times.times.add_series(series)
     if series.metric == "http_req_failed":
-        moment.times.add_failures(series)
         for place in places:
             place.operations.setdefault(operation, Tally()).add_failures(series)
             place.requests.setdefault(request, Tally()).add_failures(series)
@@ -139,58 +163,10 @@ def read_findings(run_dir: Path) -> list[dict[str, Any]]:
     """
     reader = RunReader(run_dir)
     written = [dict(finding) for finding in reader.findings() if isinstance(finding, Mapping)]
-    return written or _partial_findings(reader)
+    if written or reader.manifest.get("experiment") == "analyze":
+        return written
+    from plimsoll.findings.beside import findings_beside
+    from plimsoll.findings.of_run import findings_of_run
 
-
-def _partial_findings(reader: RunReader) -> list[dict[str, Any]]:
-    if reader.manifest.get("experiment") == "run":
-        from plimsoll.findings.run import run_finding_of
-
-        status = "interrupted" if reader.state in ("interrupted", "killed", "running") else reader.state
-        found = run_finding_of(
-            reader.snapshots(metrics=[reader.first_metric(RESPONSE_METRICS) or ""]),
-            reader.resources(),
-            status=status,
-            run_path=str(reader.path),
-        )
-        return [found] if found else []
-    if reader.plan():
-        from plimsoll.findings.of_trials import finding_of_trials
-
-        return [finding_of_trials(reader, status="interrupted" if reader.state != "failed" else "failed")]
-    if reader.manifest.get("experiment") in ("hold", "grow", "drain"):
-        return _partial_long_run(reader)
-    proven = any("measured_from_s" in event for event in reader.events("step_ended"))
-    if reader.manifest.get("experiment") != "capacity" or not proven:
-        return []
-    from plimsoll.findings.capacity import capacity_findings, result_of_run
-    from plimsoll.findings.further import further_findings
-
-    study = reader.manifest.get("study") or {}
-    findings = capacity_findings(
-        result_of_run(reader),
-        reader,
-        expected_users=study.get("expected_users"),
-        objectives=study.get("objectives") or (),
-        run_path=str(reader.path),
-    )
-    return findings + further_findings(findings[0], reader)
-
-
-def _partial_long_run(reader: RunReader) -> list[dict[str, Any]]:
-    """What a killed hold, grow or drain proves; their findings read the run directory anyway."""
-    if next(iter(reader.snapshots(metrics=())), None) is None:
-        return []
-    path, experiment = str(reader.path), reader.manifest["experiment"]
-    if experiment == "grow":
-        from plimsoll.findings.grow import grow_findings
-
-        return grow_findings(reader, run_path=path)
-    if experiment == "drain":
-        from plimsoll.findings.drain import drain_findings
-
-        return drain_findings(reader, run_path=path)
-    from plimsoll.findings.hold import hold_findings
-
-    study = reader.manifest.get("study") or {}
-    return hold_findings(reader, objectives=study.get("objectives") or (), run_path=path)
+    found = findings_of_run(reader)
+    return found + findings_beside(reader, found)

@@ -12,6 +12,7 @@ from typing import Any
 
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number
+from plimsoll.runs.stretches import level_stretches
 
 SHORTEST_STRETCH_S = 3
 MOST_STRETCHES = 60
@@ -151,11 +152,6 @@ def steps_from_levels(levels: Iterable[tuple[int, float]]) -> list[Step]:
 
     A load that changes all the time has no steps: more than MOST_STRETCHES give an empty list.
     """
-    steps: list[Step] = []
-    for second, level in levels:
-        if steps and steps[-1].level == level and steps[-1].end_s == second:
-            steps[-1].end_s = second + 1
-        else:
-            steps.append(Step(level, second, second + 1))
-    kept = [step for step in steps if step.level > 0 and step.duration_s >= SHORTEST_STRETCH_S]
+    steps = [Step(*stretch) for stretch in level_stretches(levels)]
+    kept = [step for step in steps if step.duration_s >= SHORTEST_STRETCH_S]
     return kept if len(kept) <= MOST_STRETCHES else []

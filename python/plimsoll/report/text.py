@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from plimsoll.report.finding_view import FindingView, as_mapping, view
 
 WIDTH = 100
+HOLD = "\N{NO-BREAK SPACE}"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|h|[KMGT]?i?B)(?!\w))")
 
 
 def answer_lines(findings: Iterable[Any]) -> str:
@@ -22,10 +25,23 @@ def answer_lines(findings: Iterable[Any]) -> str:
     return "\n\n".join("\n".join(_lines(item)) for item in views)
 
 
+def table_lines(findings: Iterable[Any]) -> str:
+    """The tables of the findings as plain lines, one column as wide as its widest cell; each begins with an empty
+    line. Control characters are dropped."""
+    lines = []
+    for table in (table for finding in findings for table in view(as_mapping(finding)).tables):
+        rows = [[_clean(cell) for cell in row] for row in [table.columns, *table.rows]]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines += ["", _clean(table.title), *_wrapped(table.note, "  ")]
+        lines += [f"  {'  '.join(map(str.ljust, row, widths))}".rstrip() for row in rows]
+    return "\n".join(lines)
+
+
 def _lines(item: FindingView) -> list[str]:
     lines = [_clean(item.question), *_wrapped(item.answer, "  ")]
     if not item.valid and not item.unanswered:
-        lines += _wrapped("INVALID: this is not a result of the target. See the reasons below.", "  ")
+        where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
+        lines += _wrapped(f"INVALID: this is not a result of the target. {where}", "  ")
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {_clean(label):<{width}}  {_clean(value)}" for label, value in item.facts]
     lines += [line for text in item.sentences for line in _wrapped(f"- {text}", "  ")]
@@ -39,9 +55,10 @@ def _lines(item: FindingView) -> list[str]:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        _clean(text), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
-    )
+    """Lines of WIDTH; a number stays on one line with its unit."""
+    held = _BEFORE_UNIT.sub(HOLD, _clean(text))
+    lines = textwrap.wrap(held, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    return [line.replace(HOLD, " ") for line in lines]
 
 
 def _clean(text: str) -> str:

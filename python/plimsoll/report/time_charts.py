@@ -91,9 +91,45 @@ def resource_charts(run: RunEvidence) -> list[Chart]:
             "Count",
             _values(run, lambda name: name in ("threads", "open_files", "processes"), named=True),
         ),
+        *_database_charts(run),
         *_given_charts(run),
     ]
     return _built(charts, run.duration_s)
+
+
+def _database_charts(run: RunEvidence) -> Iterable[tuple[str, str, str, str, Sequence[Point]]]:
+    """What the databases told each second."""
+    if not any(source.startswith(("postgresql:", "mysql:")) for source in run.resources.values):
+        return
+    states = ("connections_active", "connections_idle", "connections_idle_in_transaction", "lock_waits")
+    yield (
+        "database-connections",
+        "Database connections",
+        "Sessions by what they do; lock waits are active ones that wait for another's lock.",
+        "Sessions",
+        _values(run, lambda name: name in states, named=True),
+    )
+    yield (
+        "database-transactions",
+        "Database transactions",
+        "Committed and rolled back.",
+        "Transactions per second",
+        _values(run, lambda name: name in ("commits_per_s", "rollbacks_per_s"), named=True),
+    )
+    yield (
+        "database-rows",
+        "Rows read by sequential scans",
+        "Rows of tables that were read from the beginning to the end; many of them point to a missing index.",
+        "Rows per second",
+        _values(run, lambda name: name == "sequential_rows_per_s"),
+    )
+    yield (
+        "database-cache",
+        "Database cache",
+        "Share of the blocks that were found in the database's own memory.",
+        "%",
+        _values(run, lambda name: name == "cache_hit_share", 100),
+    )
 
 
 def _given_charts(run: RunEvidence) -> Iterable[tuple[str, str, str, str, Sequence[Point]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,6 +57,10 @@ class Timeline:
             self.bins.append(second)
         while len(self.bins) > MOST_BINS:
             self._halve()
+
+    def at(self, second: int) -> Bin:
+        """The bin of a second that was added."""
+        return self.bins[bisect.bisect_right(self.bins, second, key=lambda moment: moment.start_s) - 1]
 
     def _halve(self) -> None:
         self.width_s *= 2

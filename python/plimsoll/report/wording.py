@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
+from plimsoll.findings.words import size_words
+
 NOTHING = "–"
 VERDICT_WORDS = {
     "good": "carried",
@@ -64,12 +66,7 @@ def size(count_bytes: Any) -> str:
     """Bytes with a binary unit: 1.5e8 -> "143 MiB"."""
     if not is_number(count_bytes):
         return NOTHING
-    value = float(count_bytes)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(value) < 1024:
-            return f"{number(value)} {unit}"
-        value /= 1024
-    return f"{number(value)} TiB"
+    return size_words(count_bytes)
 
 
 def moment(unix_s: Any) -> str:

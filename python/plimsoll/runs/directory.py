@@ -3,6 +3,7 @@
     runs/<UTC yyyymmdd-HHMMSS>-<experiment>-<4 hex>/
       manifest.json                       what was run, where, with what outcome
       series.jsonl                        one snapshot a line
+      minutes.jsonl                       what answers need of it in columns, for fast reading; may be missing
       resources.jsonl, events.jsonl       facts of the server side; what happened when
       findings.json                       the answers
       plan.json, trials.jsonl             what was to be tried, and one trial a line (compare, decompose, sweep)
@@ -33,6 +34,7 @@ SCHEMA = 1
 MANIFEST, FINDINGS = "manifest.json", "findings.json"
 PLAN, TRIALS = "plan.json", "trials.jsonl"
 SERIES, RESOURCES, EVENTS = "series.jsonl", "resources.jsonl", "events.jsonl"
+MINUTES = "minutes.jsonl"
 SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parquet", "resources.parquet"
 LOGS = "logs"
 RESERVE = ".reserve"
@@ -61,6 +63,16 @@ def run_error(doing: str, path: Path, error: OSError) -> RunDirectoryError:
 
 def make_run_directory(run_root: Path, experiment: str, now_unix: float) -> Path:
     """Create runs/<UTC time>-<experiment>-<4 hex>/ with logs/ in it; only its owner may enter."""
+    path = make_named_directory(run_root, experiment, now_unix)
+    try:
+        (path / LOGS).mkdir()
+    except OSError as error:
+        raise run_error("make a run directory in", run_root, error) from error
+    return path
+
+
+def make_named_directory(run_root: Path, experiment: str, now_unix: float) -> Path:
+    """Create runs/<UTC time>-<experiment>-<4 hex>/; only its owner may enter."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now_unix))
     slug = re.sub(r"[^A-Za-z0-9_.]+", "_", experiment).strip("_.") or "run"
     try:
@@ -72,7 +84,6 @@ def make_run_directory(run_root: Path, experiment: str, now_unix: float) -> Path
                 break
             except FileExistsError:
                 continue
-        (path / LOGS).mkdir()
     except OSError as error:
         raise run_error("make a run directory in", run_root, error) from error
     return path
@@ -170,6 +181,11 @@ class LineFile:
             raise run_error("open", path, error) from error
         try_lock(self._handle)
         self._end = os.fstat(self._handle).st_size
+
+    @property
+    def end(self) -> int:
+        """The byte at which the next line starts."""
+        return self._end
 
     def take_back_torn_line(self) -> None:
         """Remove what a killed writer left of its last line, so that the next one stands alone."""

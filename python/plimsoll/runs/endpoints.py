@@ -18,6 +18,7 @@ from plimsoll.runs.snapshot import Series, Snapshot
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
 WORK_METRIC = "iteration_duration"
 QUANTILES = {"p50_ms": 0.50, "p90_ms": 0.90, "p95_ms": 0.95, "p99_ms": 0.99}
+METRICS = (*RESPONSE_METRICS, WORK_METRIC, "http_req_failed")  # all that is read of a second
 MOST_REQUESTS = 100
 Key = tuple[str | None, str | None]
 ALL: Key = (None, None)

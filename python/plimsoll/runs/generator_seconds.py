@@ -9,12 +9,15 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from plimsoll.runs.histogram import Histogram
+
 SOURCE = "generator"
-_MOST_PENDING = 512  # arrays of buckets kept apart before they are merged
+_MOST_PENDING = 128  # arrays of buckets kept apart before they are merged
 # The first of these that a run has is its response time.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
 
@@ -56,15 +59,21 @@ class GeneratorSeconds:
         if len(self._pending) >= _MOST_PENDING:
             self._settle()
 
+    def add_times(self, times: Histogram) -> None:
+        """Add response times of seconds that were added without their series."""
+        counts = zip(times.bucket_index.tolist(), times.bucket_count.tolist(), strict=True)
+        self._buckets.update(dict(counts))
+
     def _settle(self) -> None:
         """Merge the arrays that were added since."""
         if self._pending:
             import numpy as np  # a run without a report does without
 
+            from plimsoll.runs.histogram import merge_counts
+
             pairs = np.concatenate(self._pending)
             self._pending = []
-            index, place = np.unique(pairs[:, 0], return_inverse=True)
-            counts = np.bincount(place, pairs[:, 1]).astype(np.int64)
+            index, counts = merge_counts(pairs[:, 0], pairs[:, 1])
             self._buckets.update(dict(zip(index.tolist(), counts.tolist(), strict=True)))
 
     def add_row(self, row: Mapping[str, Any]) -> None:

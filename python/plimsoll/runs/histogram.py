@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from plimsoll.runs.snapshot import Series
 
 DROPPED_BITS = 42
-_MOST_PENDING = 256  # additions kept apart before they are merged, so that memory stays bounded
+_MOST_PENDING = 256  # additions kept apart before they are merged, so that memory stays bounded;
+_MOST_PENDING_BUCKETS = 8192  # and this many buckets of them
+_DENSE = 1 << 16  # buckets from the least to the greatest that are counted in an array, each in its place
 _RANK_SLACK = 1e-9  # 0.07 × 100 is 7.000000000000001 in floats, and means rank 7
 
 
@@ -49,6 +51,19 @@ def bucket_middle(index: ArrayLike) -> NDArray[np.float64]:
     return lower + (upper - lower) / 2
 
 
+def merge_counts(index: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Bucket indices, ascending and each once, and the sum of their counts; arguments and results of shape (n,)."""
+    if not index.size:
+        return index, count
+    low, high = int(index.min()), int(index.max())
+    if high - low < max(_DENSE, 4 * index.size):  # an array of sums, exact up to 2⁵³, costs less than sorting
+        sums = np.bincount(index - low, weights=count)
+        place = np.flatnonzero(sums > 0)
+        return place + low, sums[place].astype(np.int64)
+    found, place = np.unique(index, return_inverse=True)
+    return found, np.bincount(place, weights=count).astype(np.int64)
+
+
 class Histogram:
     """Counts per bucket, with exact count, sum, minimum and maximum. Empty when made without arguments."""
 
@@ -60,6 +75,7 @@ class Histogram:
         self._index = np.empty(0, np.int64)
         self._count = np.empty(0, np.int64)
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._pending_buckets = 0
 
     @classmethod
     def from_values(cls, values: ArrayLike) -> Histogram:
@@ -97,33 +113,32 @@ class Histogram:
         self, index: NDArray[np.int64], count: NDArray[np.int64], total: float, minimum: float, maximum: float
     ) -> None:
         self._pending.append((index, count))
+        self._pending_buckets += index.size
         self.count += int(count.sum())
         self.sum += total
         self.min, self.max = min(self.min, minimum), max(self.max, maximum)
-        if len(self._pending) >= _MOST_PENDING:
-            self._settle()
+        if len(self._pending) >= _MOST_PENDING or self._pending_buckets >= _MOST_PENDING_BUCKETS:
+            self.settle()
 
-    def _settle(self) -> None:
-        """Merge what was added since; afterwards indices are sorted and unique."""
+    def settle(self) -> None:
+        """Merge what was added since, which frees memory and changes no number."""
         if not self._pending:
             return
         index = np.concatenate([self._index, *(pair[0] for pair in self._pending)])
         count = np.concatenate([self._count, *(pair[1] for pair in self._pending)])
-        self._pending = []
-        self._index, place = np.unique(index, return_inverse=True)
-        self._count = np.zeros(self._index.size, np.int64)
-        np.add.at(self._count, place, count)
+        self._pending, self._pending_buckets = [], 0
+        self._index, self._count = merge_counts(index, count)
 
     @property
     def bucket_index(self) -> NDArray[np.int64]:
         """Indices of the buckets in use, ascending; shape (n,)."""
-        self._settle()
+        self.settle()
         return self._index
 
     @property
     def bucket_count(self) -> NDArray[np.int64]:
         """Values in each of these buckets; shape (n,)."""
-        self._settle()
+        self.settle()
         return self._count
 
     @property

@@ -70,13 +70,13 @@ def _idle_file_bytes(folder: Path) -> int:
     return int(stat.get("total_inactive_file") or stat.get("inactive_file") or 0)
 
 
-def cgroup_folders(controller: str, root: Path = Path("/")) -> list[Path]:
-    """The folders of this process' cgroup and of those around it, innermost first (cgroup 2, else 1; cgroups(7)).
+def cgroup_folders(controller: str, root: Path = Path("/"), process: str | int = "self") -> list[Path]:
+    """The folders of the process' cgroup and of those around it, innermost first (cgroup 2, else 1; cgroups(7)).
 
     In a container that does not show the path it is the top one, which is the container's own.
     """
     top, inner = root / "sys/fs/cgroup", ""
-    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
+    for line in (_read(root / f"proc/{process}/cgroup") or "").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if controller in controllers.split(","):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +25,8 @@ from plimsoll.runs.snapshot import Series, Snapshot
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from plimsoll.runs.minute_blocks import Block, Merged
 
 State = Literal["finished", "interrupted", "failed", "running", "killed"]
 
@@ -76,11 +79,15 @@ class RunReader:
         and their buckets may be an array of shape (n, 2)."""
         lines = self.path / directory.SERIES
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
-            from plimsoll.runs import tables
-
-            seconds = tables.read_table(self.path / directory.SECONDS_TABLE)
-            wanted = lambda second: _within(second, from_s, to_s)  # noqa: E731
-            yield from tables.snapshots_from(seconds, self.path / directory.SERIES_TABLE, wanted)
+            yield from self._from_tables(from_s, to_s)
+            return
+        if metrics is not None and (self.path / directory.MINUTES).exists():
+            for block in self._blocks(metrics, from_s):
+                for snapshot in block.snapshots():
+                    if to_s is not None and snapshot.second >= to_s:
+                        return
+                    if _within(snapshot.second, from_s, to_s):
+                        yield snapshot
             return
         start = 0
         if self._index and from_s is not None:
@@ -97,6 +104,43 @@ class RunReader:
                 return
             if _within(second, from_s, to_s):
                 yield snapshot
+
+    def whole_seconds(self, metrics: Iterable[str], *, with_buckets: bool = True) -> Iterator[Snapshot]:
+        """Every second, in order, with one series for each of these metrics: all its tags together, without tags, its
+        buckets an array of shape (n, 2) in any order (if they are needed). Trends, rates and counters only."""
+        for block in self._blocks(metrics, with_buckets=with_buckets):
+            yield from block.whole_seconds()
+
+    def merged(self, metrics: Iterable[str], *cuts: tuple[Iterable[float], Sequence[str]]) -> Iterator[Merged]:
+        """The series of these metrics added up, in each way of `cuts` = (edges, tags): over the seconds between two
+        edges (elapsed s), apart by these tags. `Merged.cut` says of which. The run is read once.
+
+        In order of time; of what lies between two edges, several may come. Trends, rates and counters only. What
+        happened in a window is the sum of those that begin in it, if its ends are edges.
+        """
+        ways = [(sorted(edges), tags) for edges, tags in cuts]
+        for block in self._blocks(metrics):
+            for cut, (edges, tags) in enumerate(ways):
+                yield from block.merged(edges, tags, cut)
+
+    def _blocks(
+        self, metrics: Iterable[str], from_s: float | None = None, *, with_buckets: bool = True
+    ) -> Iterator[Block]:
+        from plimsoll.runs import minute_blocks
+
+        lines, wanted = self.path / directory.SERIES, frozenset(metrics)
+        if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
+            found = (_with_only(snapshot, wanted) for snapshot in self._from_tables(from_s, None))
+            return minute_blocks.blocks_of(found)
+        minutes = self.path / directory.MINUTES
+        return minute_blocks.blocks_of_run(minutes, lines, wanted, from_s, with_buckets=with_buckets)
+
+    def _from_tables(self, from_s: float | None, to_s: float | None) -> Iterator[Snapshot]:
+        from plimsoll.runs import tables
+
+        seconds = tables.read_table(self.path / directory.SECONDS_TABLE)
+        wanted = lambda second: _within(second, from_s, to_s)  # noqa: E731
+        return tables.snapshots_from(seconds, self.path / directory.SERIES_TABLE, wanted)
 
     @staticmethod
     def _parsed(lines: Path, start: int, metrics: Iterable[str] | None) -> Iterator[tuple[int, Snapshot]]:
@@ -261,6 +305,10 @@ class RunReader:
         if self._has_table(name):
             return tables.read_table(self.path / name)
         return tables.table_of(schema, rows)
+
+
+def _with_only(snapshot: Snapshot, metrics: frozenset[str]) -> Snapshot:
+    return replace(snapshot, series=tuple(one for one in snapshot.series if one.metric in metrics))
 
 
 def _within(second: float, from_s: float | None, to_s: float | None) -> bool:

@@ -16,7 +16,8 @@ Buckets = Any  # tuple[tuple[int, int], ...] or NDArray[np.int64]; numpy is not 
 Kind = Literal["trend", "counter", "rate", "gauge"]
 
 _TREND = ("count", "sum", "min", "max")
-_FIELDS: dict[str, tuple[str, ...]] = {
+# The values of a kind of series; a trend has buckets too.
+FIELDS: dict[str, tuple[str, ...]] = {
     "trend": _TREND,
     "counter": ("value",),
     "rate": ("passes", "total"),
@@ -49,7 +50,7 @@ class Series:
     def from_json(cls, data: Mapping[str, Any]) -> Series:
         """From a plain mapping; raises KeyError without metric or kind."""
         kind = data["kind"]
-        given = {name: data[name] for name in _FIELDS.get(kind, ()) if data.get(name) is not None}
+        given = {name: data[name] for name in FIELDS.get(kind, ()) if data.get(name) is not None}
         if kind == "trend":
             given["buckets"] = tuple((pair[0], pair[1]) for pair in data.get("buckets") or ())
         return cls(metric=data["metric"], kind=kind, tags=data.get("tags") or {}, **given)
@@ -57,7 +58,7 @@ class Series:
     def to_json(self) -> dict[str, Any]:
         """The plain mapping that a line of series.jsonl holds."""
         data: dict[str, Any] = {"metric": self.metric, "kind": self.kind, "tags": dict(self.tags)}
-        data |= {name: getattr(self, name) for name in _FIELDS.get(self.kind, ())}
+        data |= {name: getattr(self, name) for name in FIELDS.get(self.kind, ())}
         if self.kind == "trend":
             data["buckets"] = [list(pair) for pair in self.buckets]
         return data

@@ -18,6 +18,7 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
+from plimsoll.runs.minutes import MinuteWriter
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.study.secrets import Redactor
 
@@ -58,6 +59,7 @@ class RunWriter:
         self._finished = False
         self._clean_tags: dict[str, str] = {}
         self._series = LineFile(path / directory.SERIES)
+        self._minutes = MinuteWriter(path / directory.MINUTES)
         self._resources = LineFile(path / directory.RESOURCES)
         self._events = LineFile(path / directory.EVENTS)
         self._trials: LineFile | None = None
@@ -126,11 +128,13 @@ class RunWriter:
             self._write_manifest()
 
     def append_snapshot(self, snapshot: Snapshot | Mapping[str, Any]) -> None:
-        """Append one second to series.jsonl."""
+        """Append one second to series.jsonl, and each full minute to minutes.jsonl."""
         data = snapshot.to_json() if isinstance(snapshot, Snapshot) else dict(snapshot)
         with self._lock:
             data["series"] = [{**item, "tags": self._tags(item.get("tags") or {})} for item in data.get("series") or ()]
+            begin = self._series.end
             self._series.append(data)
+            self._minutes.add(data, begin, self._series.end)
 
     def append_resource(self, row: Mapping[str, Any]) -> None:
         """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl."""
@@ -176,6 +180,7 @@ class RunWriter:
             self._finished = True
             failure: RunDirectoryError | None = None
             try:
+                self._minutes.close()
                 if self._tables:
                     from plimsoll.runs.tables import write_tables  # pyarrow and numpy cost 0.2 s to import
 

@@ -28,6 +28,7 @@ RISE, RISE_SD = 0.05, 0.10
 FEWEST_LEVELS = 3
 LEAST_SD_SHARE = 0.002
 CONFIDENCE = 0.95
+WITHIN = 1.25
 _FARTHEST = 50.0
 _STEPS = 4000
 Array = NDArray[np.float64]
@@ -82,6 +83,62 @@ def reach_along_curve(
         beyond=middle * scale / float(rate.max()),
         from_share=float(at.max()) / budget,
     )
+
+
+@dataclass(frozen=True)
+class Use:
+    """`used` of a resource at throughput `per_s`, with its 95 % `interval`; `beyond`: per_s ÷ highest throughput
+    measured."""
+
+    per_s: float
+    used: float
+    interval: tuple[float, float]
+    beyond: float
+
+
+def use_along_curve(used: ArrayLike, per_s: ArrayLike, at_per_s: float, weights: ArrayLike | None = None) -> Use | None:
+    """What a throughput would use, the inverse question, by the same curve and prior: at `at_per_s`, or at the highest
+    throughput measured if that is more, demand differs from that of light load by RISE ± RISE_SD of it.
+
+    None below FEWEST_LEVELS different throughputs, or where use does not rise with them.
+    """
+    at, rate = np.asarray(used, dtype=float), np.asarray(per_s, dtype=float)
+    if at_per_s <= 0:
+        raise ValueError(f"a throughput is above 0, got {at_per_s}")
+    if np.unique(rate).size < FEWEST_LEVELS:
+        return None
+    weight = np.ones_like(at) if weights is None else np.asarray(weights, dtype=float)
+    weight = weight / weight.mean()
+    line = fit_line(at, rate)
+    if line is None or line.per_request_s <= 0:
+        return None
+    scale = max(at_per_s, float(rate.max()))
+    rise = line.per_request_s * scale
+    least = LEAST_SD_SHARE * rise
+    variance, freedom, found, inverse = (0.01 * rise) ** 2, 1.0, np.zeros(3), np.zeros((3, 3))
+    for _ in range(4):
+        found, inverse, misfit, freedom = _mixed(at, rate / scale, weight, variance, rise)
+        variance = max(least**2, misfit / freedom)
+    place = at_per_s / scale
+    row = np.array([1.0, place, place**2])
+    value, half = float(row @ found), _t(freedom) * float(np.sqrt(row @ inverse @ row))
+    return Use(at_per_s, max(0.0, value), (max(0.0, value - half), value + half), at_per_s / float(rate.max()))
+
+
+def use_in_proportion(used: ArrayLike, per_s: ArrayLike, at_per_s: float) -> Use | None:
+    """The same from readings of shape (n,) of one load, which do not tell a curve: in proportion, with the interval of
+    their scatter, and beyond the load measured with the prior as well. None below FEWEST_LEVELS readings."""
+    at, rate = np.asarray(used, dtype=float), np.asarray(per_s, dtype=float)
+    if at.size < FEWEST_LEVELS or at.sum() <= 0:
+        return None
+    demand = float(at.sum() / rate.sum())
+    half = _t(at.size - 1) * float(np.std(at / rate, ddof=1)) / np.sqrt(at.size) / demand
+    beyond = at_per_s / float(rate.max())
+    far = beyond > WITHIN or beyond < 1 / WITHIN
+    middle = 1 + RISE if beyond > WITHIN else 1.0
+    half = float(np.hypot(half, _t(1000) * RISE_SD if far else 0.0))
+    value = demand * at_per_s * middle
+    return Use(at_per_s, value, (max(0.0, value * (1 - half)), value * (1 + half)), beyond)
 
 
 def _mixed(used: Array, x: Array, weight: Array, variance: float, demand: float) -> tuple[Array, Array, float, float]:

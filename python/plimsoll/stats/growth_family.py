@@ -7,14 +7,13 @@ Costs scatter in proportion to themselves, so each family is fitted to the least
 (weights 1 / fit², three rounds) and compared by AICc (Hurvich and Tsai 1989) with a variance that all share. Two
 guards:
 
-* A family is *decided* when no other one with as good a fit says something else: its Akaike weight reaches 0.8, or
-the others with
-  weight say the same: all flat is constant; a logarithm and a power below 0.25 are one curve over a few decades,
-  which is called logarithmic.
+* Curves that say the same count as one family, and their Akaike weights together: all flat ones are constant; over a
+  few decades a power below 0.25 is the logarithm's curve, a power within 0.05 of 1 the straight line, and a power
+  within 0.05 of the mean exponent of n log n is n log n. A family is *decided* when its weight reaches 0.65.
 * A prediction at a larger volume is refused where the families with weight, and the scatter of their
   parameters, disagree: its 90 % interval is wider than ± 30 %.
 
-What breaks it: a cliff inside the range (change_point.py looks for it first), fewer than four volumes, less than a
+What breaks it: a cliff inside the range (cliff.py looks for it first), fewer than four volumes, less than a
 decade.
 """
 
@@ -28,9 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-DECIDED_WEIGHT = 0.8
-FAIR_WEIGHT = 0.6
-LEAST_WEIGHT = 0.05
+DECIDED_WEIGHT = 0.65
+LEAST_WEIGHT = 0.10
 FEWEST_POINTS = 4
 ROUNDS = 4
 DRAWS = 400
@@ -40,6 +38,7 @@ PRIOR_POINTS = 2.0
 PRIOR_CV = 0.05
 MOST_DESIGN = 60
 SLOW_POWER = 0.25
+NEAR_POWER = 0.05
 
 BASES: dict[str, Callable[[Array], Array]] = {
     "logarithmic": lambda n: np.log(np.maximum(n, 1.0)),
@@ -67,9 +66,11 @@ class Fit:
 
 @dataclass(frozen=True)
 class Growth:
-    """`family` is None where the data do not decide; `fits` best first; `low`, `high`: volumes seen."""
+    """`family` is None where the data do not decide, then between the `likely` ones; `fits` best first; `low`, `high`:
+    volumes seen."""
 
     family: str | None
+    likely: tuple[str, ...]
     fits: tuple[Fit, ...]
     low: float
     high: float
@@ -110,7 +111,11 @@ def growth_of(volume: ArrayLike, cost: ArrayLike, dependence: float = 0.0) -> Gr
     ordered = tuple(sorted(weighed, key=lambda fit: -fit.weight))
     low, high = float(at.min()), float(at.max())
     design = tuple(np.quantile(at, np.linspace(0, 1, min(MOST_DESIGN, at.size))).tolist())
-    return Growth(_decided(ordered, low, high), ordered, low, high, int(worth), design)
+    families = _weights(ordered, low, high)
+    top = next(iter(families))
+    decided = top if families[top] >= DECIDED_WEIGHT else None
+    likely = tuple(name for name, weight in families.items() if weight >= LEAST_WEIGHT)
+    return Growth(decided, likely, ordered, low, high, int(worth), design)
 
 
 def predict(
@@ -209,18 +214,25 @@ def _line_above_zero(base: Array, seen: Array, weight: Array) -> tuple[float, fl
     return min(edges, key=lambda edge: float(weight @ (seen - edge[0] - edge[1] * base) ** 2))
 
 
-def _decided(fits: tuple[Fit, ...], low: float, high: float) -> str | None:
-    best = fits[0]
-    if best.weight >= DECIDED_WEIGHT and not (best.family == "power" and best.b < SLOW_POWER):
-        return best.family
-    ends = np.array([low, high])
-    likely = [fit for fit in fits if fit.weight >= LEAST_WEIGHT]
-    changes = [float(fit.at(ends)[1] / fit.at(ends)[0] - 1) for fit in likely]
-    # Every likely curve is flat: whatever its name, the cost does not depend on the volume.
-    if max(changes) <= LEAST_CHANGE:
+def _weights(fits: tuple[Fit, ...], low: float, high: float) -> dict[str, float]:
+    """The weight of each family, with that of the curves that say the same, greatest first."""
+    found: dict[str, float] = {}
+    for fit in fits:
+        name = _name(fit, low, high)
+        found[name] = found.get(name, 0.0) + fit.weight
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def _name(fit: Fit, low: float, high: float) -> str:
+    """The family that a curve belongs to over the volumes seen."""
+    ends = fit.at([low, high])
+    if ends[1] / ends[0] - 1 <= LEAST_CHANGE:
         return "constant"
-    names = {fit.family for fit in likely}
-    power = next(fit for fit in fits if fit.family == "power")
-    if names <= {"logarithmic", "power"} and power.b < SLOW_POWER:
+    if fit.family != "power":
+        return fit.family
+    if fit.b < SLOW_POWER:
         return "logarithmic"
-    return best.family if best.weight >= FAIR_WEIGHT else None
+    base = BASES["n log n"](np.array([low, high]))
+    powers = {"linear": 1.0, "n log n": float(np.log(base[1] / base[0]) / np.log(high / low))}
+    nearest = min(powers, key=lambda name: abs(powers[name] - fit.b))
+    return nearest if abs(powers[nearest] - fit.b) <= NEAR_POWER else "power"

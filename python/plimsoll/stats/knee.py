@@ -6,7 +6,8 @@ Open    the load of greatest *power*, throughput ÷ mean response time (Kleinroc
         the response-time curve. With the capacity known, that curve is fitted as
         R(ρ) = S (1 + ρ^(√(2(m+1)) − 1) / (m (1 − ρ))) (Sakasegawa 1977, m parallel servers; a real m also stands for
         service more or less even than exponential). Half the capacity for one exponential server, more for many.
-Closed  N* = X_max ÷ (X(N) / N at light load), where throughput's asymptotes meet (Lazowska et al. 1984, ch. 5).
+Closed  N* = X_max ÷ (X(N) / N at light load), where throughput's asymptotes meet (Lazowska et al. 1984, ch. 5). Levels
+        nearer to the knee tell of it as well, by how far throughput bends away from the asymptote there.
 
 The interval of the open knee is the profile likelihood's: all m whose fit is not worse than chance explains.
 """
@@ -14,7 +15,6 @@ The interval of the open knee is the profile likelihood's: all m whose fit is no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 FEWEST_LEVELS = 3
 LIGHT_SHARE = 0.25
+CLOSED_DOUBT = 0.02
+ROUNDS = 20
 Z_95 = 1.96
 HIGHEST_SHARE = 0.97
 QUEUEING_FROM_SHARE = 0.5
@@ -77,29 +79,49 @@ def open_knee(
     return Knee(middle * capacity, (low * (1 - spread) * capacity, min(1.0, high * (1 + spread)) * capacity))
 
 
-def closed_knee(levels: Sequence[float], done: Sequence[float], seconds: Sequence[float]) -> Knee | NoKnee:
-    """Knee of a closed workload from the iterations `done` in `seconds` at levels, of which some reached the plateau.
+def closed_knee(levels: ArrayLike, done: ArrayLike, seconds: ArrayLike) -> Knee | NoKnee:
+    """Knee of a closed workload from the iterations `done` in `seconds` at levels (users), all of shape (n,), of which
+    some reached the plateau and one lies below a quarter of the knee.
 
-    Light load is pooled from the levels up to a quarter of the knee; counts are taken to scatter as Poisson's, which
-    is more than those of users who wait do.
+    The plateau is pooled from the levels that reach the most within chance. Each level below the knee gives
+    N* = plateau × level ÷ throughput × bend, where the bend is how far throughput stays below its asymptote: that of
+    one exponential server and thinking users by Schweitzer's (1979) approximation of mean value analysis. More
+    servers, or more even service, bend less; half of the bend is taken as its standard deviation. Counts are taken to
+    scatter as Poisson's, which is more than those of users who wait do.
     """
-    points = sorted(point for point in zip(levels, done, seconds, strict=True) if min(point) > 0)
-    if len({level for level, _, _ in points}) < FEWEST_LEVELS:
+    at, count, span = (np.asarray(values, dtype=float) for values in (levels, done, seconds))
+    usable = (at > 0) & (count > 0) & (span > 0)
+    at, count, span = at[usable], count[usable], span[usable]
+    if np.unique(at).size < FEWEST_LEVELS:
         return NoKnee(f"Throughput is known at fewer than {FEWEST_LEVELS} levels.")
-    top = max(points, key=lambda point: point[1] / point[2])
-    most_per_s, knee, light = top[1] / top[2], 0.0, points[:1]
-    for _ in range(len(points)):
-        count, user_seconds = sum(point[1] for point in light), sum(point[0] * point[2] for point in light)
-        knee = most_per_s * user_seconds / count
-        light = [point for point in points if point[0] <= LIGHT_SHARE * knee]
-        if not light:
+    per_s = count / span
+    top = int(per_s.argmax())
+    full = per_s >= per_s[top] - 2 * np.sqrt((per_s[top] / span[top]) + per_s / span)
+    plateau = float(count[full].sum() / span[full].sum())
+    knee, log_variance = float(plateau * (at / per_s)[at.argmin()]), 0.0
+    for _ in range(ROUNDS):
+        below = at <= knee
+        if at.min() > LIGHT_SHARE * knee:
             return NoKnee("The lowest level measured is too near the knee to tell what one user alone would do.")
-    factor = math.exp(Z_95 * math.sqrt(1 / sum(point[1] for point in light) + 1 / top[1]))
+        bend = _bend(at[below], knee)
+        weight = 1 / (1 / count[below] + ((1 - bend) / 2) ** 2)
+        knee = math.exp(float(weight @ np.log(plateau * at[below] / per_s[below] * bend)) / float(weight.sum()))
+        log_variance = 1 / float(weight.sum()) + 1 / float(count[full].sum()) + CLOSED_DOUBT**2
+    factor = math.exp(Z_95 * math.sqrt(log_variance))
     if factor**2 > WIDEST:
         return NoKnee(
             f"Too few iterations at light load: the knee lies between {knee / factor:.4g} and {knee * factor:.4g}."
         )
     return Knee(knee, (knee / factor, knee * factor))
+
+
+def _bend(users: NDArray[np.float64], knee: float) -> NDArray[np.float64]:
+    """Throughput of `users` ÷ (users ÷ knee × plateau): in service times, response r with r² + (Z − N) r − Z = 0 for
+    N users who think for Z = knee − 1."""
+    think = max(0.0, knee - 1)
+    excess = users - think
+    response = (excess + np.sqrt(excess**2 + 4 * think)) / 2
+    return np.asarray(np.minimum(1.0, knee / np.maximum(response + think, 1e-12)))
 
 
 def _misfit(

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+MOST_LOG = 690.0
+
 
 @dataclass(frozen=True)
 class LogRatio:
@@ -33,14 +35,19 @@ class LogRatio:
     @property
     def ratio(self) -> float:
         """Geometric mean of B ÷ A."""
-        return math.exp(self.mean)
+        return _exp(self.mean)
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Bounds of the ratio B ÷ A, of confidence 1 − alpha."""
         from scipy.stats import t as student
 
         half = float(student.ppf(1 - alpha / 2, self.freedom)) * self.error
-        return math.exp(self.mean - half), math.exp(self.mean + half)
+        return _exp(self.mean - half), _exp(self.mean + half)
+
+
+def _exp(log: float) -> float:
+    """e to the power, at most e^690: two or three pairs that scatter have intervals beyond what a float holds."""
+    return math.exp(min(log, MOST_LOG))
 
 
 def paired_log_ratio(a: ArrayLike, b: ArrayLike) -> LogRatio | None:

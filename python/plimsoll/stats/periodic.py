@@ -2,30 +2,40 @@
 
 Folding at trial periods (box least squares: Kovács, Zucker and Mazeh 2002), with three changes. The noise of response
 times remembers (AR(1)), which would make chance look periodic; so the series is whitened with its own coefficient φ,
-and what is looked for is a whitened pulse, whose first second stands out most. Response times have long tails; so a
-second counts at most 4 standard deviations and 1.2 times what its rank would be in a normal sample. And a single stall
-is not three cycles; so what a pulse scores above 5 counts a tenth, and the fold must do without its best pulse. For a
-pulse of w seconds at phase s and period P,
+and what is looked for is a whitened pulse, whose first second stands out most (its end is not used: a queue drains
+slowly). Response times have long tails; so a second counts at most 4 standard deviations and 1.2 times what its rank
+would be in a normal sample. And a single stall is not three cycles; so what a pulse scores above 5 counts a tenth, and
+the fold must do without its best pulse. For a pulse of w seconds at phase s and period P,
 
     z(P, s, w) = Σ over cycles of the matched filter of the pulse ÷ √(cycles)
 
-is about standard normal without a job. The pulses themselves look like memory, so φ is estimated again without the
-seconds of the best fold, and the search repeated. Its greatest value is compared with a border that noise without a
-job exceeds in less than 1 % of runs (simulated, white and AR(1): `BORDER`). At least 3 cycles, of which two thirds each
-rise by themselves. The period is then refined as the slope of the pulses' times over their numbers, and told with the
-interval of that regression. Runs of more than twenty minutes are looked at in steps of more than a second, 1,200 in
-all. What breaks it: a period that wanders by more than a pulse's width over the run.
+is about standard normal without a job. The pulses themselves look like memory, so the best folds, one for each of some
+widths, are scored again for all widths, each with φ and the scatter of the seconds outside its own pulses. The greatest
+score is compared with a border that noise without a job exceeds in less than 1 % of runs (simulated, white, AR(1) and
+long tails: `BORDER`). At least 3 cycles, of which two thirds each rise by themselves. The period is then refined as the
+slope of the pulses' times, near where the best fold has them, over their numbers, and told with the interval of that
+regression. A few stark stalls, which the limits above keep from counting, have a test of their own
+(regular_stalls.py). Runs of more than twenty minutes are looked at in steps of more than a second, 1,200 in all. What
+breaks it: a period that wanders by more than a pulse's width over the run.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-WIDTHS = (1, 2, 3, 5, 8, 12, 20, 32)
+from plimsoll.stats.regular_stalls import MOST_CHANCE, RegularStalls, regular_stalls
+
+SEARCHED_WIDTHS = (1, 2, 3, 5, 8, 12, 20, 32)
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32)
+WIDTHS_IN_SERIES = 12
+START_REACH = 3
+FINE_STEPS = 20
+LEAST_CALM = 6  # a pulse longer than this part of the period leaves too few seconds to tell the noise from
 SHORTEST_PERIOD = 8
 MOST_POINTS = 1200
 FEWEST_CYCLES = 3
@@ -68,15 +78,34 @@ def periodic_pulse(values: ArrayLike) -> PeriodicPulse | None:
     step = math.ceil(every.size / MOST_POINTS)
     series = _in_steps(every, step)
     known = np.isfinite(series)
-    first = _search(series, known, known)
-    if first is None:
-        return None
-    calm = known & ~_inside(series.size, first)
-    best = _search(series, known, calm) or first
+    folds = [_profiled(series, known, fold) for fold in _search(series, known)]
+    best = max((fold for fold in folds if fold is not None), key=lambda fold: fold.z, default=None)
     border = BORDER[0] + BORDER[1] * math.log(series.size)
-    if best.z < border:
-        return None
-    return _refined(series, known, best, border, step)
+    if best is not None and best.z >= border:
+        return _refined(series, known, best, border, step)
+    stalls = regular_stalls(series, known, SHORTEST_PERIOD)
+    return None if stalls is None else _of_stalls(series, known, stalls, step)
+
+
+def _of_stalls(
+    series: NDArray[np.float64], known: NDArray[np.bool_], stalls: RegularStalls, step: int
+) -> PeriodicPulse:
+    """Stark stalls at even gaps as a pulse: the period and its interval from the regression of their times."""
+    numbers, times = np.arange(stalls.starts.size), stalls.starts * float(step)
+    period, first = np.polyfit(numbers, times, 1)
+    rest = times - (first + period * numbers)
+    sd = math.sqrt(max(float(rest @ rest) / (numbers.size - 2), step**2 / 12))
+    half = 1.96 * sd / math.sqrt(float(((numbers - numbers.mean()) ** 2).sum()))
+    inside = np.zeros(series.size, dtype=bool)
+    for start in stalls.starts:
+        inside[start : start + stalls.width] = True
+    within, without = float(series[known & inside].mean()), float(series[known & ~inside].mean())
+    normal = NormalDist()
+    return PeriodicPulse(
+        float(period), float(period - half), float(period + half), stalls.width * step, float(times[0]),
+        int(times.size), within - without, within, without, normal.inv_cdf(1 - stalls.chance),
+        normal.inv_cdf(1 - MOST_CHANCE), tuple(float(moment) for moment in times),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,18 +128,33 @@ def _in_steps(every: NDArray[np.float64], step: int) -> NDArray[np.float64]:
     return np.where(counts > 0, np.nansum(padded, axis=1) / np.maximum(counts, 1), np.nan)
 
 
-def _search(series: NDArray[np.float64], known: NDArray[np.bool_], calm: NDArray[np.bool_]) -> _Fold | None:
-    """The best fold over all widths, of noise whose memory and scale are those of the `calm` places."""
-    white, phi = _whitened(series, known, calm)
+def _search(series: NDArray[np.float64], known: NDArray[np.bool_]) -> list[_Fold]:
+    """The best fold of each width, of noise whose memory and scale are those of all known places."""
+    white, phi = _whitened(series, known, known)
     if white is None:
-        return None
+        return []
+    widths = [width for width in SEARCHED_WIDTHS if width <= series.size / WIDTHS_IN_SERIES]
+    return [_best_period(_matched(white, phi, width), width) for width in widths]
+
+
+def _profiled(series: NDArray[np.float64], known: NDArray[np.bool_], fold: _Fold) -> _Fold | None:
+    """The fold with the width and the start nearby that score best, of noise as it is outside the pulses."""
     best: _Fold | None = None
     for width in WIDTHS:
-        if width > series.size / 12:
+        if width > series.size / WIDTHS_IN_SERIES or 3 * width > fold.period:
             break
-        found = _best_period(_matched(white, phi, width), width)
-        if best is None or found.z > best.z:
-            best = found
+        calm = known
+        if LEAST_CALM * width <= fold.period:
+            calm = known & ~_inside(series.size, replace(fold, width=width))
+        white, phi = _whitened(series, known, calm)
+        if white is None:
+            continue
+        score = _matched(white, phi, width)
+        z = _folded(score, fold.period)
+        first = max(0, fold.start - START_REACH)
+        place = first + int(z[first : fold.start + START_REACH + 1].argmax())
+        if best is None or z[place] > best.z:
+            best = _Fold(float(z[place]), fold.period, place, width, score)
     return best
 
 
@@ -166,7 +210,7 @@ def _robust_sd(values: NDArray[np.float64]) -> float:
 
 def _matched(white: NDArray[np.float64], phi: float, width: int) -> NDArray[np.float64]:
     """Score of a pulse that begins at each second, standard normal in white noise, shape (n,)."""
-    template = np.concatenate(([1.0], np.full(width - 1, 1 - phi), [-phi]))
+    template = np.concatenate(([1.0], np.full(width - 1, 1 - phi)))
     padded = np.concatenate([white, np.zeros(template.size - 1)])
     score = np.correlate(padded, template, mode="valid") / math.sqrt(float(template @ template))
     return np.where(score > FULL_SCORE, FULL_SCORE + BEYOND * (score - FULL_SCORE), score)
@@ -177,16 +221,20 @@ def _best_period(score: NDArray[np.float64], width: int) -> _Fold:
     count = score.size
     shortest, longest = max(SHORTEST_PERIOD, 3 * width), count / FEWEST_CYCLES
     best = _Fold(-math.inf, shortest, 0, width, score)
-    at = np.arange(count)
     for period in _trial_periods(shortest, longest, count, width):
-        phase = np.rint(at % period).astype(np.int64)
-        sums = np.bincount(phase, weights=score)
-        cycles = np.bincount(phase)
-        z = np.where(cycles >= FEWEST_CYCLES, sums / np.sqrt(np.maximum(cycles, 1)), -np.inf)
+        z = _folded(score, period)
         place = int(z.argmax())
         if z[place] > best.z:
             best = _Fold(float(z[place]), float(period), place, width, score)
     return best
+
+
+def _folded(score: NDArray[np.float64], period: float) -> NDArray[np.float64]:
+    """z of pulses that begin at each phase of the period, shape (phases,); −∞ with fewer than three cycles."""
+    at = np.arange(score.size)
+    phase = np.rint(at - period * np.floor(at / period)).astype(np.int64)  # a third of the time of at % period
+    sums, cycles = np.bincount(phase, weights=score), np.bincount(phase)
+    return np.where(cycles >= FEWEST_CYCLES, sums / np.sqrt(np.maximum(cycles, 1)), -np.inf)
 
 
 def _trial_periods(shortest: float, longest: float, count: int, width: int) -> NDArray[np.float64]:
@@ -200,9 +248,10 @@ def _refined(
     series: NDArray[np.float64], known: NDArray[np.bool_], fold: _Fold, border: float, step: int
 ) -> PeriodicPulse | None:
     """Locate each pulse near where the fold expects it; regress its time on its number."""
-    period, start, width, score = fold.period, fold.start, fold.width, fold.score
+    period, start = _finely(fold)
+    width, score = fold.width, fold.score
     expected = np.arange(start, series.size - width / 2, period)
-    reach = max(1, int(min(width, period / 6)))
+    reach = max(1, int(min(width / 3, period / 6)))
     times = []
     for moment in expected:
         low, high = max(0, int(moment) - reach), min(series.size, int(moment) + reach + 1)
@@ -237,6 +286,18 @@ def _refined(
         border=border,
         times_s=tuple(float(moment) * step for moment in at),
     )
+
+
+def _finely(fold: _Fold) -> tuple[float, int]:
+    """Period and start of the best fold between the trial periods beside that of `fold`."""
+    apart = fold.width / (PER_WIDTH * fold.score.size)
+    best = -math.inf, fold.period, fold.start
+    for period in fold.period * np.linspace(1 - apart, 1 + apart, 2 * FINE_STEPS + 1):
+        z = _folded(fold.score, float(period))
+        first = max(0, fold.start - START_REACH)
+        place = first + int(z[first : fold.start + START_REACH + 1].argmax())
+        best = max(best, (float(z[place]), float(period), place))
+    return best[1:]
 
 
 def _slope(number: NDArray[np.int64], seen: NDArray[np.float64], period: float) -> tuple[float, float]:

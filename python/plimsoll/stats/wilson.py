@@ -26,4 +26,6 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> In
     share, weight = successes / trials, z * z / trials
     centre = (share + weight / 2) / (1 + weight)
     half = z * math.sqrt(share * (1 - share) / trials + weight / (4 * trials)) / (1 + weight)
-    return Interval(max(0.0, centre - half), min(1.0, centre + half), confidence)
+    low = max(0.0, centre - half) if successes else 0.0  # exactly, where rounding would leave 1e-17
+    high = min(1.0, centre + half) if successes < trials else 1.0
+    return Interval(low, high, confidence)

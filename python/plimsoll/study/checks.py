@@ -45,6 +45,9 @@ def contradictions(data: Any) -> list[Contradiction]:
         *_variants(_mapping(data.get("target"))),
         *_objectives(data),
         *_experiments(data),
+        *_probe_labels(_mapping(data.get("probes"))),
+        *_profiles(_mapping(data.get("probes"))),
+        *_jvms(_mapping(data.get("probes"))),
     ]
 
 
@@ -118,10 +121,22 @@ def _variants(target: dict[str, Any]) -> Iterator[Contradiction]:
             yield Contradiction(path, "nothing says how it differs", "Give it a `switch` command, a `url`, or both.")
 
 
-def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:
+def _parts_of(data: dict[str, Any]) -> list[str]:
+    """Names of the workload's operations or groups."""
     workload = _mapping(data.get("workload"))
     parts = [*_entries(workload.get("operations")), *_entries(workload.get("groups"))]
-    known = [str(item["name"]) for _, item in parts if item.get("name")]
+    return [str(item["name"]) for _, item in parts if item.get("name")]
+
+
+def _taking_part(path: KeyPath, given: Any, known: list[str]) -> Iterator[Contradiction]:
+    for position, name in enumerate(given if isinstance(given, list) else []):
+        if known and str(name) not in known:
+            step = nearest(name, known, f"Use some of {', '.join(known)}.")
+            yield Contradiction((*path, position), f"the workload has no operation or group {str(name)!r}", step)
+
+
+def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:
+    known = _parts_of(data)
     for position, item in _entries(data.get("objectives")):
         path: KeyPath = ("objectives", position)
         operation = item.get("operation")
@@ -142,6 +157,7 @@ def _experiments(data: dict[str, Any]) -> Iterator[Contradiction]:
             yield Contradiction(path, what, "Start each experiment with its own dash, as in `- capacity:`.")
         for name, value in item.items():
             options = _mapping(value)
+            yield from _taking_part((*path, name, "of"), options.get("of"), _parts_of(data))
             low, high = options.get("min_users"), options.get("max_users")
             if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low >= high:
                 what = f"min_users {low:g} is not below max_users {high:g}"
@@ -149,3 +165,66 @@ def _experiments(data: dict[str, Any]) -> Iterator[Contradiction]:
             if name == "hold" and options.get("users") is None and data.get("expected_users") is None:
                 what = "neither it nor the study says how many users"
                 yield Contradiction((*path, name), what, "Add users here, or expected_users to the study.")
+
+
+_LABELS = {
+    "prometheus": None,
+    "telemetry": "target",
+    "logs": "target",
+    "files": "data",
+    "postgresql": "db",
+    "mysql": "db",
+}
+
+
+def _profiles(probes: dict[str, Any]) -> Iterator[Contradiction]:
+    """Each means one process, or one page of Go."""
+    seen: set[str] = set()
+    for position, item in _entries(probes.get("profile")):
+        path: KeyPath = ("probes", "profile", position)
+        process, url, kind = item.get("process"), item.get("url"), item.get("kind")
+        if not process and not url:
+            yield Contradiction(path, "nothing says what is profiled", "Add process, or url of a Go program.")
+        elif process and url:
+            yield Contradiction(path, "process and url are given together", "Make an entry of each.")
+        elif url and kind not in (None, "go"):
+            yield Contradiction((*path, "kind"), f"url is for Go programs, not {kind}", "Name the process instead.")
+        elif kind == "go" and not url:
+            step = "Give the url of its net/http/pprof; without one, kind: native samples it by perf."
+            yield Contradiction((*path, "kind"), "Go programs are profiled by their url", step)
+        label = str(item.get("label") or process or "go")
+        if label in seen:
+            yield Contradiction(path, f"{label!r} is there twice", "Give each its own label.")
+        seen.add(label)
+
+
+def _jvms(probes: dict[str, Any]) -> Iterator[Contradiction]:
+    """Each means one process, or one page of Jolokia."""
+    seen: set[str] = set()
+    for position, item in _entries(probes.get("jvm")):
+        path: KeyPath = ("probes", "jvm", position)
+        process, url = item.get("process"), item.get("url")
+        if not process and not url:
+            yield Contradiction(path, "nothing says which it is", "Add process, or url of its Jolokia.")
+        elif process and url:
+            yield Contradiction(path, "process and url are given together", "Make an entry of each.")
+        elif process:
+            for name in ("host", "headers"):
+                if item.get(name):
+                    yield Contradiction((*path, name), f"{name} is for a url", "Leave it out.")
+        label = f"{item.get('label') or process or 'jvm'}@{item.get('host') or ''}"
+        if label in seen:
+            yield Contradiction(path, f"{label.rstrip('@')!r} is there twice", "Give each its own label.")
+        seen.add(label)
+
+
+def _probe_labels(probes: dict[str, Any]) -> Iterator[Contradiction]:
+    """Two sources of the same name could not be told apart."""
+    for kind, otherwise in _LABELS.items():
+        labels: set[str] = set()
+        for position, item in _entries(probes.get(kind)):
+            label = item.get("label", otherwise)
+            if label is not None and str(label) in labels:
+                path: KeyPath = ("probes", kind, position, "label")
+                yield Contradiction(path, f"{str(label)!r} is there twice", "Give each its own label.")
+            labels.add(str(label))

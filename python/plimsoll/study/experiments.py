@@ -10,10 +10,18 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
-class Options(BaseModel):
-    """What the options of all experiments share: unknown keys are mistakes."""
+class Part(BaseModel):
+    """Unknown keys are mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Options(Part):
+    """What the options of all experiments share: who takes part."""
+
+    of: list[Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=list, description="names of the operations or groups that take part; all when left out"
+    )
 
 
 class CapacityOptions(Options):
@@ -100,8 +108,8 @@ class SweepOptions(Options):
 
 class DrainOptions(Options):
     """Does the asynchronous consumer keep up? Each place of a number is a URL of JSON with #place, `sql:DSN QUERY`,
-    `log:FILE PATTERN`, `size:PATH` or a command that prints it. It takes `backlog`, or `consumed`, with or without
-    `produced`."""
+    `log:FILE PATTERN`, `size:PATH`, `trs:URL` or a command that prints it. It takes `backlog`, or `consumed`, with or
+    without `produced`."""
 
     backlog: str | None = Field(default=None, min_length=1, description="items waiting")
     produced: str | None = Field(
@@ -109,6 +117,11 @@ class DrainOptions(Options):
     )
     consumed: str | None = Field(default=None, min_length=1, description="counter of items the consumer has done")
     index: str | None = Field(default=None, min_length=1, description="bytes that the consumer keeps, as size:FOLDER")
+    polls: str | None = Field(
+        default=None,
+        min_length=1,
+        description="URL of JSON with #place of the list of the consumer's polls: items and seconds of each",
+    )
     index_budget_mb: float | None = Field(default=None, gt=0, description="MiB that the index must not exceed")
     memory_budget_mb: float | None = Field(default=None, gt=0, description="MiB that the processes must not exceed")
     operation: str | None = Field(
@@ -121,7 +134,7 @@ class DrainOptions(Options):
     drain_s: float = Field(default=300.0, ge=0, description="how long to wait for the backlog after the load")
 
 
-class Experiment(Options):
+class Experiment(Part):
     """One entry: exactly one of the fields is set."""
 
     capacity: CapacityOptions | None = None

@@ -128,7 +128,7 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"must be {' or '.join(known)}, is {_shown(given)}", nearest(given, known, f"Write {known[0]}.")
     if kind in ("too_short", "string_too_short"):
         return "must not be empty", "Give at least one value." if kind == "string_too_short" else "Add an entry."
-    if kind == "string_pattern_mismatch" and path[0] == "target" and path[-1] == "url":
+    if kind == "string_pattern_mismatch" and path[-1] == "url":
         return f"must be a URL, is {_shown(given)}", "Start it with http:// or https://."
     if "next_step" in context:
         return str(context["what"]), str(context["next_step"])

@@ -25,7 +25,16 @@ from pydantic_core import PydanticCustomError
 from plimsoll.errors import InputError
 from plimsoll.study.checks import contradictions, nearest
 from plimsoll.study.experiments import Experiment
+from plimsoll.study.files import FilesOptions
+from plimsoll.study.jvm import JvmOptions
+from plimsoll.study.logs import LogOptions
+from plimsoll.study.mysql import MysqlOptions
 from plimsoll.study.objectives import Limit, parse_objective
+from plimsoll.study.otlp import OtlpOptions
+from plimsoll.study.postgresql import PostgresqlOptions
+from plimsoll.study.profile import ProfileOptions
+from plimsoll.study.prometheus import PrometheusOptions
+from plimsoll.study.telemetry import TelemetryOptions
 
 Name = Annotated[str, Field(min_length=1)]
 
@@ -224,6 +233,24 @@ class Probes(StudyModel):
     processes: bool = True
     network: bool = True
     core_speed: bool = True
+    cgroups: bool = Field(default=True, description="limits of the target's processes, docs/probes/cgroup.md")
+    sockets: bool = Field(default=True, description="connections of the target's processes, docs/probes/sockets.md")
+    waits: bool = Field(default=True, description="what the threads of these wait for, docs/probes/waits.md")
+    prometheus: list[PrometheusOptions] = Field(default_factory=list, description="docs/probes/prometheus.md")
+    telemetry: list[TelemetryOptions] = Field(default_factory=list, description="docs/probes/telemetry.md")
+    otlp: OtlpOptions | None = Field(default=None, description="docs/probes/otlp.md")
+    logs: list[LogOptions] = Field(default_factory=list, description="docs/probes/logs.md")
+    files: list[FilesOptions] = Field(default_factory=list, description="sizes on disk, docs/probes/files.md")
+    postgresql: list[PostgresqlOptions] = Field(
+        default_factory=list, description="databases, docs/probes/postgresql.md"
+    )
+    mysql: list[MysqlOptions] = Field(
+        default_factory=list, description="databases of MariaDB and MySQL, docs/probes/mysql.md"
+    )
+    jvm: list[JvmOptions] = Field(default_factory=list, description="Java virtual machines, docs/probes/jvm.md")
+    profile: list[ProfileOptions] = Field(
+        default_factory=list, description="functions by own time in each step, docs/probes/profile.md"
+    )
 
 
 class Study(StudyModel):
@@ -259,6 +286,30 @@ class Study(StudyModel):
     def script_path(self) -> Path:
         """The script, resolved against the study file's folder."""
         return self._directory / self.workload.script
+
+    def with_experiment(self, item: Experiment) -> Study:
+        """The same study with that experiment alone, and with those operations or groups alone that take part in it."""
+        return self._with(experiments=[item])._of(item)
+
+    def for_experiment(self, name: str) -> Study:
+        """The same study with those operations or groups alone that take part in its first experiment of that name."""
+        return self._of(next((item for item in self.experiments if item.name == name), None))
+
+    def _of(self, item: Experiment | None) -> Study:
+        if item is None or not item.options.of:
+            return self
+        part = "operations" if isinstance(self.workload, OpenWorkload) else "groups"
+        kept = [one for one in getattr(self.workload, part) if one.name in item.options.of]
+        names = {one.name for one in kept}
+        return self._with(
+            workload=self.workload.model_copy(update={part: kept}),
+            objectives=[one for one in self.objectives if one.operation is None or one.operation in names],
+        )
+
+    def _with(self, **changed: Any) -> Study:
+        other = self.model_copy(update=changed)
+        other._directory = self._directory
+        return other
 
     @property
     def operation_names(self) -> tuple[str, ...]:

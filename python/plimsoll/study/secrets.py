@@ -26,7 +26,7 @@ _NAMED_IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(?P<kind>Bearer|Basic)\s+[A-Za-z0-9._~+/=\-]{6,}", re.IGNORECASE)
-_ENVIRONMENT_KEYS = {"environment", "env"}
+_ENVIRONMENT_KEYS = {"environment", "env", "headers"}  # mappings all of whose values are hidden
 _SHORTEST_SECRET = 5  # shorter values would blank out innocent text ("1", "on")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from command_line import Cli, assert_one_clear_message
 
-from plimsoll.analysis import AnalysisChoices, analyze
+from plimsoll.verbs.analysis import AnalysisChoices, analyze
 
 SCRIPT = """
 import http from 'k6/http';
@@ -34,6 +34,26 @@ def test_samples_of_a_real_run_give_its_own_counts_and_levels(cli: Cli, known_se
     assert {step["level"] for step in levels["steps"]} == {1, 4}
     assert levels["objectives"][0]["met_up_to"] == 4
     assert levels["capacity"]["good"] == 1 and levels["capacity"]["bad"] == 4  # one server: the first user fills it
+
+
+def test_a_run_of_our_own_is_analysed_from_its_directory(cli: Cli, known_server: Callable[..., str]) -> None:
+    cli.write(script_js=SCRIPT)
+    url = known_server("--service-ms", 5, "--constant")
+    done = cli("run", "-q", "-e", f"URL={url}", "--summary-export", "own.json", "script.js")
+    assert done.returncode == 0, done.stderr
+    own = json.loads((cli.folder / "own.json").read_text())["metrics"]
+    [run] = cli.runs()
+    done = cli("analyze", run, "--objective", "home: p90<=9s", "--objective", "max<=0.001ms", "--json")
+    assert done.returncode in (3, 99), done.stderr
+    generator, overview, levels = json.loads(done.stdout)
+    assert generator["question"] == "Did the generator limit this run?"
+    assert overview["totals"]["requests"] == own["http_reqs"]["count"]
+    assert {step["level"] for step in levels["steps"]} == {1, 4}
+    assert [one["verdict"] for one in levels["objectives"]] == ["met", "failed"]
+    assert json.loads((run / "findings.json").read_text()) == [generator, overview, levels]
+    assert "level-throughput" in (run / "report.html").read_text()
+    refused = cli("analyze", run, "--model", "open", "--cores", "8")
+    assert refused.returncode == 2 and "--model is for other tools' results" in refused.stderr
 
 
 def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) -> None:

@@ -154,6 +154,16 @@ def lines_of(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
     return {name: values.lstrip(".: ") for name, _, values in pairs}
 
 
+def test_the_console_can_write_to_a_file(tmp_path: Path) -> None:
+    text = "export default function () { console.warn('said', __VU); }"
+    for _ in range(2):
+        done = shown(tmp_path, text, "--console-output", "console.txt")
+        assert done.returncode == 0 and "said" not in done.stderr, done.stderr
+    assert (tmp_path / "console.txt").read_text() == 2 * "WARN [VU 1] said 1\n"
+    refused = shown(tmp_path, text, "--console-output", "no folder/console.txt")
+    assert refused.returncode == 104 and "consoleOutput: cannot write no folder/console.txt" in refused.stderr
+
+
 def test_the_summary_heeds_the_script_s_statistics_and_unit_and_flags_win(tmp_path: Path) -> None:
     lines = lines_of(shown(tmp_path, SHOWN))
     assert (lines["size"], lines["time"]) == ("count=3 p(99.9)=7", "count=3 p(99.9)=1.5s")

@@ -70,6 +70,21 @@ def test_http2_is_spoken_where_the_server_does(
     assert found["timeout"] == 1050 and found["after"] and found["ocsp"] == "unknown"
 
 
+def test_requests_over_tls_carry_its_version_and_the_state_of_the_certificate(
+    tmp_path: Path, known_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = known_server("--site", "--tls", tmp_path / "tls")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls" / "ca.pem"))
+    script = tmp_path / "script.js"
+    script.write_text(HEAD + "export default function () { http.get(`${U}/echo`); }")
+    for tags, expected in ((None, {"tls_version": "tls1.3"}), (["ocsp_status"], {"ocsp_status": "unknown"})):
+        options = {} if tags is None else {"systemTags": tags}
+        run = EngineRun(EngineConfig(script=script, env={"URL": url}, options=options)).begin()
+        series = [one for snapshot in run.snapshots() for one in snapshot.series if one.metric == "http_reqs"]
+        [own] = [one.tags for one in series]
+        assert {key: own[key] for key in ("tls_version", "ocsp_status") if key in own} == expected
+
+
 def test_requests_that_come_at_once_share_the_first_http2_connection(
     tmp_path: Path, known_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

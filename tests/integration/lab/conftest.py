@@ -1,33 +1,22 @@
-"""A seeded tracker for tests: on SQLite, and on a PostgreSQL server of the test's own."""
+"""A seeded tracker for tests: on SQLite, and on the tests' own PostgreSQL server."""
 
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asgi_client import TestClient
 
-from plimsoll.lab.ports import free_port
+from plimsoll.lab.database import Database
+from plimsoll.lab.seeded_data import Wanted
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.app import create_app
-from plimsoll.lab.tracker.data_directory import Wanted, open_data
-from plimsoll.lab.tracker.database import Database
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # Starlette asks for another client than httpx
-    warnings.simplefilter("ignore", UserWarning)
-    from starlette.testclient import TestClient
+from plimsoll.lab.tracker.data_directory import open_data
 
 ISSUES = 300
 
@@ -60,48 +49,12 @@ class Api:
 
 @contextlib.contextmanager
 def _serving(directory: Path, dsn: str | None = None, age_recount: bool = False) -> Iterator[Api]:
-    wanted = Wanted(issues=ISSUES, seed=1, reset=True)
-    database, restore, lock = open_data(directory, wanted, dsn, say=lambda _: None)
-    with contextlib.closing(lock), contextlib.closing(database):
-        with database.engine.begin() as connection:
+    wanted = Wanted(ISSUES, seed=1, reset=True)
+    with contextlib.closing(open_data(directory, wanted, dsn, say=lambda _: None)) as data:
+        with data.database.engine.begin() as connection:
             people = queries.load_people(connection)
-        with TestClient(create_app(database, people, restore, age_recount)) as client:
-            yield Api(client, json.loads((directory / "users.json").read_text()), database)
-
-
-@pytest.fixture(scope="session")
-def postgresql_dsn() -> Iterator[str]:
-    """A PostgreSQL server in a folder of its own, on a free port, as a user that is not root; stopped by its id."""
-    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-    found = Path(programs[-1]) if programs else Path(shutil.which("postgres") or "").parent
-    if not (found / "initdb").exists():
-        pytest.fail("There is no PostgreSQL server on this machine. Install Debian's package postgresql.")
-    folder = Path(tempfile.mkdtemp(prefix="plimsoll-postgresql-"))
-    port = free_port()
-    as_owner: dict[str, Any] = {}
-    if os.geteuid() == 0:
-        owner = pwd.getpwnam("postgres")
-        os.chown(folder, owner.pw_uid, owner.pw_gid)
-        as_owner = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
-    quiet: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **as_owner}
-    command = [str(found / "initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "plimsoll", "-E", "UTF8", "-N"]
-    subprocess.run([*command, "--locale=C"], check=True, **quiet)
-    settings = [f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", "fsync=off"]
-    options = [word for setting in settings for word in ("-c", setting)]
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [str(found / "postgres"), "-D", str(folder / "data"), *options], **{**quiet, "stderr": log}
-        )
-    try:
-        ready = [str(found / "pg_isready"), "-h", "127.0.0.1", "-p", str(port), "-t", "1", "-q"]
-        while subprocess.run(ready, check=False).returncode != 0:
-            if server.poll() is not None:
-                pytest.fail(f"PostgreSQL ended at once: {(folder / 'log').read_text()}")
-        yield f"postgresql://plimsoll@127.0.0.1:{port}/postgres"
-    finally:
-        server.send_signal(2)  # SIGINT: fast shutdown, which ends sessions
-        server.wait(timeout=30)
-        shutil.rmtree(folder, ignore_errors=True)
+        with TestClient(create_app(data.database, people, data.restore, age_recount)) as client:
+            yield Api(client, json.loads((directory / "users.json").read_text()), data.database)
 
 
 @pytest.fixture

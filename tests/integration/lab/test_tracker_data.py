@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import stat
 from collections.abc import Callable
@@ -12,8 +13,9 @@ import pytest
 from sqlalchemy import text
 
 from plimsoll.errors import InputError
+from plimsoll.lab.seeded_data import Wanted
 from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.data_directory import Wanted, open_data
+from plimsoll.lab.tracker.data_directory import open_data
 from plimsoll.lab.tracker.queries import Filter
 
 Serving = Callable[..., Any]  # the fixture of conftest.py
@@ -22,12 +24,12 @@ ISSUES = 300
 
 def opened(directory: Path, wanted: Wanted, dsn: str | None = None) -> int:
     """Open the data, return how many issues it has, create one more, close it."""
-    database, _, lock = open_data(directory, wanted, dsn, say=lambda _: None)
-    with database.engine.begin() as connection:
+    with (
+        contextlib.closing(open_data(directory, wanted, dsn, say=lambda _: None)) as data,
+        data.database.engine.begin() as connection,
+    ):
         count = queries.count_matching(connection, Filter())
         queries.create_issue(connection, queries.load_people(connection).all[0], "One more", "")
-    database.close()
-    lock.close()
     return count
 
 

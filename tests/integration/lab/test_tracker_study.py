@@ -7,33 +7,23 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from lab_process import LabProcess, ended_process, lab_process
 
-from plimsoll.lab.ports import free_port
 from plimsoll.lab.tracker.load_files import OURS, write_load_files
 from plimsoll.runs.reader import RunReader
 from plimsoll.study import load_study
 
-TRACKER = [sys.executable, "-m", "plimsoll", "lab", "tracker", "--issues", "200"]
-
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[dict[str, Any]]:
-    command = [*TRACKER, "--port", str(free_port())]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.terminate()
+def served(tmp_path: Path) -> Iterator[LabProcess]:
+    with lab_process("tracker", "--issues", 200, cwd=tmp_path) as tracker:
+        yield tracker
 
 
-def test_a_tracker_and_a_search_of_its_study_need_nothing_else(served: dict[str, Any], tmp_path: Path) -> None:
-    assert served["study"] == ".lab/tracker/study.yaml"
+def test_a_tracker_and_a_search_of_its_study_need_nothing_else(served: LabProcess, tmp_path: Path) -> None:
+    assert served.ready["study"] == ".lab/tracker/study.yaml"
     bounds = ("--min-users", "500", "--max-users", "501", "--step", "2", "-q", "--json")
     command = [sys.executable, "-m", "plimsoll", "capacity", ".lab/tracker/study.yaml", *bounds]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
@@ -60,6 +50,5 @@ def test_a_study_that_the_user_made_his_own_is_left_alone(tmp_path: Path) -> Non
 
 
 def test_a_tracker_that_is_not_there_cannot_be_restored(tmp_path: Path) -> None:
-    command = [*TRACKER, "--restore-at", "http://127.0.0.1:9", "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ended_process("tracker", "--restore-at", "http://127.0.0.1:9", "--data", tmp_path)
     assert done.returncode == 3 and "was not restored" in done.stderr and "--data" in done.stderr

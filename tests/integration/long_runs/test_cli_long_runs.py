@@ -77,6 +77,24 @@ def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: S
     assert seconds == sorted(set(seconds)), "one clock over both"
 
 
+def test_a_script_s_thresholds_are_judged_by_hold_and_again_by_analyze(tmp_path: Path, known_server: Server) -> None:
+    url = known_server("--service-ms", 4)
+    limits = """thresholds: { http_req_duration: ['max<0.001', { threshold: 'max<60000', abortOnFail: true }],
+      http_req_failed: ['rate<0.5'], http_reqs: ['count>1'] }, scenarios"""
+    (tmp_path / "limits.js").write_text(SCRIPT.replace("scenarios", limits))
+    words = ("hold", "limits.js", "-e", f"URL={url}", "--duration", "12", "--warm-up", "1", "--baseline", "0")
+    findings = plimsoll_says(tmp_path, *words, codes=(3, 99))
+    main = findings[0]
+    assert [one["verdict"] for one in main["objectives"]] == ["failed", "met", "met"]
+    assert any("http_reqs count>1" in note for note in main["notes"])
+    done = subprocess.run(
+        [sys.executable, "-m", "plimsoll", "analyze", main["run"], "--json"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    again = json.loads(done.stdout)
+    assert again == findings
+
+
 def test_grow_loads_the_items_and_goes_on_after_an_interruption(tmp_path: Path, known_server: Server) -> None:
     url = known_server("--servers", 1, "--service-ms", 20)
     words = ("grow", "script.js", "--exec", "create", "-e", f"URL={url}")

@@ -9,9 +9,9 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError
+from plimsoll.plans.requests import request_of
+from plimsoll.plans.trials import compare_setup, decompose_setup, sweep_setup
 from plimsoll.study import parse_study
-from plimsoll.trial_plans import compare_setup, decompose_setup, sweep_setup
-from plimsoll.trial_requests import request_of
 
 OPEN = """import http from 'k6/http';
 export const options = { scenarios: { views: {

@@ -134,7 +134,6 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path: Path, text: str | No
         (["--type", "archive"], "archives are not read"),
         (["--traces-output", "otel"], "--traces-output"),
         (["--log-output", "loki"], "redirect it with 2>"),
-        (["--console-output", "x"], "redirect it with 2>"),
         (["--new-machine-readable-summary"], "--new-machine-readable-summary"),
     ],
 )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.experiments.closed import Throughput, is_flat, judge_closed, marginal_gain
+from plimsoll.experiments.closed import PlateauSeen, Throughput, is_flat, judge_closed, marginal_gain, pooled, rising
 from plimsoll.experiments.judge import Context, busy_speeds, judge, least_distance, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.runs.histogram import Histogram
@@ -78,10 +78,28 @@ def test_throughput_in_proportion_gains_all_and_a_plateau_gains_nothing():
     assert is_flat([Throughput(10, 100, 1), Throughput(20, 104, 1)])
 
 
+def test_doubling_is_flat_only_if_chance_cannot_hide_a_rise():
+    assert not is_flat([Throughput(10, 100, 30), Throughput(20, 104, 30)])
+
+
 def test_closed_steps_are_judged_against_the_plateau():
-    assert judge_closed(measured([97] * 20, [97] * 20, 40), 100, (0, 0)).verdict == "bad"
-    assert judge_closed(measured([80] * 20, [80] * 20, 30), 100, (0, 0)).verdict == "good"
-    assert judge_closed(measured([80] * 20, [80] * 20, 30), 0, (0, 0)).verdict == "undecided"
+    plateau = PlateauSeen(100, 0)
+    assert judge_closed(measured([99] * 200, [99] * 200, 40), plateau, (0, 0)).verdict == "bad"
+    assert judge_closed(measured([80] * 20, [80] * 20, 30), plateau, (0, 0)).verdict == "good"
+    assert judge_closed(measured([80] * 20, [80] * 20, 30), PlateauSeen(), (0, 0)).verdict == "undecided"
+
+
+def test_a_closed_step_is_undecided_while_chance_of_its_own_or_of_the_plateau_could_move_it():
+    long = measured([99] * 200, [99] * 200, 40)
+    assert judge_closed(measured([96] * 20, [96] * 20, 40), PlateauSeen(100, 0), (0, 0)).verdict == "undecided"
+    assert judge_closed(long, PlateauSeen(100, 3), (0, 0)).verdict == "undecided"
+
+
+def test_levels_held_twice_are_pooled_and_throughput_does_not_fall_by_chance():
+    points = pooled([Throughput(10, 100, 1), Throughput(20, 130, 2), Throughput(10, 102, 1), Throughput(30, 128, 2)])
+    assert [(one.level, one.per_s) for one in points] == [(10, 101), (20, 130), (30, 128)]
+    assert [one.per_s for one in rising(points)] == pytest.approx([101, 129, 129])
+    assert [one.sd for one in rising(points)] == pytest.approx([2**-0.5, 2**0.5, 2**0.5])
 
 
 def test_a_step_that_only_stolen_time_made_late_is_disturbed_and_not_bad():

@@ -94,6 +94,18 @@ def test_the_data_volume_is_not_asked_for_while_the_answer_would_wait_behind_the
     assert hold() is None and asked == [0]
 
 
+def test_whoever_reads_before_and_after_a_step_is_told_outside_of_its_load():
+    told: list[tuple[str, float, float]] = []
+    source = Piling()
+    holder = StepHolder(source, None, on_step=lambda what, second: told.append((what, second, source.level)))
+    for level in (100, 200):
+        holder.hold(level, "hold", 3, lambda _: None, lambda _: Judgement("undecided"))
+        holder.drain(30.0)
+    assert [what for what, _, _ in told] == ["started", "ended", "started", "ended"]
+    assert [level for _, _, level in told] == [0, 100, 0, 200]
+    assert told[1][1] == 4.0
+
+
 def test_a_sentence_goes_to_who_listens_and_is_no_progress():
     heard: list[str] = []
     seen: list[object] = []

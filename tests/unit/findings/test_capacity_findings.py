@@ -10,7 +10,8 @@ import pytest
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.findings.capacity import capacity_findings, exit_code, result_of_run
+from plimsoll.findings.capacity import capacity_findings, result_of_run
+from plimsoll.findings.exit_codes import exit_code
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 
@@ -155,7 +156,7 @@ def test_objectives_are_judged_apart_from_saturation(searched):
     strict, loose, rare, errors, absent = finding["objectives"]
     assert (strict["verdict"], strict["met_up_to_users"]) == ("failed", None)
     assert loose["verdict"] == "met" and loose["met_up_to_users"] >= 4000
-    assert rare["verdict"] == "undecided" and "200000 samples" in rare["needs"]
+    assert rare["verdict"] == "undecided" and "200,000 samples" in rare["needs"]
     assert errors["verdict"] == "met" and absent["verdict"] == "undecided" and "check its name" in absent["needs"]
     assert finding["capacity"]["good"] <= 6000 <= finding["capacity"]["bad"]
     assert exit_code(finding) == 99
@@ -248,3 +249,13 @@ def test_multiples_become_users_when_it_is_said_how_many_one_is(searched):
     [finding] = capacity_findings(facts, None, users_per_level=10, expected_users=30_000)
     assert finding["capacity"]["users"] == pytest.approx(10 * facts["good"])
     assert "times the declared load" in finding["answer"] and finding["headroom"]["ratio"] > 0
+
+
+def test_a_target_that_finishes_less_under_overload_than_it_carries_is_said_to_thrash():
+    words = {}
+    for factor in (1.0, 1.5):
+        source = OpenQueue(4, 4 / 300, 5001, thrash_wait_s=0.2, thrash_factor=factor)
+        [finding] = capacity_findings(run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)), [])
+        words[factor] = [note for note in finding["notes"] if note.startswith("Overloaded, it finishes less")]
+    assert words[1.0] == []
+    assert len(words[1.5]) == 1 and "does not catch up" in words[1.5][0]

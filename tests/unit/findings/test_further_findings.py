@@ -26,7 +26,7 @@ class Rows:
     def resources(self):
         return iter(self.rows)
 
-    def snapshots(self):
+    def snapshots(self, *, metrics=None):
         return iter(())
 
     def events(self, kind=None):
@@ -78,7 +78,7 @@ def by_question(found: list[dict]) -> dict[str, dict]:
 
 def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order():
     found = by_question(further_findings(*run_of(LOADS), same_host=True))
-    assert set(found) == {"How far would it go?", "What would stop it next?"}
+    assert set(found) == {"How far would it go?", "What would stop it next?", "What hardware does it need?"}
     [end] = found["How far would it go?"]["extrapolations"]
     assert end["resource"] == "app" and end["told"] and end["interval"][0] < 250 < end["interval"][1]
     assert end["level"] == pytest.approx(10 * end["per_s"]) and end["constant_demand_per_s"][-1] == pytest.approx(250)
@@ -101,6 +101,16 @@ def test_a_budget_of_the_host_adds_up_what_shares_its_cores():
     assert "database 2" in shared and "line through the 12 levels" in found["sentences"][0]
 
 
+def test_a_budget_that_cannot_be_told_says_why_and_what_names_there_are():
+    main, run = run_of(LOADS)
+    words = by_question(further_findings(main, run, budgets={"gc": 0.5}, same_host=True))["How far would it go?"]
+    assert "nothing that was probed is called gc; there are cpu, disk, app, database" in words["answer"]
+    words = by_question(further_findings(main, run, budgets={"disk": 0.5}, same_host=True))["How far would it go?"]
+    assert "no use of it was seen to rise with throughput; that of app, cpu was" in words["answer"]
+    apart = further_findings(main, run, budgets={"cpu": 0.5}, cores=8, same_host=True, kept_apart="in words")
+    assert by_question(apart)["How far would it go?"]["answer"].count("run it without --isolate") == 2
+
+
 def test_more_cores_do_not_widen_a_thread_and_the_finding_says_so():
     found = by_question(further_findings(*run_of(LOADS), cores=8, same_host=True))["How far would it go?"]
     assert "So 8 cores alone would bring it no further than" in found["answer"]
@@ -114,7 +124,7 @@ def test_a_saturated_run_says_what_is_full_and_what_comes_after_it():
     loads = [(100.0 * at, min(10.0 * at, 250.0)) for at in range(2, 28, 3)]
     main, run = run_of(loads, bad=2600.0)
     found = by_question(further_findings(main, run, same_host=True))
-    assert set(found) == {"What would stop it next?"}
+    assert set(found) == {"What would stop it next?", "What hardware does it need?"}
     assert main["limited_by"]["kind"] == "cpu"
     assert "is full first" in found["What would stop it next?"]["answer"]
     alone = by_question(further_findings(main, run, same_host=True, kept_apart="on cores of their own"))

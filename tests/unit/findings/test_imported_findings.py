@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.analysis import AnalysisChoices, analyze
 from plimsoll.findings.open_growth import growth_finding
 from plimsoll.runs.reader import RunReader
+from plimsoll.verbs.analysis import AnalysisChoices, analyze
 
 T0 = 1_790_000_000
 HEADER = "timeStamp,elapsed,label,responseCode,threadName,success,bytes,allThreads\n"

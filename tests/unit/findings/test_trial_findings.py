@@ -11,14 +11,15 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError
-from plimsoll.findings.compare import compare_finding, exit_code
+from plimsoll.findings.compare import compare_finding
 from plimsoll.findings.decompose import decompose_finding
+from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.sweep import sweep_finding
-from plimsoll.run_sets import alternate
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets import Redactor
+from plimsoll.verbs.run_sets import alternate
 
 Pairs = Sequence[tuple[float, float]]
 
@@ -222,3 +223,30 @@ def test_runs_that_cannot_be_compared_are_refused_all_at_once(tmp_path: Path) ->
     )
     with pytest.raises(InputError, match="no response times that count"):
         plimsoll.compare(request, plimsoll.TrialChoices(runs=tmp_path / "runs"))
+
+
+def test_an_undecided_answer_names_what_was_decided_as_well() -> None:
+    both = plan("compare", ["a", "b"], margin=0.05, primary=["p50", "p95"], paired=True)
+    trials = trials_of(scattered(1.0, noise=0.1))
+    for one in trials:
+        one["endpoints"] = [{**endpoint, "p50_ms": 20.0} for endpoint in one["endpoints"]]
+    answer = compare_finding(both, trials, run_path="runs/x")["answer"]
+    assert answer.startswith("Undecided whether") and answer.endswith("Same: p50 at 10 users.")
+
+
+def test_a_sweep_over_three_parameters_says_each_dependence_in_one_sentence() -> None:
+    over = {"SIZE": ["10", "100"], "FORM": ["a", "b", "c"], "COLOUR": ["x", "y"]}
+    places = [(s, f, c) for s in over["SIZE"] for f in over["FORM"] for c in over["COLOUR"]]
+    told = plan("sweep", [f"SIZE={s},FORM={f},COLOUR={c}" for s, f, c in places], over=over, level_parameter=None)
+    for variant, (s, f, c) in zip(told["variants"], places, strict=True):
+        variant["facts"]["variables"].update(SIZE=s, FORM=f, COLOUR=c)
+    trials = [
+        trial(12 * n + at, n, f"SIZE={s},FORM={f},COLOUR={c}", float(s) * {"a": 1, "b": 2, "c": 2}[f])
+        for n in range(2)
+        for at, (s, f, c) in enumerate(places)
+    ]
+    finding = sweep_finding(told, trials)
+    about = [text for text in finding["sentences"] if text.startswith("Duration of an iteration")]
+    assert len(about) == 3 and len(finding["dependencies"]) > 20
+    assert "by a factor of 10 to 10 over SIZE" in about[0] and "10 ms at SIZE=10 to 100 ms at SIZE=100" in about[0]
+    assert "by a factor of 2 to 2 over FORM" in about[1]

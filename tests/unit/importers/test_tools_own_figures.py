@@ -53,7 +53,7 @@ class _Run:
     def __init__(self, snapshots):
         self._snapshots = snapshots
 
-    def snapshots(self):
+    def snapshots(self, *, metrics=None):
         return self._snapshots
 
     def resources(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 import plimsoll.lab
 from plimsoll.errors import InputError
 from plimsoll.lab.__main__ import main, parser
-from plimsoll.lab.tracker.data_directory import SeedFacts, Wanted
-from plimsoll.lab.tracker.server import bound_socket, pin_to_core
+from plimsoll.lab.seeded_data import SeedFacts, Wanted
+from plimsoll.lab.serving import bound_socket, pin_to_core
+from plimsoll.lab.tracker.data_directory import SEEDING
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["tracker", "--port", "70000"], ["tracker", "--issues", "-1"]])
@@ -25,6 +27,11 @@ def test_a_wrong_command_line_exits_with_2(arguments: list[str], capsys: pytest.
 def test_the_known_defect_is_off_unless_asked_for() -> None:
     assert parser().parse_args(["tracker"]).age_recount is False
     assert parser().parse_args(["tracker", "--age-recount"]).age_recount is True
+
+
+def test_the_defects_of_the_forum_are_off_unless_asked_for() -> None:
+    given = parser().parse_args(["discussions"])
+    assert (given.unread_index, given.accounts_calls, given.auto_auth) == ("new", "page", False)
 
 
 def test_a_port_in_use_is_told_with_what_to_do(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -44,11 +51,14 @@ def test_a_core_that_is_not_there_is_told() -> None:
 
 
 def test_data_that_differs_from_what_is_wanted_is_named() -> None:
-    facts = SeedFacts(issues=100, seed=1)
-    assert facts.differs_from(Wanted()) is None
-    assert facts.differs_from(Wanted(100, 1)) is None
-    assert facts.differs_from(Wanted(issues=200)) == "100 seeded issues, not 200"
-    assert facts.differs_from(Wanted(seed=2)) == "data of seed 1, not 2"
+    facts = SeedFacts(count=100, seed=1, schema=SEEDING.schema_version)
+    assert SEEDING.difference(facts, Wanted()) is None
+    assert SEEDING.difference(facts, Wanted(100, 1)) is None
+    assert SEEDING.difference(facts, Wanted(200)) == "100 seeded issues, not 200"
+    assert SEEDING.difference(facts, Wanted(seed=2)) == "data of seed 1, not 2"
+    assert (
+        SEEDING.difference(replace(facts, schema=0), Wanted()) == f"tables of version 0, not {SEEDING.schema_version}"
+    )
 
 
 def test_the_lab_imports_nothing_of_the_package_but_errors() -> None:

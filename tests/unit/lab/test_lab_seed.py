@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from plimsoll.lab.seeding import word_pool
 from plimsoll.lab.tracker import seed
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
 
@@ -13,19 +14,19 @@ WORDS_OF_THE_LOAD_SCRIPT = Path(seed.__file__).parent / "load" / "words.json"
 
 
 def test_the_same_seed_gives_the_same_issues_and_tokens() -> None:
-    pool = seed.word_pool(7)
-    assert list(seed.invented_issues(50, 7, pool)) == list(seed.invented_issues(50, 7, seed.word_pool(7)))
+    pool = word_pool(7)
+    assert list(seed.invented_issues(50, 7, pool)) == list(seed.invented_issues(50, 7, word_pool(7)))
     assert seed.invented_users(7) == seed.invented_users(7)
 
 
 def test_another_seed_gives_other_issues_and_tokens() -> None:
-    pool = seed.word_pool(7)
+    pool = word_pool(7)
     assert list(seed.invented_issues(5, 7, pool)) != list(seed.invented_issues(5, 8, pool))
     assert seed.invented_users(7)[0].token != seed.invented_users(8)[0].token
 
 
 def test_a_larger_seeding_begins_with_the_smaller_one() -> None:
-    pool = seed.word_pool(1)
+    pool = word_pool(1)
     assert list(seed.invented_issues(40, 1, pool))[:10] == list(seed.invented_issues(10, 1, pool))
 
 
@@ -38,14 +39,14 @@ def test_there_are_99_users_with_a_token_each() -> None:
 
 
 def test_issues_stay_within_the_fields_and_their_values() -> None:
-    issues = [row for row, _ in seed.invented_issues(500, 1, seed.word_pool(1))]
+    issues = [row for row, _ in seed.invented_issues(500, 1, word_pool(1))]
     assert all(len(row["description"]) <= 200 and len(row["summary"].split()) >= 4 for row in issues)
     assert {row["state"] for row in issues} == set(STATES)
     assert {row["priority"] for row in issues} == set(PRIORITIES)
 
 
 def test_words_differ_in_frequency_so_that_searches_differ_in_hits() -> None:
-    rows = [row for row, _ in seed.invented_issues(2000, 1, seed.word_pool(1))]
+    rows = [row for row, _ in seed.invented_issues(2000, 1, word_pool(1))]
     found = Counter(word for row in rows for word in set(f"{row['summary']} {row['description']}".lower().split()))
     assert max(found.values()) > 0.05 * len(rows)
     assert sum(1 for times in found.values() if times <= 5) > 500
@@ -53,4 +54,4 @@ def test_words_differ_in_frequency_so_that_searches_differ_in_hits() -> None:
 
 def test_the_load_script_searches_for_words_that_issues_hold() -> None:
     words = set(json.loads(WORDS_OF_THE_LOAD_SCRIPT.read_text()))
-    assert len(words & set(seed.word_pool(1).words)) >= 0.95 * len(words)
+    assert len(words & set(word_pool(1).words)) >= 0.95 * len(words)

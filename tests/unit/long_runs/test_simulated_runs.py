@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,17 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.findings.capacity import exit_code
 from plimsoll.findings.drain import drain_findings
+from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.grow import grow_findings
 from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.of_run import EVENT, Facts, findings_of_run
 from plimsoll.report.html import write_html
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.verbs.own_runs import Again, judge_again
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
 from simulators import ClosedQueue, OpenQueue
@@ -97,7 +101,7 @@ def test_items_are_loaded_and_their_cost_is_linear(tmp_path: Path) -> None:
     assert 20_000 <= main["load"]["loaded"] <= 20_000 * 1.01 and main["load"]["failed"] == 0
     assert "no create failed" in main["answer"] and exit_code(main) == 0
     assert "The target's own count agrees: 500 before" in main["notes"][0]
-    assert ageing["ageing"]["family"] == "linear" and "in proportion" in ageing["answer"]
+    assert ageing["ageing"]["family"] == "linear" and "grows linearly" in ageing["answer"]
     assert cliff["cliff"] is None
 
 
@@ -136,6 +140,38 @@ def test_creates_that_always_fail_end_the_run(tmp_path: Path) -> None:
         run_grow(store, GrowSettings(1_000), run)
         [main, *_] = grow_findings(RunReader(run.path))
     assert main["status"] == "failed" and not main["valid"] and "even with 1 at a time" in main["answer"]
+
+
+def test_a_run_is_judged_again_from_what_it_holds(tmp_path: Path) -> None:
+    facts = Facts(objectives=tuple(STUDY), same_host=True, kept_apart="by hand", notes=("Said before.",))
+    with writer(tmp_path, "hold", "users") as run:
+        run_hold(OpenQueue(1, 0.01, 3), HoldSettings(50, 60, 5, 0), None, run)
+        run.append_event(EVENT, facts=facts.to_json())
+        findings = findings_of_run(RunReader(run.path), facts)
+        run.write_findings(findings)
+    before = RunReader(run.path).findings()
+    assert Facts.of(RunReader(run.path)) == facts and "Said before." in before[0]["notes"]
+    again, report = judge_again(run.path, Again())
+    assert json.loads(json.dumps(again)) == before == RunReader(run.path).findings()
+    assert report == run.path / "report.html"
+    stricter = Again(objectives=({"operation": "work", "objective": "max<=0.001ms"},))
+    main, *_ = judge_again(run.path, stricter, report=False)[0]
+    assert [one["verdict"] for one in main["objectives"]] == ["failed"]
+    assert Facts.of(RunReader(run.path)) == facts, "what it was asked for first stays"
+    with pytest.raises(InputError, match="how far it would go"):
+        judge_again(run.path, Again(cores=8))
+
+
+def test_what_a_run_cannot_be_asked_again_is_told(tmp_path: Path) -> None:
+    with writer(tmp_path, "grow") as run:
+        run_grow(Store(lambda n: 0.01), GrowSettings(2_000), run)
+        with pytest.raises(InputError, match="is still running"):
+            judge_again(run.path, Again())
+    with pytest.raises(InputErrors) as told:
+        judge_again(run.path, Again(objectives=tuple(STUDY), budgets={"cpu": 0.5}, expected=5))
+    assert len(told.value.errors) == 3
+    [main, *_], _ = judge_again(run.path, Again(), report=False)
+    assert main["load"]["loaded"] >= 2_000 and RunReader(run.path).findings()[0]["answer"] == main["answer"]
 
 
 STUDY = [{"operation": "work", "objective": "p90<=100ms"}, {"operation": "work", "objective": "p90<=1ms"}]
@@ -230,6 +266,7 @@ def test_a_consumer_of_forty_does_not_keep_up_with_fifty(tmp_path: Path) -> None
     assert main["keeps_up"] is False and exit_code(main) == 99
     assert main["consumer"]["busy_per_s"] == pytest.approx(40, rel=0.02)
     assert main["consumer"]["overload"] == pytest.approx(0.2, abs=0.05)
+    assert "of what comes in is left over (95 %" in main["answer"]
     assert time["drain"]["alone_per_s"] == pytest.approx(40, rel=0.05)
     assert time["drain"]["drained_s"] == pytest.approx(time["drain"]["backlog"] / 40, abs=3)
     assert index["index"]["bytes_per_item"] == pytest.approx(100, rel=0.01) and "lasts for" in index["answer"]
@@ -238,6 +275,41 @@ def test_a_consumer_of_forty_does_not_keep_up_with_fifty(tmp_path: Path) -> None
 def test_a_consumer_of_eighty_keeps_up_with_fifty(tmp_path: Path) -> None:
     main, *_ = drained(tmp_path, 80)
     assert main["keeps_up"] is True and exit_code(main) == 0 and "would have shown" in main["answer"]
+
+
+def test_seconds_that_come_late_because_the_process_was_kept_from_its_core_are_not_after_the_load(
+    tmp_path: Path,
+) -> None:
+    class Late(Fed):
+        """Its clock is half a minute ahead of its seconds when the load ends."""
+
+        ended = False
+
+        def set_level(self, level: float) -> None:
+            self.ended = level == 0.0
+            super().set_level(level)
+
+        def now(self) -> float:
+            return super().now() + (30.0 if self.ended else 0.0)
+
+    load = Late(80)
+    with writer(tmp_path, "drain", "users") as run:
+        result = run_drain(load, DrainSettings(50, 60, 5, 60), run, load.sample)
+    assert result.drained_at_s is not None and result.drained_at_s >= result.load_to_s
+
+
+def test_counters_read_a_moment_apart_make_no_backlog_below_nothing(tmp_path: Path) -> None:
+    class Ahead(Fed):
+        def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+            [row] = super().sample(second, t_unix)
+            values = row["values"] | {"taken_out": row["values"]["taken_out"] + min(second, 40)}
+            return [row | {"values": values}]
+
+    load = Ahead(80)
+    with writer(tmp_path, "drain", "users") as run:
+        run_drain(load, DrainSettings(50, 60, 5, 10), run, load.sample)
+        [main, *_] = drain_findings(RunReader(run.path))
+    assert main["consumer"]["backlog_end"] >= 0 and "to -" not in main["answer"]
 
 
 def test_a_consumer_that_cannot_be_read_is_said(tmp_path: Path) -> None:

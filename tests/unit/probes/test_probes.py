@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
 from plimsoll.probes import HostProbe, NetworkProbe, Probe, ProbeUnavailable, ProcessProbe, probes_for
+from plimsoll.probes.family import Family
 from plimsoll.probes.finding_processes import find_roots, pids_listening_on
 from plimsoll.probes.probe import Rates
 from plimsoll.probes.process import Facts, _rates
@@ -31,9 +33,12 @@ signal.pause()
 
 
 @pytest.fixture
-def server() -> Iterator[tuple[subprocess.Popen[str], int, int]]:
-    """A process that listens, with a forked worker on the same socket: (process, port, id of the worker)."""
-    with subprocess.Popen([sys.executable, "-c", PARENT_AND_CHILD], stdout=subprocess.PIPE, text=True) as process:
+def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, int]]:
+    """A process that listens, with a forked worker on the same socket: (process, port, id of the worker). Its name is
+    not that of those who run the tests, one of which may be its grandparent."""
+    program = tmp_path / "app-of-the-test"
+    program.symlink_to(Path(sys.executable).resolve())
+    with subprocess.Popen([program, "-c", PARENT_AND_CHILD], stdout=subprocess.PIPE, text=True) as process:
         port, child = map(int, process.stdout.readline().split())
         yield process, port, child
         for pid in (child, process.pid):
@@ -68,7 +73,7 @@ def test_the_host_tells_shares_between_zero_and_one_and_units_in_its_names():
     assert all(0 <= value <= 1 for name, value in values.items() if name.endswith("_share"))
     assert 0 <= values["cpu_cores_used"] <= values["cores"]
     assert values["memory_used_bytes"] > 0
-    units = ("_share", "_bytes", "_per_s", "_used", "cores", "load_1m")
+    units = ("_share", "_bytes", "_per_s", "_used", "_ms", "cores", "load_1m")
     assert all(name.endswith(units) for name in values)
 
 
@@ -127,8 +132,49 @@ def test_a_vanished_process_is_unavailable_and_found_again_when_restarted(server
         assert "cpu_cores_used" not in values
         assert probe.take_notes() == [f"app was restarted: process {process.pid} is now {other.pid}"]
         assert probe.take_notes() == []
-        assert probe.sample()["cpu_cores_used"] >= 0
+        values = probe.sample()
+        assert values["cpu_cores_used"] >= 0
+        assert values["restarts"] == 1
         other.kill()
+
+
+def test_children_that_come_and_go_are_counted_and_a_worker_that_is_replaced_is_a_start():
+    with subprocess.Popen(
+        [sys.executable, "-c", "import subprocess, sys\nfor line in sys.stdin:\n"
+         " c = subprocess.Popen(['sleep', '60']); print(c.pid, flush=True); sys.stdin.readline(); c.kill(); c.wait()\n"
+         " print('gone', flush=True)"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        probe = ProcessProbe(ProcessSelector(label="app", pid=process.pid))
+        assert probe.sample()["processes"] == 1
+        counts = []
+        for _ in range(2):
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            values = probe.sample()
+            counts.append((values["processes"], values["processes_started_per_s"] > 0))
+            counts.append((probe.sample()["processes"], probe.sample()["processes_started_per_s"] > 0))
+            process.stdin.write("end\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            counts.append((probe.sample()["processes"], probe.sample()["processes_started_per_s"] > 0))
+        process.kill()
+    assert counts == [(2, True), (2, False), (1, False)] * 2
+    assert values["restarts"] == 0
+
+
+def test_a_family_is_the_process_and_all_that_descend_from_it(server):
+    process, _, child = server
+    family = Family()
+    root = psutil.Process(process.pid)
+    for _ in range(2):
+        assert [member.pid for member in family.members([root])] == [process.pid, child]
+    assert {member.pid for member in family.members([psutil.Process()])} >= {os.getpid(), process.pid, child}
+    os.kill(child, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    assert family.members([root]) == []
 
 
 def facts(cpu_s: float, reaped_cpu_s: float = 0.0) -> Facts:
@@ -162,7 +208,10 @@ def test_a_study_gets_the_probes_it_asks_for():
     processes = [ProcessSelector(label="a", pid=1), ProcessSelector(label="b", pid=2)]
     chosen = probes_for(Probes(), processes)
     always = ["host", "generator", "network"]
-    assert [probe.source for probe in chosen] == [*always, "process:a", "process:b", "core_speed"]
+    assert [probe.source for probe in chosen] == [
+        *always, "process:a", "process:b", "cgroup:a", "cgroup:b", "sockets:a", "sockets:b", "waits:a",
+        "waits:b", "core_speed",
+    ]  # fmt: skip
     assert all(isinstance(probe, Probe) for probe in chosen)
     assert probes_for(Probes(host=False, network=False, processes=False, core_speed=False), processes) == []
     assert [probe.source for probe in probes_for(Probes(), [])] == always

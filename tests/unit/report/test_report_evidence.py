@@ -124,7 +124,7 @@ def test_what_a_killed_capacity_run_proved_is_its_finding(tmp_path: Path) -> Non
     ]
     steps[1]["measured_from_s"] = 65
     events.write_text("".join(json.dumps(step) + "\n" for step in steps), encoding="utf-8")
-    (finding,) = read_findings(run_dir)
+    finding, *_ = read_findings(run_dir)
     assert (finding["capacity"]["good"], finding["capacity"]["bad"]) == (6000, 8000)
     assert finding["status"] == "interrupted"
 

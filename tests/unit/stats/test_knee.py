@@ -67,6 +67,22 @@ def test_the_closed_knee_is_where_the_asymptotes_meet():
     assert knee.interval[0] < 10 < knee.interval[1]
 
 
+@pytest.mark.parametrize("reach", [1.2, 4, 8])
+@pytest.mark.parametrize("spacing", [np.linspace, np.geomspace])
+def test_the_closed_knee_does_not_depend_on_how_levels_are_spaced(spacing, reach: float):
+    levels = np.unique(spacing(4, reach * 100, 12).round().astype(int))
+    done = [60 * closed_throughput(users, 0.010, 0.990) for users in levels.tolist()]
+    knee = closed_knee(levels, done, [60] * levels.size)
+    assert isinstance(knee, Knee) and knee.level == pytest.approx(100, rel=0.02)
+
+
+def test_a_level_near_the_closed_knee_makes_up_for_few_iterations_at_light_load():
+    levels, rate = [4, 76, 148, 220], [closed_throughput(users, 0.010, 0.990) for users in (4, 76, 148, 220)]
+    done = [1.2 * 60 * rate[0], *(60 * per_s for per_s in rate[1:])]  # a fifth too many of 240, by chance of 3 sigma
+    knee = closed_knee(levels, done, [60] * 4)
+    assert isinstance(knee, Knee) and knee.level == pytest.approx(100, rel=0.04)
+
+
 @pytest.mark.parametrize(
     ("levels", "seconds", "words"),
     [([1, 32], 60, "fewer than 3"), ([8, 16, 32], 60, "too near the knee"), ([1, 2, 4, 32], 0.5, "Too few iterations")],

@@ -32,6 +32,18 @@ def test_white_noise_does_not_drift_and_nine_values_cannot_tell() -> None:
     assert drift(range(9), range(9)) is None
 
 
+def test_a_series_is_called_steady_only_if_a_drift_of_a_fifth_would_have_shown() -> None:
+    at = np.arange(400)
+    calm = drift(at, 100 + RANDOM(3).standard_normal(400))
+    assert calm is not None and calm.verdict == "steady" and calm.smallest_detectable < 0.02
+    wild = drift(at, 100 + 60 * RANDOM(3).standard_normal(400))
+    assert wild is not None and wild.verdict == "undecided" and wild.smallest_detectable > 0.2
+    low, high = wild.share_interval
+    assert wild.smallest_detectable == pytest.approx((high - low) / 2 * (2.576 + 1.645) / 2.576, rel=1e-3)
+    rising = drift(at, 100 + 0.1 * at + RANDOM(3).standard_normal(400))
+    assert rising is not None and rising.verdict == "drifts"
+
+
 def test_gaps_and_unknown_values_are_left_out() -> None:
     values = np.where(np.arange(200) % 3 == 0, np.nan, np.arange(200) * 2.0)
     found = drift(np.arange(200), values)
@@ -79,6 +91,16 @@ def test_nothing_periodic_is_in_what_does_not_scatter(series: object) -> None:
     assert periodic_pulse(np.asarray(series, dtype=float)) is None
 
 
+def test_a_pulse_that_the_memory_of_the_noise_hides_is_found_by_the_noise_outside_it() -> None:
+    noise, series = RANDOM(12).standard_normal(600), np.zeros(600)
+    for second in range(1, 600):
+        series[second] = 0.5 * series[second - 1] + math.sqrt(0.75) * noise[second]
+    for start in range(20, 600, 97):
+        series[start : start + 10] += 2.5
+    found = periodic_pulse(series)
+    assert found is not None and found.period_s == pytest.approx(97, rel=0.02) and 6 <= found.width_s <= 16
+
+
 def test_one_stall_is_no_period() -> None:
     series = RANDOM(2).standard_normal(300)
     series[100:110] += 50
@@ -104,6 +126,19 @@ def test_the_family_of_growth_is_recognised_and_extrapolated(family: str, law) -
     ahead = predict(found, 400_000)
     assert ahead is not None and ahead[1] <= ahead[0] <= ahead[2]
     assert ahead[0] == pytest.approx(float(law(np.array([4e5]))[0]), rel=0.1)
+
+
+@pytest.mark.parametrize(("family", "law"), [("linear", lambda n: n / 200), ("n log n", lambda n: n * np.log(n) / 1e4)])
+def test_a_law_through_the_origin_is_no_power(family: str, law) -> None:
+    found = growth_of(SIZES, law(SIZES) * np.exp(0.03 * RANDOM(4).standard_normal(SIZES.size)))
+    assert found is not None and found.family == family and found.likely[0] == family
+
+
+def test_curves_that_cannot_be_told_apart_are_named() -> None:
+    sizes = np.geomspace(1_000, 100_000, 5)
+    between = np.sqrt((5 + sizes / 2_000) * (5.2 + sizes * np.log(sizes) / 23_000))
+    found = growth_of(sizes, between * np.array([1.03, 0.97, 1.0, 1.03, 0.99]))
+    assert found is not None and found.family is None and set(found.likely) == {"linear", "n log n"}
 
 
 def test_three_volumes_are_too_few_and_wild_scatter_is_not_extrapolated() -> None:

@@ -6,20 +6,19 @@ Every path under /api wants `Authorization: Bearer TOKEN`. Errors are {"error": 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from plimsoll.lab.database import Database
 from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.database import Database
+from plimsoll.lab.tracker.background_job import BackgroundJob
+from plimsoll.lab.tracker.calls import Call, Handler, Restore, Tracker
 from plimsoll.lab.tracker.json_forms import (
     Refusal,
     caret_of,
@@ -33,7 +32,8 @@ from plimsoll.lab.tracker.json_forms import (
     text_of,
     texts_of,
 )
-from plimsoll.lab.tracker.queries import Change, Filter, People, Person
+from plimsoll.lab.tracker.page_calls import PAGE_CALLS
+from plimsoll.lab.tracker.queries import Change, People, Person
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
 from plimsoll.lab.tracker.search_syntax import (
     ATTRIBUTES,
@@ -42,69 +42,26 @@ from plimsoll.lab.tracker.search_syntax import (
     SyntaxMistake,
     completions,
     parse_command,
-    parse_search,
     unfinished_word,
 )
 from plimsoll.lab.tracker.seed import token_digest
 from plimsoll.lab.tracker.telemetry import RequestMeter, Telemetry
 
-Restore = Callable[[Connection], None]
 
-
-@dataclass(frozen=True)
-class Tracker:
-    """What the handlers work with."""
-
-    database: Database
-    people: People
-    telemetry: Telemetry
-    restore: Restore
-    age_recount: bool = False
-
-
-@dataclass(frozen=True)
-class Call:
-    """One authenticated request."""
-
-    tracker: Tracker
-    request: Request
-    person: Person
-
-    async def json(self, kind: type) -> Any:
-        """The body, which must be a JSON object (dict) or list (list); an empty body is an empty one of that kind."""
-        body = await self.request.body()
-        try:
-            value = json.loads(body) if body.strip() else kind()
-        except ValueError:
-            raise Refusal(400, "bad_request", "The body is not JSON. Send application/json.") from None
-        if not isinstance(value, kind):
-            raise Refusal(400, "bad_request", f"The body must be a JSON {'object' if kind is dict else 'list'}.")
-        return value
-
-    def number(self, name: str, default: int | None, largest: int) -> int | None:
-        """A query parameter that is a whole number from 1; larger than `largest` becomes that."""
-        value = self.request.query_params.get(name)
-        if value is None:
-            return default
-        if not value.isascii() or not value.isdigit() or int(value) < 1:
-            raise Refusal(400, "bad_request", f"{name} must be a whole number from 1, not '{value}'.")
-        return min(int(value), largest)
-
-    def filter(self, query: str) -> Filter:
-        return Filter.of(parse_search(query), self.tracker.people, self.person)
-
-
-Handler = Callable[[Call], Awaitable[Any]]
-
-
-def create_app(database: Database, people: People, restore: Restore, age_recount: bool = False) -> ASGIApp:
+def create_app(
+    database: Database,
+    people: People,
+    restore: Restore,
+    age_recount: bool = False,
+    job: BackgroundJob | None = None,
+) -> ASGIApp:
     """The application on a seeded database.
 
     `restore(connection)` takes the data back to the seeded state; `age_recount` switches the known defect on
-    (`queries.py`).
+    (`queries.py`); `job`, which the caller keeps coming, is told of in the telemetry.
     """
     meter = RequestMeter()
-    tracker = Tracker(database, people, Telemetry(meter, age_recount), restore, age_recount)
+    tracker = Tracker(database, people, Telemetry(meter, age_recount, job), restore, age_recount)
 
     def route(path: str, **handlers: Handler) -> Route:
         return Route(path, _endpoint(tracker, handlers), methods=list(handlers))
@@ -131,6 +88,7 @@ def create_app(database: Database, people: People, restore: Restore, age_recount
         route("/api/users/me", GET=show_myself),
         route("/api/admin/telemetry", GET=show_telemetry),
         route("/api/admin/reset", POST=reset_data),
+        *(route(path, **handlers) for path, handlers in PAGE_CALLS.items()),
         Route("/healthz", healthz),
         Route("/volume", volume),
     ]
@@ -244,7 +202,7 @@ async def get_issues(call: Call) -> Any:
 
 
 async def view_issue(call: Call) -> Any:
-    number = number_of(call.request.path_params["id"])
+    number = call.issue()
     found = await call.tracker.database.run(queries.get_issue, number)
     if found is None:
         raise Refusal(404, "Not Found", f"There is no issue DEMO-{number}.")

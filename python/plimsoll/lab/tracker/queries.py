@@ -218,6 +218,16 @@ def get_issue(connection: Connection, number: int) -> tuple[AnyRow, list[AnyRow]
     return row, list(connection.execute(said))
 
 
+def sum_up(connection: Connection, first: int, chunk: int) -> int:
+    """Read the `chunk` issues from id `first` on and sum them up by reporter, as the background job does; where to go
+    on, 1 after the last."""
+    within = issues.c.id.between(first, first + chunk - 1)
+    written = func.sum(func.length(issues.c.summary) + func.length(issues.c.description))
+    summed = select(issues.c.reporter_id, func.count(), written).where(within).group_by(issues.c.reporter_id)
+    found = list(connection.execute(summed))
+    return first + chunk if found else 1
+
+
 # --- changing ------------------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Connection, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 STATES = ("Submitted", "Open", "In Progress", "Fixed", "Verified", "Duplicate", "Won't fix")
 RESOLVED_STATES = ("Fixed", "Verified", "Duplicate", "Won't fix")
@@ -77,20 +77,29 @@ drafts = Table(
     sqlite_autoincrement=True,
 )
 
+comment_drafts = Table(
+    "comment_drafts",
+    metadata,
+    Column("issue_id", Integer, ForeignKey("issues.id"), primary_key=True),
+    Column("user_id", Integer, ForeignKey("users.id"), primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
+recent_issues = Table(
+    "recent_issues",
+    metadata,
+    Column("user_id", Integer, ForeignKey("users.id"), primary_key=True),
+    Column("issue_id", Integer, ForeignKey("issues.id"), primary_key=True),
+    Column("seen_ms", BigInteger, nullable=False),
+    Index("recent_issues_by_user", "user_id", "seen_ms"),
+)
+
 issue_counts = Table(
     "issue_counts",
     metadata,
     Column("state", String(20), primary_key=True),
     Column("priority", String(20), primary_key=True),
     Column("count", Integer, nullable=False),
-)
-
-# What the data was seeded with, one row a key: schema, issues, seed.
-seed_facts = Table(
-    "seed_facts",
-    metadata,
-    Column("key", String(20), primary_key=True),
-    Column("value", Integer, nullable=False),
 )
 
 # The index of two- and three-letter prefixes serves the suggestions while someone types.
@@ -122,11 +131,6 @@ _POSTGRESQL_TEXT_INDEX = (
 def create_tables(connection: Connection) -> None:
     """Create the empty tables and their indexes, without the text index."""
     metadata.create_all(connection)
-
-
-def drop_tables(connection: Connection) -> None:
-    """Drop everything of the tracker, in PostgreSQL; a SQLite file is replaced as a whole instead."""
-    metadata.drop_all(connection)
 
 
 def create_text_index(connection: Connection) -> None:

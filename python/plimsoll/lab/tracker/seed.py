@@ -1,11 +1,7 @@
 """N issues and 99 users of invented data; the same seed gives the same data and the same tokens.
 
-Faker is slow (some 50 us a word), so it is asked once for pools of words and names; texts are then drawn from the
-pools. Words are drawn with the weights 1/(rank + 20)^0.8: a few are in every tenth text, most in one of some hundred,
-so that a search meets both many and few hits (real text is steeper: Zipf's exponent is about 1).
-
-Issues are written in batches: executemany in SQLite, COPY in PostgreSQL; the text index is built after them. The
-first M issues of N are the M issues of a smaller seeding, texts, people and times included.
+Words and their frequencies are those of lab/seeding.py. Issues are written in batches; the text index is built after
+them. The first M issues of N are the M issues of a smaller seeding, texts, people and times included.
 """
 
 from __future__ import annotations
@@ -14,17 +10,14 @@ import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate
 from typing import Any
 
-from faker import Faker
-from sqlalchemy import Connection, Table, func, insert, select, text
+from sqlalchemy import Connection, func, insert, select, text
 
+from plimsoll.lab.seeding import WordPool, continue_numbers, seeded_faker, word_pool, write_rows
 from plimsoll.lab.tracker import schema
 
 DEFAULT_ISSUES = 20_000
-DEFAULT_SEED = 1
 USERS = 99
 BATCH = 10_000
 
@@ -54,18 +47,6 @@ class User:
         return token_digest(self.token)
 
 
-@dataclass(frozen=True)
-class WordPool:
-    """Words in order of frequency and their summed weights, for `random.choices`."""
-
-    words: tuple[str, ...]
-    summed_weights: tuple[float, ...]
-
-    def text(self, source: random.Random, words: int) -> str:
-        """`words` words, the first with a capital."""
-        return " ".join(source.choices(self.words, cum_weights=self.summed_weights, k=words)).capitalize()
-
-
 def token_digest(token: str) -> str:
     """What the database keeps of a token: its SHA-256, in hexadecimal."""
     return hashlib.sha256(token.encode()).hexdigest()
@@ -73,25 +54,13 @@ def token_digest(token: str) -> str:
 
 def invented_users(seed: int) -> list[User]:
     """The 99 users user001 … user099, with a name each."""
-    faker = _faker(seed)
+    faker = seeded_faker(seed)
     people = []
     for number in range(1, USERS + 1):
         login = f"user{number:03d}"
         secret = hashlib.sha256(f"plimsoll lab {seed} {login}".encode()).hexdigest()[:16]
         people.append(User(number, login, faker.name(), f"{login}@example.com", f"perm-{login}.{secret}"))
     return people
-
-
-@lru_cache(maxsize=2)
-def word_pool(seed: int) -> WordPool:
-    """About 3,000 words: Faker's English words, business words, family names and towns, the rare ones last."""
-    faker = _faker(seed)
-    common = sorted(set(faker.get_words_list()))
-    random.Random(seed).shuffle(common)
-    rare = [faker.bs() for _ in range(400)] + [faker.last_name() for _ in range(2500)]
-    rare += [faker.city() for _ in range(1000)]
-    words = tuple(dict.fromkeys([*common, *(word.lower() for phrase in rare for word in phrase.split())]))
-    return WordPool(words, tuple(accumulate((rank + 20) ** -0.8 for rank in range(1, len(words) + 1))))
 
 
 def invented_issues(count: int, seed: int, pool: WordPool) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -129,7 +98,7 @@ def seed_database(connection: Connection, issues: int, seed: int) -> None:
     """Fill an empty database: tables, users, issues with comments, text index, counts. One transaction."""
     schema.create_tables(connection)
     people = invented_users(seed)
-    _write(
+    write_rows(
         connection,
         schema.users,
         [
@@ -143,45 +112,15 @@ def seed_database(connection: Connection, issues: int, seed: int) -> None:
         rows.append(row)
         remarks.extend(remarks_of_row)
         if len(rows) == BATCH:
-            _write(connection, schema.issues, rows)
-            _write(connection, schema.comments, remarks)
+            write_rows(connection, schema.issues, rows)
+            write_rows(connection, schema.comments, remarks)
             rows, remarks = [], []
-    _write(connection, schema.issues, rows)
-    _write(connection, schema.comments, remarks)
-    _continue_ids(connection)
+    write_rows(connection, schema.issues, rows)
+    write_rows(connection, schema.comments, remarks)
+    continue_numbers(connection, schema.issues)
     _count_issues(connection)
     schema.create_text_index(connection)
-    facts = {"schema": schema.SCHEMA_VERSION, "issues": issues, "seed": seed}
-    _write(connection, schema.seed_facts, [{"key": key, "value": value} for key, value in facts.items()])
     connection.execute(text("ANALYZE"))
-
-
-def _faker(seed: int) -> Faker:
-    faker = Faker("en_US")
-    faker.seed_instance(seed)
-    return faker
-
-
-def _write(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    """Insert many rows of equal keys."""
-    if not rows:
-        return
-    columns = ", ".join(rows[0])
-    values = [tuple(row.values()) for row in rows]
-    if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(rows[0]))
-        connection.exec_driver_sql(f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", values)
-        return
-    driver_connection: Any = connection.connection.driver_connection
-    with driver_connection.cursor() as cursor, cursor.copy(f"COPY {table.name} ({columns}) FROM STDIN") as copy:
-        for value in values:
-            copy.write_row(value)
-
-
-def _continue_ids(connection: Connection) -> None:
-    """Let PostgreSQL's sequence go on after the ids that were given out here; SQLite does so by itself."""
-    if connection.dialect.name != "sqlite":
-        connection.execute(text("SELECT setval(pg_get_serial_sequence('issues', 'id'), max(id)) FROM issues"))
 
 
 def _count_issues(connection: Connection) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, text
 
 from plimsoll.lab.tracker import queries
+from plimsoll.lab.tracker.background_job import BackgroundJob
 from plimsoll.lab.tracker.schema import drafts
 
 RATE_WINDOW_S = 60
@@ -54,9 +55,16 @@ class RequestMeter:
 class Telemetry:
     """Puts the document together."""
 
-    def __init__(self, meter: RequestMeter, age_recount: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        meter: RequestMeter,
+        age_recount: bool,
+        job: BackgroundJob | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.meter = meter
         self._age_recount = age_recount
+        self._job = job
         self._clock = clock
         self._text_index: tuple[float, int] | None = None
 
@@ -70,7 +78,7 @@ class Telemetry:
             "textIndexSize": megabytes(self._text_index_bytes(connection)),
             "usedMemory": megabytes(memory_bytes),
             "databaseBackgroundThreads": 0,
-            "pendingAsyncJobs": 0,
+            "pendingAsyncJobs": int(self._job is not None and self._job.working),
             "requestsPerSecond": f"{self.meter.per_second:.2f}",
             "requests": self.meter.total,
             "uptimeSeconds": round(self.meter.uptime_s, 3),
@@ -81,6 +89,8 @@ class Telemetry:
             "drafts": int(connection.execute(select(func.count()).select_from(drafts)).scalar_one()),
             "database": connection.dialect.name,
             "ageRecount": self._age_recount,
+            "jobEverySeconds": self._job.cadence.every_s if self._job is not None else 0,
+            "jobsDone": self._job.done if self._job is not None else 0,
             "$type": "Telemetry",
         }
 

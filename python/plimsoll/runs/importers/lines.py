@@ -48,7 +48,7 @@ class SourceFile:
         """The bytes, unpacked."""
         try:
             if self.path.is_dir():
-                step = "Give a file; of a run directory of Plimsoll, `plimsoll report` shows the answers."
+                step = "Give a file, or a run directory of Plimsoll, which has a manifest.json."
                 raise InputError("it is a folder", step, file=self.path)
             with self.path.open("rb") as file:
                 packed = file.read(2) == GZIP_MAGIC

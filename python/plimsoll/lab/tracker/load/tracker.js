@@ -80,6 +80,24 @@ export function searchIssues() {
   getIssues(user, get(user, path, 'GET /sortedIssues?query='));
 }
 
+// What the frame of every page asks: the report's "minor" calls. Do they matter? studies/youtrack/minor.yaml
+
+export function readFolders() {
+  get(anyOf(users), '/api/inbox/folders?$top=-1&fields=id,lastNotified,lastSeen,enabled', 'GET /inbox/folders');
+}
+
+export function readPermissions() {
+  get(anyOf(users), '/api/permissions/cache?fields=global,permission(key),projects(id)', 'GET /permissions/cache');
+}
+
+export function readFilterValues() {
+  get(anyOf(users), '/api/filterFields/project/values?$top=-1&prefix=&type=Issue', 'GET /filterFields/project/values');
+}
+
+export function readWidgets() {
+  get(anyOf(users), '/api/admin/widgets/general?fields=id,key,name,collapsed', 'GET /admin/widgets/general');
+}
+
 function getIssues(user, page) {
   const tree = page.status === 200 ? page.json('tree') : [];
   if (tree.length > 0) post(user, '/api/issuesGetter', tree, 'POST /issuesGetter');

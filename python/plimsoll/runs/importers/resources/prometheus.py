@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plimsoll.runs.importers.clock import EARLIEST_S, LATEST_S, moment
+from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.resources.exposition import Sample, parse_line, seconds_of
 from plimsoll.runs.importers.resources.points import Point
 from plimsoll.runs.importers.source import BadRecord
-
-_LINE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+(\S+))?\s*(?:#.*)?$")
-_LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
 
 
 def is_range_query(head: str) -> bool:
@@ -30,7 +27,7 @@ def is_text(head: str) -> bool:
     """Whether it is the text exposition."""
     lines = [line for line in head.splitlines() if line.strip()]
     plain = [line for line in lines if not line.startswith("#")]
-    return any(line.startswith(("# TYPE", "# HELP")) for line in lines) or bool(plain and _LINE.match(plain[0]))
+    return any(line.startswith(("# TYPE", "# HELP")) for line in lines) or bool(plain and parse_line(plain[0].strip()))
 
 
 def range_query(file: SourceFile) -> list[Point]:
@@ -67,29 +64,24 @@ def _points(file: SourceFile) -> Iterator[Point]:
     for line in file.text():
         if line.startswith("#") or not line.strip():
             continue
-        found = _LINE.match(line.rstrip())
-        if found is None:
+        sample = parse_line(line.rstrip())
+        if sample is None:
             if not file.ends_whole:
                 file.notes.append(f"Line {file.line} of {file.path} is cut off; used up to there.")
                 return
             raise file.error(BadRecord(f"{line.strip()[:60]!r} is no line of Prometheus"))
-        name, labels, value, at = found.groups()
-        if at is None:
+        if sample.at_unix is None:
             step = "Record it over time: a range query as JSON, or lines with timestamps."
-            raise file.error(BadRecord("a line without a timestamp says nothing about when", name, step))
-        yield from _one(file, name, dict(_LABEL.findall(labels or "")), value, at)
+            raise file.error(BadRecord("a line without a timestamp says nothing about when", sample.name, step))
+        yield from _one(file, sample)
 
 
-def _one(file: SourceFile, name: str, labels: dict[str, str], value: str, at: str) -> Iterator[Point]:
-    try:
-        number, stamp = float(value), float(at)
-    except ValueError:
-        raise file.error(BadRecord(f"{value!r} {at!r} are no value and time", name)) from None
-    stamp = stamp if EARLIEST_S <= stamp <= LATEST_S else stamp / 1000
-    if not EARLIEST_S <= stamp <= LATEST_S:
-        raise file.error(BadRecord(f"{at!r} is no time", name))
-    if math.isfinite(number):
-        yield Point(stamp, _source(labels), name, number)
+def _one(file: SourceFile, sample: Sample) -> Iterator[Point]:
+    stamp = seconds_of(sample.at_unix or 0.0)
+    if stamp is None:
+        raise file.error(BadRecord(f"{sample.at_unix!r} is no time", sample.name))
+    if math.isfinite(sample.value):
+        yield Point(stamp, _source(sample.labels), sample.name, sample.value)
 
 
 def _source(labels: Mapping[str, Any]) -> str:

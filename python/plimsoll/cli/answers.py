@@ -1,0 +1,24 @@
+"""An answer on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from plimsoll.verbs.session import Answer
+
+
+def show(answer: Answer, as_json: bool) -> None:
+    """Print the answer and the report's path; ends the program with the answer's exit code."""
+    from plimsoll.findings.exit_codes import exit_code
+    from plimsoll.report.json_out import findings_json
+    from plimsoll.report.text import answer_lines
+
+    if as_json:
+        print(findings_json(answer.run_directory))
+    else:
+        print(answer_lines(answer.findings))
+        print(f"\nReport: {answer.report}")
+    raise typer.Exit(exit_code(answer.findings[0]))

@@ -1,0 +1,126 @@
+"""`plimsoll study`: every experiment of a study, one page of answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from plimsoll.cli.shared_flags import ArrivalSeed, AsJson, Env, Isolate, Quiet, Runs, Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plimsoll.verbs.listeners import Listeners
+    from plimsoll.verbs.studies import Part, StudyAnswer, StudyChoices
+
+
+def study(
+    source: Annotated[Path | None, typer.Argument(help="a study file (.yaml)")] = None,
+    all_in: Annotated[
+        Path | None, typer.Option("--all", help="a folder: run each FOLDER/*/study.yaml, and link their pages")
+    ] = None,
+    only: Annotated[str | None, typer.Option(help="these experiments alone, as in capacity,hold")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="go on with this study run: finished experiments are kept")
+    ] = None,
+    env: Env = None,
+    seed: ArrivalSeed = 1,
+    threads: Threads = 1,
+    isolate: Isolate = False,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run every experiment of a study in its order: a report each, and a page of all answers.
+
+    Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid or failed, 130
+    interrupted.
+    """
+    from plimsoll.cli.run import pairs
+    from plimsoll.errors import InputError
+    from plimsoll.verbs.studies import StudyChoices
+
+    if (source is None) == (all_in is None):
+        what = "nothing to run is given" if source is None else "a study and --all are given together"
+        raise InputError(what, "Give a study file, or --all FOLDER.")
+    choices = StudyChoices(
+        runs=runs,
+        env=pairs(env or [], "--env"),
+        only=tuple(part.strip() for part in (only or "").split(",") if part.strip()),
+        seed=seed,
+        threads=threads,
+        isolate=isolate,
+        background=True,
+        resume=resume,
+    )
+    if all_in is not None:
+        _all(all_in, choices, as_json, quiet)
+    else:
+        assert source is not None
+        _one(source, choices, as_json, quiet)
+
+
+def _one(source: Path, choices: StudyChoices, as_json: bool, quiet: bool) -> None:
+    from plimsoll.verbs.studies import run_study
+
+    answer = run_study(source, choices, _Told(quiet))
+    if as_json:
+        print(json.dumps(answer.to_json(), indent=2, ensure_ascii=False))
+    else:
+        _print(answer)
+    raise typer.Exit(answer.exit_code)
+
+
+def _all(folder: Path, choices: StudyChoices, as_json: bool, quiet: bool) -> None:
+    from plimsoll.verbs.studies import run_studies
+
+    answer = run_studies(folder, choices, _Told(quiet))
+    if as_json:
+        print(json.dumps(answer.to_json(), indent=2, ensure_ascii=False))
+    else:
+        for name, one, problem in answer.studies:
+            print(f"{name}\n{'=' * len(name)}")
+            _print(one) if one is not None else print(f"{problem}\n")
+        print(f"All studies: {answer.page}")
+    raise typer.Exit(answer.exit_code)
+
+
+def _print(answer: StudyAnswer) -> None:
+    from plimsoll.report.text import answer_lines
+
+    for part in answer.parts:
+        print(f"{part.place}. {part.experiment}")
+        if part.problem:
+            print(f"{part.status}: {part.problem}")
+        elif part.place in answer.findings:
+            print(answer_lines(answer.findings[part.place]))
+        else:
+            print("not begun")
+        print()
+    print(f"Answers: {answer.page}")
+
+
+class _Told:
+    """Who is told on a terminal: the plan of a study, and the progress of each of its experiments."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def plan(self, name: str, parts: Sequence[Part]) -> None:
+        """Before any load."""
+        if not self._quiet:
+            words = "; ".join(f"{part.experiment}: {'done' if part.is_done else part.planned}" for part in parts)
+            print(f"{name}. {words}", file=sys.stderr, flush=True)
+
+    def listeners(self, part: Part) -> Listeners[Any]:
+        """Before each experiment."""
+        from plimsoll.cli.progress import ProgressLine, TrialLine, listeners
+        from plimsoll.verbs.studies import TRIALS
+
+        if not self._quiet:
+            print(f"{part.place}. {part.experiment}, {part.planned}", file=sys.stderr, flush=True)
+        return listeners((TrialLine if part.experiment in TRIALS else ProgressLine)(quiet=self._quiet))

@@ -1,0 +1,175 @@
+"""The findings of a run directory from what it holds and nothing else: when it ends, again later, and after a kill.
+
+What findings need beside what was measured (objectives, expected users, budgets …) is in the run's event `judgement`,
+written when the load begins and again, with the notes, when it has ended; the last one counts. Runs without one take
+the objectives and the expected users of the study in their manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.findings.capacity import capacity_findings, result_of_run
+from plimsoll.findings.drain import drain_findings
+from plimsoll.findings.further import further_findings
+from plimsoll.findings.grow import grow_findings
+from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
+from plimsoll.findings.of_trials import finding_of_trials
+from plimsoll.findings.run import run_finding_of
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.reader import RunReader
+
+EVENT = "judgement"
+EXPERIMENTS = ("capacity", "hold", "grow", "drain", *OF_TRIALS, "run")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the findings of a run need beside it; each experiment reads those that are its own.
+
+    `objectives`: mappings as in a study; `objectives_level`: the level at which they decide, where it is not the
+    expected users; the others as in the functions that make the findings.
+    """
+
+    objectives: tuple[Mapping[str, Any], ...] = ()
+    objectives_level: float | None = None
+    expected_users: float | None = None
+    users_per_level: float | None = None
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    cores: int | None = None
+    memory_limit_bytes: float | None = None
+    index_budget_bytes: float | None = None
+    memory_budget_bytes: float | None = None
+    same_host: bool | None = None
+    kept_apart: str | None = None
+    variant: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As the event holds them: those that are not as they are by default."""
+        default = Facts()
+        found = {key: value for key, value in asdict(self).items() if value != getattr(default, key)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
+
+    @classmethod
+    def of(cls, run: RunReader) -> Facts:
+        """Those that the run holds."""
+        written = run.events(EVENT)
+        if not written:
+            study = run.manifest.get("study") or {}
+            return cls(tuple(study.get("objectives") or ()), expected_users=study.get("expected_users"))
+        known = {one.name for one in fields(cls)}
+        told: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in written[-1]["facts"].items()
+            if key in known
+        }
+        return cls(**told)
+
+
+def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str, Any]]:
+    """The findings, the main one first; with the run's own facts unless others are given. Empty where nothing was
+    measured that says anything.
+
+    Raises InputError for a run of another kind than EXPERIMENTS.
+    """
+    facts = Facts.of(run) if facts is None else facts
+    experiment = run.manifest.get("experiment")
+    if experiment == "run":
+        return _of_plain_run(run)
+    if experiment in OF_TRIALS:
+        return [finding_of_trials(run, status=_status(run), notes=facts.notes)] if run.plan() else []
+    if experiment == "capacity":
+        return _of_capacity(run, facts)
+    if experiment not in EXPERIMENTS:
+        source = (run.manifest.get("options") or {}).get("source")
+        step = f"Analyze {source} again." if source else "Read its answers with plimsoll report."
+        raise InputError(f"{run.path} holds no run of Plimsoll's own: it is one of {experiment}", step)
+    return _of_long_run(run, str(experiment), facts)
+
+
+def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
+    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or ""])
+    found = run_finding_of(
+        snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
+    )
+    return [found] if found else []
+
+
+def _busiest(run: RunReader) -> tuple[str, int] | None:
+    """The destination with the most connections, which the run's first finding alone tells."""
+    for finding in run.findings():
+        told = (finding.get("generator") or {}).get("busiest_destination")
+        if told:
+            return str(told["address"]), int(told["local_ports"])
+    return None
+
+
+def _status(run: RunReader) -> str:
+    """Of an experiment that records none itself: that of its run."""
+    return "interrupted" if run.state in ("killed", "running") else run.state
+
+
+def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
+    proven = any("measured_from_s" in event for event in run.events("step_ended"))
+    if not proven and not run.events("capacity_result"):
+        return []
+    findings = capacity_findings(
+        result_of_run(run),
+        run,
+        expected_users=facts.expected_users,
+        objectives=facts.objectives,
+        objectives_level=facts.objectives_level,
+        users_per_level=facts.users_per_level,
+        same_host=facts.same_host,
+        kept_apart=facts.kept_apart,
+        run_path=str(run.path),
+        notes=facts.notes,
+    )
+    findings += further_findings(
+        findings[0],
+        run,
+        budgets=facts.budgets,
+        cores=facts.cores,
+        same_host=facts.same_host,
+        kept_apart=facts.kept_apart,
+        expected_level=expected_level(facts, findings[0]),
+    )
+    if facts.variant is not None:
+        findings = [finding | {"variant": facts.variant} for finding in findings]
+    return findings
+
+
+def expected_level(facts: Facts, main: Mapping[str, Any]) -> float | None:
+    """The expected users as a level of the run; None where they are not known or no level."""
+    per_level = 1.0 if main["capacity"]["unit"] == "users" else facts.users_per_level
+    return facts.expected_users / per_level if facts.expected_users and per_level else None
+
+
+def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str, Any]]:
+    if next(iter(run.snapshots(metrics=())), None) is None and not run.events(f"{experiment}_result"):
+        return []
+    path = str(run.path)
+    if experiment == "grow":
+        return grow_findings(run, run_path=path, notes=facts.notes, kept_apart=facts.kept_apart)
+    if experiment == "drain":
+        return drain_findings(
+            run,
+            index_budget_bytes=facts.index_budget_bytes,
+            memory_budget_bytes=facts.memory_budget_bytes,
+            run_path=path,
+            notes=facts.notes,
+        )
+    return hold_findings(
+        run,
+        objectives=facts.objectives,
+        memory_limit_bytes=facts.memory_limit_bytes,
+        same_host=facts.same_host,
+        kept_apart=facts.kept_apart,
+        run_path=path,
+        notes=facts.notes,
+    )

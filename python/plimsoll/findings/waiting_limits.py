@@ -1,0 +1,167 @@
+"""Limits that show in no core and no disk: quotas and memory limits of control groups, pools, queues for workers, and
+what requests wait for.
+
+A quota is a ceiling as hard as a core's. What waits is named only where nothing hard is near its ceiling: work queues
+up before whatever is slow, so that a full pool is as often a symptom as a cause. Of what waits, the farther is named
+before the nearer: workers that all wait for another service are no lack of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from plimsoll.findings.dependency_limits import Calls, calls_of, dependency_limits
+from plimsoll.findings.limit import NEAR_CEILING, Limit
+from plimsoll.findings.lock_limits import disk_waits, lock_limits
+from plimsoll.findings.network_limits import network_limits
+from plimsoll.findings.resources import Means
+
+FULL = 0.95
+THROTTLED_PERIODS = 0.10
+LEAST_QUEUE = 3.0
+STEADY = 0.02
+MORE_INSIDE = 1.3
+
+
+def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit]:
+    """CPU quotas and memory limits of control groups that were reached in the overloaded step."""
+    found = []
+    for label, values in _of("cgroup", here):
+        then = low.get(f"cgroup:{label}", {})
+        share = values.get("cpu_limit_share")
+        if share is not None and (
+            share >= NEAR_CEILING or values.get("cpu_throttled_periods_share", 0.0) >= 3 * THROTTLED_PERIODS
+        ):
+            cores, held = values.get("cpu_limit_cores", 0.0), values.get("cpu_throttled_periods_share", 0.0)
+            text = (
+                f"It used {share:.0%} of its quota of {cores:.2g} cores {words}, and was held up in {held:.0%} of the "
+            )
+            text += f"periods; {then['cpu_limit_share']:.0%} {before}." if "cpu_limit_share" in then else "periods."
+            found.append(
+                Limit("cpu_quota", f"CPU quota of {label}", min(1.0, share), then.get("cpu_limit_share"), text)
+            )
+        found += _disk_limit(label, values, then, words, before)
+        found += memory_limits(label, values, words)
+    return found
+
+
+def _disk_limit(
+    label: str, values: Mapping[str, float], then: Mapping[str, float], words: str, before: str
+) -> Iterator[Limit]:
+    """What the control group may read or write."""
+    share = values.get("disk_limit_share", 0.0)
+    if share < NEAR_CEILING:
+        return
+    bytes_per_s, operations = values.get("disk_limit_bytes_per_s"), values.get("disk_limit_operations_per_s")
+    size = f"{bytes_per_s / 2**20:,.3g} MiB/s" if bytes_per_s else f"{operations or 0:,.0f} operations/s"
+    quiet = f", {then['disk_limit_share']:.0%} {before}" if "disk_limit_share" in then else ""
+    text = f"It used {share:.0%} of the {size} that its control group may read or write {words}{quiet}."
+    remedy = f"raise the limit of {size} (io.max, blkio.throttle), or have it write less for an operation"
+    yield Limit("disk", f"disk limit of {label}", min(1.0, share), then.get("disk_limit_share"), text, remedy)
+
+
+def memory_limits(label: str, values: Mapping[str, float], words: str) -> list[Limit]:
+    """The memory limit of a control group in which processes were killed, or which was hit."""
+    kills, hits = values.get("oom_kills_per_s", 0.0), values.get("memory_limit_hits_per_s", 0.0)
+    share = values.get("memory_share", 0.0)
+    if not kills and not (hits and share >= FULL):
+        return []
+    limit = values.get("memory_limit_bytes")
+    size = f" of {limit / 2**20:,.0f} MiB" if limit else ""
+    what = "a process was killed for want of memory" if kills else f"{share:.0%} of it was used and the limit was hit"
+    return [
+        Limit(
+            "memory_limit", f"memory limit of {label}", 1.0 if kills else share, None, f"Limit{size}: {what} {words}."
+        )
+    ]
+
+
+def waiting_limits(here: Means, low: Means, unfinished: float, words: str, before: str) -> list[Limit]:
+    """What work waited for, the likeliest cause first: pools that were full, answers of other services, the network,
+    disks, workers, locks.
+
+    `unfinished`: iterations that were under way at the end of the step."""
+    calls = [call for label, values in _of("sockets", here) for call in calls_of(label, values, here)]
+    pools = [*_pools(here, low, words), *_steady_connections(here, calls, unfinished, words)]
+    locks = lock_limits(here, low, unfinished, words, before)
+    services = dependency_limits(calls, words)
+    # A lock inside the service that is waited for is the better name for it; one before a full pool is its queue.
+    called = {call.service for call in calls if call.is_waited_for}
+    pooled = {limit.where.partition("connections of ")[2].partition(" to ")[0] for limit in pools}
+    within = [lock for lock in locks if _label_of(lock) in called]
+    others = [lock for lock in locks if lock not in within and _label_of(lock) not in pooled]
+    return [
+        *within,
+        *pools,
+        *services,
+        *network_limits(here, low, unfinished, words, before),
+        *disk_waits(here, low, unfinished, words, before),
+        *_queues(here, low, words, before),
+        *others,
+    ]
+
+
+def _label_of(lock: Limit) -> str:
+    return lock.where.partition("locks of ")[2]
+
+
+def _of(kind: str, means: Means) -> Iterator[tuple[str, dict[str, float]]]:
+    for source, values in means.items():
+        if source.startswith(f"{kind}:"):
+            yield source.partition(":")[2], values
+
+
+def _pools(here: Means, low: Means, words: str) -> list[Limit]:
+    found = []
+    for label, values in _of("pool", here):
+        share, waiting = values.get("used_share", 0.0), values.get("waiting", 0.0)
+        if share >= FULL or (waiting >= 1 and share >= 0.8):
+            size = (
+                f"{values['used']:.0f} of {values['limit']:.0f}"
+                if {"used", "limit"} <= values.keys()
+                else f"{share:.0%}"
+            )
+            text = f"{size} were in use {words}, and {waiting:.0f} waited for one."
+            then = low.get(f"pool:{label}", {}).get("used_share")
+            found.append(Limit("pool", f"pool {label}", max(share, FULL), then, text))
+    for kind in ("postgresql", "mysql"):
+        for label, values in _of(kind, here):
+            share = values.get("connections_share", 0.0)
+            if share >= FULL:
+                text = f"{share:.0%} of the connections that {label} allows were taken {words}."
+                then = low.get(f"{kind}:{label}", {}).get("connections_share")
+                found.append(Limit("pool", f"connections of {label}", share, then, text))
+    return found
+
+
+def _queues(here: Means, low: Means, words: str, before: str) -> list[Limit]:
+    found = []
+    for label, values in _of("sockets", here):
+        queue, then = values.get("accept_queue", 0.0), low.get(f"sockets:{label}", {}).get("accept_queue")
+        if queue >= LEAST_QUEUE and queue >= 2 * (then or 0.0):
+            quiet = f", {then:.0f} {before}" if then is not None else ""
+            text = f"{queue:.0f} connections waited to be accepted {words}{quiet}: its workers were all taken."
+            found.append(Limit("workers", f"workers of {label}", 1.0, None, text))
+    return found
+
+
+def _steady_connections(here: Means, calls: Iterable[Calls], unfinished: float, words: str) -> list[Limit]:
+    """Connections to a service whose number stood still while more requests than that were inside."""
+    found = []
+    for call in calls:
+        count = call.connections
+        if count < 0.9 or abs(count - round(count)) > STEADY * count or unfinished < 2 * count:
+            continue
+        if call.inside is not None and call.inside < MORE_INSIDE * count + 1:
+            continue  # each request that is worked on has its connection: nobody waits for one
+        if call.waiting_share is not None and call.waiting_share < 0.5:
+            continue  # they mostly idle
+        some = "1 connection" if round(count) == 1 else f"{round(count)} connections"
+        busy = ", which waited for answers," if call.waiting_share is not None and call.waiting_share >= 0.5 else ""
+        text = (
+            f"{call.label} had {some} to {call.address_words}{busy} {words}, no more and no fewer, while "
+            f"{unfinished:.0f} iterations were under way: they may be a pool that is full."
+        )
+        where = f"connections of {call.label} to {call.address}"
+        found.append(Limit("pool", where, FULL, None, text))
+    return found

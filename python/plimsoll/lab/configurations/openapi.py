@@ -1,0 +1,275 @@
+"""The OpenAPI documents of the services, made of the same rules that the handlers check. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plimsoll.lab.configurations import rules
+from plimsoll.lab.configurations.answers import LIMIT_AT_MOST, LIMIT_DEFAULT, OFFSET_AT_MOST, QUERY_LETTERS
+from plimsoll.lab.configurations.global_queries import KINDS
+from plimsoll.lab.configurations.rules import ID_AT_MOST, Fields, Many, Number, OneOf, Rule, Text
+
+Json = dict[str, Any]
+
+# Texts without control characters; surrogates cannot be written in JSON Schema's strings either.
+_PRINTABLE = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\ud800-\\udfff]*$"
+_URI = "^https?://[!-~]*$"
+_NUMBER: Json = {"type": "integer", "minimum": 1, "maximum": ID_AT_MOST}
+_ID: Json = {"name": "id", "in": "path", "required": True, "schema": _NUMBER}
+_MEANINGS = {
+    400: "A parameter or the JSON is wrong.",
+    401: "The token, or the login, is missing or wrong.",
+    404: "There is none.",
+    409: "What is stored does not allow it.",
+    413: "The body is too large.",
+    415: "The body is not said to be JSON.",
+    422: "A field is wrong.",
+    502: "Another service broke off.",
+    503: "Another service or the database does not answer.",
+    504: "Another service did not answer in time.",
+}
+_BODY = (400, 413, 415, 422)
+_TROUBLE = (502, 503, 504)
+TITLES = {
+    "gc": "Plimsoll's global configurations",
+    "rm": "Plimsoll's requirements, a tool of its global configurations",
+    "qm": "Plimsoll's tests, a tool of its global configurations",
+    "cm": "Plimsoll's defects, a tool of its global configurations",
+    "jts": "Plimsoll's user service",
+    "ldx": "Plimsoll's link index",
+}
+
+
+def document(service: str) -> Json:
+    """OpenAPI 3.1 of gc, rm, qm, cm or jts, as its /openapi.json serves it."""
+    paths = {"gc": _global_paths, "jts": _user_paths}.get(service)
+    return whole_document(service, paths() if paths else _tool_paths(service))
+
+
+def whole_document(service: str, paths: Json) -> Json:
+    """The paths with what every service has."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": TITLES[service], "version": "1"},
+        "paths": paths,
+        "security": [{"bearer": []}],
+        "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": _error()},
+        },
+    }
+
+
+def _global_paths() -> Json:
+    configuration = {**_object_answer("id", "component", "kind", "title", "contributions")}
+    searched = [_query(), *_page()]
+    return {
+        "/gc/components": {
+            "get": operation("findComponents", 200, _members("id", "title"), (400,), searched),
+            "post": operation("createComponent", 201, _object_answer("id", "title"), _BODY, body=rules.NEW_COMPONENT),
+        },
+        "/gc/components/{id}": {
+            "get": operation("showComponent", 200, _object_answer("id", "title", "counts"), (400, 404), [_ID])
+        },
+        "/gc/configurations": {
+            "get": operation(
+                "findConfigurations", 200, _members("id", "title", "kind", "component"), (400,),
+                [*searched, parameter("kind", {"enum": list(KINDS)}), parameter("component", _NUMBER)],
+            ),
+            "post": operation("createConfiguration", 201, configuration, (*_BODY, 404, 409), body=rules.NEW_GLOBAL),
+        },
+        "/gc/configuration/{id}": {
+            "get": operation("resolveConfiguration", 200, _object_answer("id", "resolved"), (400, 404), [_ID]),
+            "delete": operation("deleteStaging", 204, None, (400, 404, 409), [_ID]),
+        },
+        "/gc/configuration/{id}/contributions/{position}": {
+            "put": operation(
+                "setContribution", 200, configuration, (*_BODY, 404, 409),
+                [_ID, {**_ID, "name": "position"}], body=rules.CONTRIBUTION,
+            )
+        },
+        "/gc/configuration/{id}/commit": {
+            "post": operation("commitBaseline", 200, configuration, (400, 404, 409), [_ID])
+        },
+        **_feed_paths("gc"),
+    }  # fmt: skip
+
+
+def _tool_paths(name: str) -> Json:
+    local = _object_answer("id", "project", "kind", "title", "lineage")
+    artifact = _object_answer("id", "version", "title", "stream", "links")
+    where = [parameter("context", _NUMBER), parameter("configuration", _NUMBER)]
+    project = parameter("project", _NUMBER)
+    root = f"/{name}"
+    paths = {
+        f"{root}/projects": {"get": operation("listProjects", 200, _members("id", "title"), (400,), _page())},
+        f"{root}/configurations": {
+            "get": operation(
+                "listLocalConfigurations", 200, _members("id", "kind"), (400,),
+                [project, parameter("kind", {"enum": ["stream", "baseline"]}), *_page()],
+            ),
+            "post": operation("createLocalConfiguration", 201, local, (*_BODY, 404, 409), body=rules.NEW_LOCAL),
+        },
+        f"{root}/configurations/{{id}}": {
+            "get": operation("showLocalConfiguration", 200, local, (400, 404), [_ID])
+        },
+        f"{root}/artifacts": {
+            "get": operation(
+                "listArtifacts", 200, _members("id", "links"), (400, 404), [*where, project, *_page()]
+            ),
+            "post": operation(
+                "createArtifact", 201, artifact, (*_BODY, 404, 409), where, body=rules.NEW_ARTIFACT
+            ),
+        },
+        f"{root}/artifacts/{{id}}": {
+            "get": operation("showArtifact", 200, artifact, (400, 404), [_ID, *where, project]),
+            "put": operation(
+                "changeArtifact", 200, artifact, (*_BODY, 404, 409), [_ID, *where], body=rules.CHANGED_ARTIFACT
+            ),
+            "delete": operation("deleteArtifact", 204, None, (400, 404, 409), [_ID, *where, project]),
+        },
+        f"{root}/proxy/gc/configuration/{{id}}": {
+            "get": operation("resolveThroughProxy", 200, _object_answer("id", "resolved"), (400, 404), [_ID])
+        },
+        f"{root}/proxy/gc/configurations": {
+            "get": operation("findThroughProxy", 200, _members("id", "kind"), (400,), [_query(), *_page()])
+        },
+        **_feed_paths(name),
+    }  # fmt: skip
+    if name != "cm":
+        shown = operation("showVersion", 200, _object_answer("id", "version", "born"), (400, 404), [_ID])
+        paths[f"{root}/versions/{{id}}"] = {"get": shown}
+    return paths
+
+
+def _user_paths() -> Json:
+    return {
+        "/jts/login": {
+            "post": operation("logIn", 201, _object_answer("token"), (*_BODY, 401), body=rules.CREDENTIALS, free=True)
+        },
+        "/jts/check": {"get": operation("checkToken", 200, _object_answer("username"), (400,))},
+        "/jts/users": {"get": operation("listUsers", 200, _members("username", "name"), (400,), _page())},
+    }
+
+
+def _feed_paths(name: str) -> Json:
+    order = {"type": "integer", "minimum": 0, "maximum": ID_AT_MOST}
+    text = {
+        "description": "Turtle or JSON-LD.",
+        "content": {kind: {} for kind in ("text/turtle", "application/ld+json")},
+    }
+    found = {
+        f"/{name}/trs": {"get": operation("trackedResourceSet", 200, None, (400,), free=True)},
+        f"/{name}/trs/base": {
+            "get": operation(
+                "baseOfSet", 200, None, (400, 404), [parameter("cutoff", order), parameter("after", order)], free=True
+            )
+        },
+        f"/{name}/trs/changes/{{page}}": {
+            "get": operation(
+                "changesOfSet", 200, None, (400, 404), [{**_ID, "name": "page", "schema": order}], free=True
+            )
+        },
+    }
+    for methods in found.values():
+        methods["get"]["responses"]["200"] = text
+    return found
+
+
+# --- pieces --------------------------------------------------------------------------------------------------------
+
+
+def operation(
+    name: str,
+    status: int,
+    answer: Json | None,
+    errors: tuple[int, ...],
+    parameters: list[Json] | None = None,
+    body: Fields | None = None,
+    free: bool = False,
+) -> Json:
+    """One method of a path; `free`: it needs no token."""
+    good: Json = {"description": "Done."}
+    if answer is not None:
+        good["content"] = {"application/json": {"schema": answer}}
+    codes = sorted({*errors, *_TROUBLE, *(() if free else (401,))})
+    reference = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    wrong = {str(code): {"description": _MEANINGS[code], "content": reference} for code in codes}
+    found: Json = {"operationId": name, "responses": {str(status): good, **wrong}}
+    if parameters:
+        found["parameters"] = parameters
+    if body is not None:
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema_of(body)}}}
+    if free:
+        found["security"] = []
+    return found
+
+
+def parameter(name: str, schema: Json, required: bool = False) -> Json:
+    """A query parameter."""
+    return {"name": name, "in": "query", "required": required, "schema": schema}
+
+
+def schema_of(fields: Fields) -> Json:
+    """The JSON Schema of an object of these fields."""
+    return {
+        "type": "object",
+        "required": [name.rstrip("!") for name in fields if name.endswith("!")],
+        "properties": {name.rstrip("!"): _schema(rule) for name, rule in fields.items()},
+        "additionalProperties": False,
+    }
+
+
+def _schema(rule: Rule) -> Json:
+    match rule:
+        case Text():
+            pattern = _URI if rule.uri else _PRINTABLE
+            return {"type": "string", "minLength": rule.least, "maxLength": rule.most, "pattern": pattern}
+        case Number():
+            return {"type": "integer", "minimum": rule.least, "maximum": rule.most}
+        case OneOf():
+            return {"enum": list(rule.values)}
+        case Many():
+            return {"type": "array", "maxItems": rule.most, "items": schema_of(dict(rule.of))}
+
+
+def _query() -> Json:
+    return parameter("query", {"type": "string", "maxLength": QUERY_LETTERS, "pattern": _PRINTABLE})
+
+
+def _page() -> list[Json]:
+    offset = {"type": "integer", "minimum": 0, "maximum": OFFSET_AT_MOST, "default": 0}
+    limit = {"type": "integer", "minimum": 1, "maximum": LIMIT_AT_MOST, "default": LIMIT_DEFAULT}
+    return [parameter("offset", offset), parameter("limit", limit)]
+
+
+def _members(*keys: str) -> Json:
+    count = {"type": "integer", "minimum": 0}
+    return {
+        "type": "object",
+        "required": ["members", "total", "offset"],
+        "properties": {
+            "members": {"type": "array", "maxItems": LIMIT_AT_MOST, "items": _object_answer(*keys)},
+            "total": count,
+            "offset": count,
+        },
+    }
+
+
+def _object_answer(*keys: str) -> Json:
+    return {"type": "object", "required": list(keys)}
+
+
+def _error() -> Json:
+    text = {"type": "string"}
+    mistake = {"type": "object", "required": ["field", "what"], "properties": {"field": text, "what": text}}
+    inner = {
+        "type": "object",
+        "required": ["status", "message", "mistakes"],
+        "properties": {
+            "status": {"type": "integer"},
+            "message": {"type": "string", "minLength": 1},
+            "mistakes": {"type": "array", "items": mistake},
+        },
+    }
+    return {"type": "object", "required": ["error"], "properties": {"error": inner}}

@@ -1,0 +1,303 @@
+"""The RPC methods: check what came, then one transaction. The names, arguments and answers are Kiwi TCMS's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from plimsoll.lab.database import Database
+from plimsoll.lab.testcases import entities, queries
+from plimsoll.lab.testcases.entities import Entity
+from plimsoll.lab.testcases.queries import Fixed
+from plimsoll.lab.testcases.sessions import Person, Sessions, known_person
+from plimsoll.lab.testcases.values import (
+    CONFLICT,
+    INVALID_PARAMS,
+    NOT_ALLOWED,
+    NOT_LOGGED_IN,
+    UNAVAILABLE,
+    UNKNOWN_METHOD,
+    CallError,
+    Field,
+    checked,
+    id_of,
+    moment,
+    table_of,
+    text_of,
+)
+from plimsoll.lab.testcases.variants import static_answer
+
+VERSION = "12.4-lab"
+TRIES = 5
+_RETRIED = {"40001", "40P01"}  # PostgreSQL: serialization failure, deadlock
+
+
+@dataclass(frozen=True)
+class Store:
+    """What the methods work with."""
+
+    database: Database
+    sessions: Sessions
+    fixed: Fixed
+    recount: bool = False
+
+    async def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """One transaction. What the database refuses becomes a CallError, deadlocks are tried again."""
+        for attempt in range(TRIES):
+            try:
+                return await self.database.run(work, *arguments)
+            except IntegrityError as error:
+                raise CallError(CONFLICT, _conflict(error)) from None
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) in _RETRIED and attempt + 1 < TRIES:
+                    continue
+                raise CallError(UNAVAILABLE, "The database does not do this now. Try again later.") from error
+        raise AssertionError("the last try returns or raises")
+
+
+def _conflict(error: IntegrityError) -> str:
+    if "unique" in str(error.orig).lower():
+        return "There is one with this name already. Choose another name."
+    return "Something that this needs was removed meanwhile, or is still in use. Read it again."
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls, and with which session."""
+
+    store: Store
+    session: str | None
+    person: Person | None
+
+    @property
+    def user(self) -> int:
+        if self.person is None:
+            raise CallError(
+                NOT_LOGGED_IN, "Log in first: Auth.login(username, password), then send the cookie sessionid."
+            )
+        return self.person.id
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method: what runs, and who may call it ("anyone", "reader", "writer")."""
+
+    function: Callable[..., Awaitable[Any]]
+    caller: str
+
+
+async def call(caller: Caller, name: str, arguments: list[Any] | dict[str, Any]) -> Any:
+    """The answer of that method: numbers, text, lists and objects. Raises CallError."""
+    method = METHODS.get(name)
+    if method is None:
+        raise CallError(UNKNOWN_METHOD, f"There is no method {ascii(name)[:80]}. system.listMethods() lists all.")
+    if method.caller != "anyone":
+        _ = caller.user
+    if method.caller == "writer" and caller.person is not None and not caller.person.may_write:
+        raise CallError(NOT_ALLOWED, f"{caller.person.username} may not call {name}. Log in as a tester.")
+    signature = inspect.signature(method.function)
+    try:
+        if isinstance(arguments, dict):
+            bound = signature.bind(caller, **arguments)
+        else:
+            bound = signature.bind(caller, *arguments)
+    except TypeError:
+        wanted = [parameter for parameter in signature.parameters if parameter != "caller"]
+        raise CallError(INVALID_PARAMS, f"{name} takes ({', '.join(wanted)}).") from None
+    return await method.function(*bound.args, **bound.kwargs)
+
+
+# --- login ---------------------------------------------------------------------------------------------------------
+
+
+async def log_in(caller: Caller, username: Any, password: Any) -> str:
+    name, secret = text_of(username, "username", 150), text_of(password, "password", 1000)
+    person = await caller.store.run(known_person, name, secret)
+    if person is None:
+        raise CallError(NOT_ALLOWED, "Wrong username or password. They are in users.json.")
+    return caller.store.sessions.open(person)
+
+
+async def log_out(caller: Caller) -> None:
+    caller.store.sessions.close(caller.session)
+
+
+async def version(caller: Caller) -> str:
+    return VERSION
+
+
+async def list_methods(caller: Caller) -> list[str]:
+    return sorted(METHODS)
+
+
+async def answer_statically(caller: Caller, method: Any) -> Any:
+    return static_answer(text_of(method, "method", 100))
+
+
+# --- creating ------------------------------------------------------------------------------------------------------
+
+_PRODUCT = {
+    "name": Field("text", required=True, most=64),
+    "classification": Field("id", required=True),
+    "description": Field("text", blank=True),
+}
+_VERSION = {"value": Field("text", required=True, most=192), "product": Field("id", required=True)}
+_BUILD = {
+    "name": Field("text", required=True, most=255),
+    "version": Field("id", required=True),
+    "is_active": Field("flag"),
+    "description": Field("text", blank=True),
+}
+_PLAN = {
+    "name": Field("text", required=True, most=255),
+    "text": Field("text", blank=True),
+    "type": Field("id", required=True),
+    "product": Field("id", required=True),
+    "product_version": Field("id", required=True),
+    "is_active": Field("flag"),
+}
+_CASE = {
+    "summary": Field("text", required=True, most=255),
+    "text": Field("text", blank=True),
+    "notes": Field("text", blank=True),
+    "product": Field("id"),
+    "category": Field("id", required=True),
+    "priority": Field("id", required=True),
+    "case_status": Field("id", required=True),
+    "is_automated": Field("flag"),
+}
+_RUN = {
+    "summary": Field("text", required=True),
+    "notes": Field("text", blank=True),
+    "manager": Field("id", required=True),
+    "default_tester": Field("id"),
+    "plan": Field("id", required=True),
+    "build": Field("id", required=True),
+}
+_EXECUTION = {"status": Field("id"), "build": Field("id"), "assignee": Field("id"), "sortkey": Field("number")}
+
+
+async def create_product(caller: Caller, values: Any) -> Any:
+    return await caller.store.run(queries.create_product, checked(values, _PRODUCT))
+
+
+async def create_version(caller: Caller, values: Any) -> Any:
+    return await caller.store.run(queries.create_version, checked(values, _VERSION))
+
+
+async def create_build(caller: Caller, values: Any) -> Any:
+    return await caller.store.run(queries.create_build, checked(values, _BUILD))
+
+
+async def create_plan(caller: Caller, values: Any) -> Any:
+    return _dated(await caller.store.run(queries.create_plan, checked(values, _PLAN), caller.user))
+
+
+async def create_case(caller: Caller, values: Any) -> Any:
+    return _dated(await caller.store.run(queries.create_case, checked(values, _CASE), caller.user))
+
+
+async def create_run(caller: Caller, values: Any) -> Any:
+    return _dated(await caller.store.run(queries.create_run, checked(values, _RUN), caller.user))
+
+
+# --- cases in plans and runs ---------------------------------------------------------------------------------------
+
+
+async def add_case_to_plan(caller: Caller, plan_id: Any, case_id: Any) -> Any:
+    plan, case = id_of(plan_id, "plan_id"), id_of(case_id, "case_id")
+    return _dated(await caller.store.run(queries.add_case_to_plan, plan, case))
+
+
+async def add_case_to_run(caller: Caller, run_id: Any, case_id: Any) -> Any:
+    run, case = id_of(run_id, "run_id"), id_of(case_id, "case_id")
+    found = await caller.store.run(queries.add_case_to_run, run, case, caller.store.fixed)
+    return [_dated(execution) for execution in found]
+
+
+async def update_execution(caller: Caller, execution_id: Any, values: Any) -> Any:
+    number, changes = id_of(execution_id, "execution_id"), checked(values, _EXECUTION)
+    store = caller.store
+    return _dated(await store.run(queries.update_execution, number, changes, caller.user, store.fixed, store.recount))
+
+
+async def execution_history(caller: Caller, execution_id: Any) -> Any:
+    number = id_of(execution_id, "execution_id")
+    return [_dated(entry) for entry in await caller.store.run(queries.execution_history, number)]
+
+
+async def remove_case_from_plan(caller: Caller, plan_id: Any, case_id: Any) -> int:
+    return int(
+        await caller.store.run(queries.remove_case_from_plan, id_of(plan_id, "plan_id"), id_of(case_id, "case_id"))
+    )
+
+
+async def remove_case_from_run(caller: Caller, run_id: Any, case_id: Any) -> int:
+    return int(await caller.store.run(queries.remove_case_from_run, id_of(run_id, "run_id"), id_of(case_id, "case_id")))
+
+
+async def remove_case(caller: Caller, query: Any) -> int:
+    """`TestCase.remove({"pk": N})`: only one case at a time, so that a mistyped query removes no more."""
+    given = table_of(query, "query")
+    if set(given) != {"pk"}:
+        raise CallError(INVALID_PARAMS, 'Give the case to remove as {"pk": N}.')
+    return int(await caller.store.run(queries.remove_case, id_of(given["pk"], "pk")))
+
+
+def _dated(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer with its times as text, under the names of Kiwi TCMS."""
+    names = {"created_ms": "create_date", "started_ms": "start_date", "stopped_ms": "stop_date"}
+    names["changed_ms"] = "history_date"
+    return {names.get(key, key): moment(value) if key in names else value for key, value in answer.items()}
+
+
+# --- finding -------------------------------------------------------------------------------------------------------
+
+
+async def _filter(entity: Entity, caller: Caller, query: Any = None) -> Any:
+    return await caller.store.run(entities.find, entity, query)
+
+
+def _filtering(entity: Entity) -> Method:
+    return Method(partial(_filter, entity), "reader")
+
+
+METHODS: dict[str, Method] = {
+    "Auth.login": Method(log_in, "anyone"),
+    "Auth.logout": Method(log_out, "anyone"),
+    "KiwiTCMS.version": Method(version, "reader"),
+    "system.listMethods": Method(list_methods, "anyone"),
+    "Static.answer": Method(answer_statically, "reader"),
+    "Product.create": Method(create_product, "writer"),
+    "Version.create": Method(create_version, "writer"),
+    "Build.create": Method(create_build, "writer"),
+    "TestPlan.create": Method(create_plan, "writer"),
+    "TestCase.create": Method(create_case, "writer"),
+    "TestRun.create": Method(create_run, "writer"),
+    "TestPlan.add_case": Method(add_case_to_plan, "writer"),
+    "TestPlan.remove_case": Method(remove_case_from_plan, "writer"),
+    "TestRun.add_case": Method(add_case_to_run, "writer"),
+    "TestRun.remove_case": Method(remove_case_from_run, "writer"),
+    "TestCase.remove": Method(remove_case, "writer"),
+    "TestExecution.update": Method(update_execution, "writer"),
+    "TestExecution.history": Method(execution_history, "reader"),
+    "User.filter": _filtering(entities.USER),
+    "Classification.filter": _filtering(entities.CLASSIFICATION),
+    "Product.filter": _filtering(entities.PRODUCT),
+    "Version.filter": _filtering(entities.VERSION),
+    "Build.filter": _filtering(entities.BUILD),
+    "Category.filter": _filtering(entities.CATEGORY),
+    "Priority.filter": _filtering(entities.PRIORITY),
+    "PlanType.filter": _filtering(entities.PLAN_TYPE),
+    "TestCaseStatus.filter": _filtering(entities.CASE_STATUS),
+    "TestExecutionStatus.filter": _filtering(entities.EXECUTION_STATUS),
+    "TestPlan.filter": _filtering(entities.PLAN),
+    "TestCase.filter": _filtering(entities.CASE),
+    "TestRun.filter": _filtering(entities.RUN),
+    "TestExecution.filter": _filtering(entities.EXECUTION),
+}

@@ -1,0 +1,90 @@
+"""Statements of what the tracker's pages ask beside their main request. Each runs in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, insert, select
+
+from plimsoll.lab.tracker.queries import (
+    COMMENTS_SHOWN,
+    AnyRow,
+    Filter,
+    Person,
+    count_matching,
+    get_issue,
+    get_issues,
+    now_ms,
+)
+from plimsoll.lab.tracker.schema import comment_drafts, comments, recent_issues
+
+RECENT_KEPT = 20
+
+
+def comment_draft(connection: Connection, person: Person, number: int) -> str | None:
+    """The text that the user has begun to write on an issue; None if there is none."""
+    own = (comment_drafts.c.issue_id == number, comment_drafts.c.user_id == person.id)
+    return connection.execute(select(comment_drafts.c.text).where(*own)).scalar()
+
+
+def keep_comment_draft(connection: Connection, person: Person, number: int, text: str) -> bool:
+    """Keep that text instead of what was there; an empty one removes it. False if there is no such issue."""
+    if get_issue(connection, number) is None:
+        return False
+    own = (comment_drafts.c.issue_id == number, comment_drafts.c.user_id == person.id)
+    connection.execute(delete(comment_drafts).where(*own))
+    if text:
+        connection.execute(insert(comment_drafts).values(issue_id=number, user_id=person.id, text=text))
+    return True
+
+
+def newest_comments(connection: Connection, number: int) -> tuple[AnyRow, list[AnyRow]] | None:
+    """An issue and its newest comments, newest first; None without such an issue."""
+    found = get_issue(connection, number)
+    if found is None:
+        return None
+    said = select(comments).where(comments.c.issue_id == number).order_by(comments.c.id.desc()).limit(COMMENTS_SHOWN)
+    return found[0], list(connection.execute(said))
+
+
+def watchers(connection: Connection, number: int) -> list[int] | None:
+    """Ids of who reported, has and commented on an issue; None without such an issue."""
+    found = get_issue(connection, number)
+    if found is None:
+        return None
+    row = found[0]
+    said = connection.execute(select(comments.c.author_id).where(comments.c.issue_id == number).distinct()).scalars()
+    first = [row.reporter_id, *([row.assignee_id] if row.assignee_id is not None else [])]
+    return list(dict.fromkeys([*first, *sorted(said)]))
+
+
+def neighbours(connection: Connection, number: int) -> list[AnyRow] | None:
+    """The issues before and after an issue, which it is linked to; None without such an issue."""
+    found = get_issues(connection, [number, number - 1, number + 1])
+    return [row for row in found if row.id != number] if any(row.id == number for row in found) else None
+
+
+def see_issue(connection: Connection, person: Person, number: int) -> bool:
+    """Note that the user has seen an issue; the latest RECENT_KEPT stay. False if there is no such issue."""
+    if get_issue(connection, number) is None:
+        return False
+    own = recent_issues.c.user_id == person.id
+    connection.execute(delete(recent_issues).where(own, recent_issues.c.issue_id == number))
+    connection.execute(insert(recent_issues).values(user_id=person.id, issue_id=number, seen_ms=now_ms()))
+    kept = select(recent_issues.c.seen_ms).where(own).order_by(recent_issues.c.seen_ms.desc())
+    oldest = connection.execute(kept.offset(RECENT_KEPT).limit(1)).scalar()
+    if oldest is not None:
+        connection.execute(delete(recent_issues).where(own, recent_issues.c.seen_ms <= oldest))
+    return True
+
+
+def recent(connection: Connection, person: Person) -> list[AnyRow]:
+    """The issues that the user has seen, latest first."""
+    wanted = select(recent_issues.c.issue_id).where(recent_issues.c.user_id == person.id)
+    latest = wanted.order_by(recent_issues.c.seen_ms.desc(), recent_issues.c.issue_id.desc()).limit(RECENT_KEPT)
+    return get_issues(connection, list(connection.execute(latest).scalars()))
+
+
+def count_each(connection: Connection, wanted: Sequence[Filter]) -> list[int]:
+    """How many issues match each search."""
+    return [count_matching(connection, one) for one in wanted]

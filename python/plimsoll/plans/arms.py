@@ -1,0 +1,133 @@
+"""The forms of a load or of its target that trials hold: from the words of a request to arms."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.plans.requests import CompareRequest, Source
+from plimsoll.study import Study, Target, Variant, load_study
+from plimsoll.study.checks import nearest
+from plimsoll.study.secrets import HIDDEN, is_secret_key
+
+Say = Callable[[str], None]
+_SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One form of the load or of its target: `switch_to` is the variant of the target that it needs."""
+
+    name: str
+    label: str
+    script: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    exec: str | None = None
+    switch_to: str | None = None
+
+
+@dataclass(frozen=True)
+class Base:
+    """The source of a request, read once; `target` also has what the command line says of it."""
+
+    source: Source
+    study: Study | None
+    script: Path
+    target: Target
+
+    @property
+    def options(self) -> Sequence[Any]:
+        """The options of the study's experiments."""
+        return [item.options for item in self.study.experiments] if self.study is not None else []
+
+
+def base_of(source: Source | None, experiment: str, request: CompareRequest | None = None) -> Base:
+    """The study or script that is asked for. Raises InputError for none or flags that it does not take."""
+    if source is None:
+        raise InputError(f"nothing to {experiment} is given", "Give a script (.js) or a study (.yaml).")
+    is_study = isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
+    study = None
+    if is_study:
+        study = (source if isinstance(source, Study) else load_study(source)).for_experiment(experiment)
+    switches = {name: getattr(request, f"switch_{name}", None) for name in "ab"}
+    reset = request.reset if request is not None else None
+    told = {name: command for name, command in switches.items() if command is not None}
+    if study is not None:
+        if told or reset is not None:
+            raise InputError(
+                "--switch-a, --switch-b and --reset are for scripts; a study says how its target is switched",
+                "Write them as target.variants and target.reset of the study, and name the variants with --a and --b.",
+            )
+        return Base(source, study, study.script_path, study.target)
+    variants = {name: Variant(switch=told.get(name, "true")) for name in "ab"} if told else {}
+    return Base(source, None, Path(str(source)), Target(reset=reset, variants=variants))
+
+
+def arm_of(name: str, texts: Sequence[str], base: Base, exec_allowed: bool = False) -> Arm:
+    """The form that these texts describe."""
+    arm = Arm(name, "")
+    for text in texts:
+        arm = _formed(arm, text, base, exec_allowed)
+    return arm
+
+
+def _formed(arm: Arm, text: str, base: Base, exec_allowed: bool) -> Arm:
+    key, is_pair, value = text.partition("=")
+    if text.startswith(("http://", "https://")):
+        return _labelled(arm, text, env={**arm.env, "BASE_URL": text})
+    if text in base.target.variants and base.study is not None:
+        return _labelled(arm, text, switch_to=text)
+    if is_pair and key.isidentifier():
+        shown = f"{key}={HIDDEN if is_secret_key(key) else value}"
+        return _labelled(arm, shown, env={**arm.env, key: value})
+    if text.endswith(_SCRIPTS):
+        folder = base.study.directory if base.study is not None else Path()
+        return _labelled(arm, text, script=folder / text)
+    if exec_allowed and text.isidentifier():
+        return _labelled(arm, text, exec=text)
+    known = list(base.target.variants) if base.study is not None else []
+    step = "Give NAME=value, a URL, a script" + (f", or a variant: {', '.join(known)}." if known else ".")
+    raise InputError(f"{text!r} says nothing about a form of the load or its target", nearest(text, known, step))
+
+
+def _labelled(arm: Arm, label: str, **changes: Any) -> Arm:
+    return dataclasses.replace(arm, label=f"{arm.label}, {label}" if arm.label else label, **changes)
+
+
+def named_arm(text: str, base: Base) -> Arm:
+    """`NAME` or `NAME:FORM`."""
+    name, divided, form = text.partition(":")
+    if not name or name in ("http", "https"):
+        raise InputError(f"--variant {text}: it has no name", f"Write --variant NAME:{text}.")
+    arm = arm_of(name, [form if divided else name], base, exec_allowed=True)
+    return dataclasses.replace(arm, label=name)
+
+
+def with_scripts(arms: Sequence[Arm], scripts: Sequence[Path]) -> list[Arm]:
+    """Arms with a script each, labelled by what tells the scripts apart."""
+    names = [script.name for script in scripts]
+    if len(set(names)) < len(names):
+        names = [f"{script.absolute().parent.name}/{script.name}" for script in scripts]
+    shown = names if len(set(names)) == len(names) else [str(script.absolute()) for script in scripts]
+    both = zip(arms, scripts, shown, strict=True)
+    return [_labelled(dataclasses.replace(arm, script=script), label) for arm, script, label in both]
+
+
+def mention(arms: Iterable[Arm], base: Base, say: Say) -> None:
+    """A variable that a script does not read makes all its forms the same."""
+    for arm in arms:
+        script = arm.script or base.script
+        try:
+            text = script.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue  # told with its place when the script is loaded
+        for name in arm.env:
+            if name not in text:
+                say(
+                    f"{script} does not mention {name}: unless a module that it imports reads __ENV.{name}, its value "
+                    "makes no difference."
+                )

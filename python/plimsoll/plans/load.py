@@ -1,0 +1,284 @@
+"""What a capacity experiment will do: from a study or a script, and the caller's choices, to settings and an engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from plimsoll.engine import EngineConfig, available_cpus, inspect
+from plimsoll.errors import InputError
+from plimsoll.experiments.ramp import START_RATE_PER_S
+from plimsoll.experiments.result import CapacitySettings
+from plimsoll.plans.thresholds import objectives_of
+from plimsoll.probes.local_targets import local_listeners
+from plimsoll.study import (
+    OpenWorkload,
+    Probes,
+    Study,
+    Target,
+    load_study,
+    scenarios_for,
+    total_arrivals_per_s,
+)
+from plimsoll.study.databases import with_flags
+from plimsoll.study.experiments import CapacityOptions
+from plimsoll.study.workload import most_closed_rate_per_s, rate_of_scenarios
+
+LevelUnit = Literal["users", "multiple", "vus"]
+_KEPT = ("exec", "env", "tags", "gracefulStop", "thinkTime")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a caller may choose beside the study.
+
+    `min_level` and `max_level` are users where it is known how many users a level is (a study, or a script with
+    `users_at_1x`), else multiples of the script's declared load or its VUs; `max_rate_per_s` bounds the arrivals per
+    second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
+    `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
+    others; `background` lets the calling thread step back behind the engine's threads (see EngineSource); `awake` keeps
+    the generator's processors from halting where it has them to itself on a virtual machine (experiments/awake.py);
+    `arrival_process` is "poisson", "even" or None for the study's. `budgets` (share of a resource that may be used, by
+    name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
+    are extrapolated to. `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
+    further databases to watch, each "postgresql=DSN" or "mysql=DSN".
+    """
+
+    runs: Path = Path("runs")
+    env: Mapping[str, str] = field(default_factory=dict)
+    variant: str | None = None
+    width: float | None = None
+    step_s: float | None = None
+    min_level: float | None = None
+    max_level: float | None = None
+    max_rate_per_s: float | None = None
+    users_at_1x: float | None = None
+    arrival_process: str | None = None
+    seed: int = 1
+    threads: int = 1
+    cpus: tuple[int, ...] = ()
+    isolate: bool = False
+    kept_apart: str | None = None
+    background: bool = False
+    awake: bool = True
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    cores: int | None = None
+    remedy: str | None = None
+    probes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a capacity experiment will do.
+
+    `config` is the engine at level 0; a level is a number of `unit`, `users_per_level` users each where that is known;
+    `is_open` says whether users arrive whatever the target does. `directory` is where the study's commands run, and
+    `study_data` the study as the manifest keeps it; both are of a study only, as is `expected_users`. `objectives` are
+    the study's, or the script's thresholds (thresholds.py) with their `notes`; `objectives_level` is where they decide,
+    if not at the expected users: the load that a script declares.
+    """
+
+    config: EngineConfig
+    unit: LevelUnit
+    is_open: bool
+    target: Target
+    directory: Path
+    probes: Probes
+    settings: CapacitySettings
+    expected_users: float | None
+    objectives: tuple[Any, ...]
+    users_per_level: float | None
+    study_data: dict[str, Any] | None
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    cores: int | None = None
+    objectives_level: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+# An experiment judges its run itself: a script's threshold with abortOnFail must not end it.
+NO_THRESHOLDS: dict[str, Any] = {"thresholds": {}}
+
+
+def plan_of(source: str | Path | Study, choices: Choices) -> Plan:
+    """The plan for a study file, a Study or a script. Raises InputError for what is wrong in any of them."""
+    plan = _plan_of_study(source, choices) if _is_study(source) else _plan_of_script(Path(str(source)), choices)
+    if not choices.probes:
+        return plan
+    return replace(plan, probes=with_flags(plan.probes, choices.probes))
+
+
+def source_of(source: str | Path | Study, experiment: str) -> Study | Path:
+    """The study, loaded once, with who takes part in that experiment; or the path of a script."""
+    if isinstance(source, Study):
+        return source.for_experiment(experiment)
+    path = Path(source)
+    return load_study(path).for_experiment(experiment) if path.suffix in (".yaml", ".yml") else path
+
+
+def _is_study(source: str | Path | Study) -> bool:
+    return isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
+
+
+def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
+    study = source if isinstance(source, Study) else load_study(source)
+    if choices.users_at_1x is not None:
+        raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
+    target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
+    wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
+    is_open = isinstance(study.workload, OpenWorkload)
+    arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
+    env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
+    seed = study.seed if study.seed is not None else choices.seed
+    config = EngineConfig(
+        script=study.script_path,
+        env=env,
+        options={**scenarios_for(study.workload), **NO_THRESHOLDS},
+        threads=choices.threads,
+        level=0.0,
+        arrival_process=choices.arrival_process or arrivals,
+        seed=seed,
+        cpus=engine_cpus(choices),
+    )
+    if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
+        inspect(config)
+    rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
+    study_bounds = (wanted.min_users, wanted.max_users) if wanted else (None, None)
+    least, most = _range(choices, 1.0, rate, study_bounds)
+    settings = CapacitySettings(
+        width=choices.width or (wanted.width if wanted else 0.10),
+        step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
+        expected_level=study.expected_users,
+        arrivals_per_level_s=rate,
+        min_level=least,
+        max_level=most,
+        start_level=_level_that_shows(study, most) if least is None else None,
+    )
+    return Plan(
+        config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
+        tuple(study.objectives), 1.0, study.model_dump(mode="json", exclude_none=True),
+        {**(wanted.budgets if wanted else {}), **choices.budgets},
+        choices.cores if choices.cores is not None or wanted is None else wanted.cores,
+    )  # fmt: skip
+
+
+def _plan_of_script(script: Path, choices: Choices) -> Plan:
+    if choices.variant is not None:
+        raise InputError("--variant is for studies; a script does not say how to switch", "Write a study.")
+    about = inspect(EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads))
+    kinds = {scenario["open"] for scenario in about["scenarios"]}
+    if len(kinds) > 1:
+        raise InputError(
+            f"{script}: it mixes scenarios with arrival rates and scenarios with VUs",
+            "Keep one kind, or write a study.",
+        )
+    unit: LevelUnit = "multiple" if about["declares_load"] else "vus"
+    is_open = unit == "multiple" and True in kinds
+    if choices.users_at_1x is not None and not choices.users_at_1x > 0:
+        raise InputError(
+            f"--users-at-1x {choices.users_at_1x:g} is not above 0", "Give the users of the declared load."
+        )
+    if unit == "vus" and choices.users_at_1x is not None:
+        raise InputError(
+            f"--users-at-1x: {script} declares no load to be 1x, so its level is VUs",
+            "Add options (vus, or scenarios with rates) to the script, or leave --users-at-1x out.",
+        )
+    held = _held_scenarios(about["options"] if unit == "multiple" else {})
+    rate = rate_of_scenarios({"scenarios": held}) if is_open else None
+    config = EngineConfig(
+        script=script, env=choices.env, options={"scenarios": held, **NO_THRESHOLDS},
+        threads=choices.threads, level=0.0,
+        arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
+    )  # fmt: skip
+    least, most = _range(choices, choices.users_at_1x or 1.0, rate)
+    objectives, notes = objectives_of(about["options"].get("thresholds") or {}, is_open)
+    declared = 1.0 if objectives and unit == "multiple" else None
+    settings = CapacitySettings(
+        width=choices.width or 0.10,
+        step_s=choices.step_s or 10.0,
+        expected_level=declared,
+        arrivals_per_level_s=rate,
+        min_level=least,
+        max_level=most,
+        start_level=None if is_open or least is not None else _level_of_one_vu(held),
+        vus_per_level=None if is_open else float(sum(scenario["vus"] for scenario in held.values())),
+    )
+    target = Target(processes=local_listeners(choices.env.values()))
+    return Plan(
+        config, unit, is_open, target, Path(), Probes(), settings, None, objectives, choices.users_at_1x, None,
+        choices.budgets, choices.cores, declared, notes,
+    )  # fmt: skip
+
+
+def _range(
+    choices: Choices,
+    users_per_level: float,
+    rate_per_level_s: float | None,
+    study_bounds: tuple[float | None, float | None] = (None, None),
+) -> tuple[float | None, float | None]:
+    """Least and greatest level of the search: as chosen, else as the study has them.
+
+    Raises InputError where a rate bounds a load without one, or the bounds leave nothing to search.
+    """
+    bounds = [choices.max_level / users_per_level] if choices.max_level is not None else []
+    if choices.max_rate_per_s is not None:
+        if not rate_per_level_s:
+            what = "--max-rate: this load has no arrival rate, its users wait for their answers"
+            raise InputError(what, "Use --max-users.")
+        bounds.append(choices.max_rate_per_s / rate_per_level_s)
+    most = min(bounds, default=study_bounds[1])
+    least = choices.min_level / users_per_level if choices.min_level is not None else study_bounds[0]
+    if any(bound is not None and not bound > 0 for bound in (most, least)):
+        raise InputError("a bound of the search is not above 0", "Give --min-users, --max-users, --max-rate above 0.")
+    if least is not None and most is not None and least > most:
+        raise InputError(
+            f"the search may begin at {least:g} at least and go up to {most:g} at most, which leaves nothing",
+            "Lower --min-users (or min_users of the study), or raise --max-users or --max-rate.",
+        )
+    return least, most
+
+
+def _level_that_shows(study: Study, most: float | None) -> float | None:
+    """Users of a closed workload with think times who begin about 10 iterations a second, so that a short probe sees
+    some; None where the ramp's own beginning does."""
+    if isinstance(study.workload, OpenWorkload):
+        return None
+    users = math.ceil(START_RATE_PER_S / most_closed_rate_per_s(study.workload, 1.0))
+    if users <= max(1.0, (study.expected_users or 0.0) / 4):
+        return None
+    return float(users if most is None else min(users, max(1, most // 4)))
+
+
+def _level_of_one_vu(scenarios: Mapping[str, Any]) -> float:
+    """The level at which the largest scenario has one VU; below it there would be no load at all."""
+    return 1 / max(1, *(scenario["vus"] for scenario in scenarios.values()))
+
+
+def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The script's scenarios held at their peak for as long as the experiment lasts, for the level to multiply; of
+    a script without any load, one VU."""
+    if "scenarios" not in options:
+        vus = max([options.get("vus", 1), *(stage["target"] for stage in options.get("stages", []))])
+        return {"default": {"executor": "constant-vus", "vus": vus, "duration": "24h"}}
+    held: dict[str, Any] = {}
+    for name, scenario in options["scenarios"].items():
+        common = {key: scenario[key] for key in _KEPT if key in scenario}
+        stages = scenario.get("stages", [])
+        if scenario["executor"].endswith("arrival-rate"):
+            rate = max([scenario.get("rate", scenario.get("startRate", 0)), *(stage["target"] for stage in stages)])
+            vus = {key: scenario[key] for key in ("timeUnit", "preAllocatedVUs", "maxVUs") if key in scenario}
+            held[name] = {**common, **vus, "executor": "constant-arrival-rate", "rate": rate, "duration": "24h"}
+        else:
+            vus = max([scenario.get("vus", scenario.get("startVUs", 1)), *(stage["target"] for stage in stages)])
+            held[name] = {**common, "executor": "constant-vus", "vus": vus, "duration": "24h"}
+    return held
+
+
+def engine_cpus(choices: Choices) -> tuple[int, ...]:
+    """The processors to pin the engine to: as chosen, else with `isolate` the last ones."""
+    if choices.cpus:
+        return choices.cpus
+    cpus = available_cpus()
+    return tuple(cpus[-min(choices.threads, len(cpus) - 1) :]) if choices.isolate and len(cpus) > 1 else ()

@@ -1,0 +1,126 @@
+"""What hold, grow and drain will do: options from the study and the caller, checked, and the load sources they
+need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from plimsoll.engine import EngineConfig, inspect
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.plans.load import Choices, Plan, plan_of
+from plimsoll.study import ClosedWorkload, OpenWorkload, Study
+from plimsoll.study.experiments import DrainOptions, GrowOptions, Options
+
+Chosen = TypeVar("Chosen", bound=Options)
+LEAST_ALONE_S = 3.0
+
+
+def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mapping[str, Any]) -> Chosen:
+    """The study's options of that experiment with those given in their place (None: not given); InputError for all
+    mistakes."""
+    own: dict[str, Any] = {}
+    if isinstance(source, Study):
+        found = next((item.options for item in source.experiments if isinstance(item.options, kind)), None)
+        own = found.model_dump(exclude_unset=True) if found is not None else {}
+    wanted = own | {key: value for key, value in given.items() if value is not None}
+    try:
+        return kind(**wanted)
+    except ValidationError as error:
+        mistakes = [
+            InputError(
+                f"{mistake['msg']}",
+                f"Correct {name}'s {'.'.join(map(str, mistake['loc']))}.",
+                key=f"{name}.{'.'.join(map(str, mistake['loc']))}",
+            )
+            for mistake in error.errors()
+        ]
+        raise InputErrors(mistakes) from None
+
+
+def held_level(plan: Plan, source: Study | Path, users: float | None) -> float:
+    """The level to hold: as asked, else the study's expected users, else the script's declared load."""
+    if users is not None:
+        return users / (plan.users_per_level or 1.0)
+    if isinstance(source, Study):
+        if source.expected_users is None:
+            raise InputError("nothing says how many users to hold", "Give --users, or expected_users in the study.")
+        return source.expected_users
+    return 1.0
+
+
+def load_plan(source: Study | Path, choices: Choices) -> Plan:
+    """The plan of a load whose level is held; as capacity's, at level 0."""
+    return plan_of(source, choices)
+
+
+def alone_config(plan: Plan, baseline_s: float) -> EngineConfig:
+    """One user at work: each scenario in turn with one VU that does not pause, so that nothing runs beside it."""
+    scenarios = plan.config.options["scenarios"]
+    each_s = max(LEAST_ALONE_S, baseline_s / len(scenarios))
+    alone: dict[str, Any] = {}
+    for place, (name, scenario) in enumerate(scenarios.items()):
+        kept = {key: scenario[key] for key in ("exec", "env", "tags") if key in scenario}
+        last = place == len(scenarios) - 1
+        alone[name] = {
+            **kept,
+            "executor": "constant-vus",
+            "vus": 1,
+            "startTime": f"{round(place * each_s * 1000)}ms",
+            "duration": "24h" if last else f"{round(each_s * 1000)}ms",
+        }
+    return replace(plan.config, options={**plan.config.options, "scenarios": alone})
+
+
+def alone_s(plan: Plan, baseline_s: float) -> float:
+    """How long that takes: at least three seconds for each scenario."""
+    return max(baseline_s, LEAST_ALONE_S * len(plan.config.options["scenarios"]))
+
+
+def grow_plan(source: Study | Path, options: GrowOptions, choices: Choices) -> Plan:
+    """The plan of a closed load of one exported function, whose level is calls at a time."""
+    if options.max_users is not None and options.max_users < options.min_users:
+        raise InputError(
+            f"max_users {options.max_users} is below min_users {options.min_users}", "Raise it, or lower min_users."
+        )
+    plan = plan_of(source, choices)
+    function, env = options.exec, dict(choices.env)
+    if isinstance(source, Study):
+        function = _function_of_study(source, options.exec)
+        env = {**({"BASE_URL": source.target.url} if source.target.url else {}), **source.workload.env, **env}
+    script = plan.config.script
+    config = EngineConfig(
+        script=script, env=plan.config.env if isinstance(source, Study) else env, seed=plan.config.seed
+    )
+    exports = inspect(config)["exports"] if plan.target.start is None else None
+    function = function or "default"
+    if exports is not None and function not in exports:
+        known = ", ".join(exports) or "nothing"
+        raise InputError(
+            f"{script} exports no function {function!r}",
+            f"It exports {known}; name the one that creates an item with --exec.",
+        )
+    scenario = {"executor": "constant-vus", "exec": function, "vus": 1, "duration": "24h"}
+    loading = replace(plan.config, options={**plan.config.options, "scenarios": {function: scenario}}, level=0.0)
+    return replace(plan, config=loading, unit="vus", is_open=False, users_per_level=None)
+
+
+def _function_of_study(study: Study, wanted: str | None) -> str:
+    """The function as named, or that of the operation of that name; without either, the first operation's."""
+    parts: Any = study.workload.operations if isinstance(study.workload, OpenWorkload) else study.workload.groups
+    assert isinstance(study.workload, OpenWorkload | ClosedWorkload)
+    functions = {part.name: part.exec or part.name for part in parts}
+    return functions.get(wanted, wanted) if wanted is not None else next(iter(functions.values()))
+
+
+def check_drain(options: DrainOptions) -> None:
+    """InputError where nothing says how to follow the consumer."""
+    if options.backlog is None and options.consumed is None:
+        raise InputError(
+            "nothing says how far the consumer is",
+            "Give --backlog (items waiting) or --consumed (a counter of items done).",
+        )

@@ -1,0 +1,58 @@
+"""How long an experiment of a study is planned to take, in words: what is known before any load."""
+
+from __future__ import annotations
+
+import math
+
+from plimsoll.experiments.result import CapacitySettings
+from plimsoll.plans.trials import WARM_UP_S
+from plimsoll.study.experiments import (
+    CapacityOptions,
+    CompareOptions,
+    DecomposeOptions,
+    DrainOptions,
+    Experiment,
+    GrowOptions,
+    HoldOptions,
+    SweepOptions,
+)
+from plimsoll.study.models import Study
+
+
+def planned_s(study: Study, item: Experiment) -> float | None:
+    """Seconds of load, an upper bound for `capacity` and `drain`; None where the target decides (`grow`)."""
+    options = item.options
+    match options:
+        case CapacityOptions():
+            return CapacitySettings(step_s=options.step_s).load_budget_s
+        case HoldOptions():
+            return options.baseline_s + options.warm_up_s + options.duration_s
+        case DrainOptions():
+            return options.warm_up_s + options.duration_s + options.drain_s
+        case GrowOptions():
+            return None
+        case CompareOptions():
+            trials = 2 * options.pairs * max(1, len(options.users))
+        case DecomposeOptions():
+            trials = options.rounds * len(options.variants)
+        case SweepOptions():
+            trials = options.repeats * math.prod(len(values) for values in options.over.values())
+        case _:
+            raise TypeError(f"no experiment: {options}")
+    return trials * (options.trial_s + WARM_UP_S)
+
+
+def time_words(seconds: float | None) -> str:
+    """ "45 s", "12 min", "1 h 5 min"; what grow is told."""
+    if seconds is None:
+        return "as long as the target takes"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def planned_time(study: Study, item: Experiment) -> str:
+    """The same in words, with "at most" where it is a bound."""
+    bound = isinstance(item.options, CapacityOptions | DrainOptions)
+    return f"{'at most ' if bound else ''}{time_words(planned_s(study, item))}"

@@ -1,0 +1,346 @@
+"""What an experiment of trials will do: from a request and choices to a plan, and the engine for each of its trials."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plimsoll.engine import EngineConfig, inspect
+from plimsoll.errors import InputError
+from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
+from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, mention, named_arm, with_scripts
+from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
+from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
+from plimsoll.probes.local_targets import local_listeners
+from plimsoll.study import Probes, Target
+from plimsoll.study.checks import nearest
+from plimsoll.study.experiments import CompareOptions, DecomposeOptions, SweepOptions
+
+TRIAL_S, WARM_UP_S = 10.0, 2.0
+PAIRS, ROUNDS, REPEATS = 10, 10, 3
+STATISTICS = ("mean", "p50", "p90", "p95", "p99")
+GRACEFUL_STOP = "5s"
+LEVEL_PARAMETERS = ("users", "rate")
+
+
+@dataclass(frozen=True)
+class TrialSetup:
+    """The plan, and what carries it out: the engine's configuration of each variant at level 0, the variant of the
+    target that each needs, and target, folder, probes and study as in `Plan`."""
+
+    plan: TrialPlan
+    configs: Mapping[str, EngineConfig]
+    switch_to: Mapping[str, str | None]
+    target: Target
+    directory: Path
+    probes: Probes
+    study_data: dict[str, Any] | None
+
+
+def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> TrialSetup:
+    """Pairs of two forms. Raises InputError for what is wrong in request, choices, study or script."""
+    base = base_of(request.source, "compare", request)
+    wanted = next((item for item in base.options if isinstance(item, CompareOptions)), None)
+    forms = [request.a or ((wanted.a,) if wanted else ()), request.b or ((wanted.b,) if wanted else ())]
+    arms = [arm_of(name, forms[place], base) for place, name in enumerate("ab")]
+    if request.other is not None:
+        arms = with_scripts(arms, [base.script, Path(request.other)])
+    if request.switch_a is not None or request.switch_b is not None:
+        arms = [dataclasses.replace(arm, switch_to=arm.switch_to or arm.name) for arm in arms]
+        labels = zip(arms, (request.switch_a, request.switch_b), strict=True)
+        arms = [dataclasses.replace(arm, label=arm.label or command or "as it is") for arm, command in labels]
+    if not any(forms) and request.other is None and request.switch_a is None and request.switch_b is None:
+        raise InputError(
+            "nothing says how A and B differ",
+            "Give a second script, or --a and --b (NAME=value, a URL, or a variant of the study's target).",
+        )
+    arms = [dataclasses.replace(arm, label=arm.label or "as it is") for arm in arms]
+    mention(arms, base, say)
+    margin = request.margin if request.margin is not None else wanted.margin if wanted else 0.05
+    check_compare(margin, request.primary)
+    if (arms[0].script, arms[0].env, arms[0].switch_to) == (arms[1].script, arms[1].env, arms[1].switch_to):
+        say("A and B are the same: this comparison shows how often chance alone looks like a difference.")
+    users = wanted.users if wanted and not choices.users and not choices.rate else choices.users
+    settled = dataclasses.replace(
+        choices,
+        users=tuple(users),
+        repetitions=choices.repetitions or (wanted.pairs if wanted else PAIRS),
+        trial_s=choices.trial_s or (wanted.trial_s if wanted else None),
+    )
+    analysis = {"margin": margin, "primary": list(request.primary), "paired": True}
+    costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
+    return _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+
+
+def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) -> TrialSetup:
+    """Rounds of the same work in several forms, the whole first. Raises InputError as `compare_setup`."""
+    if not request.sources:
+        raise InputError("no script and no study is given", "Give one script with --variant, or one script each.")
+    base = base_of(request.sources[0], "decompose")
+    wanted = next((item for item in base.options if isinstance(item, DecomposeOptions)), None)
+    texts = request.variants or tuple(f"{name}:{form}" for name, form in (wanted.variants if wanted else {}).items())
+    if len(request.sources) > 1:
+        if texts:
+            raise InputError("several scripts and --variant are given together", "Give one script, or leave --variant.")
+        scripts = [Path(str(source)) for source in request.sources]
+        arms = with_scripts([Arm(str(place), "") for place in range(len(scripts))], scripts)
+        arms = [dataclasses.replace(arm, name=arm.label) for arm in arms]
+    else:
+        arms = [named_arm(text, base) for text in texts]
+    names = [arm.name for arm in arms]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError(
+            "decompose needs two variants or more, each with a name of its own",
+            "Give the whole first: --variant whole --variant orm --variant static, or one script each.",
+        )
+    if request.statistic not in ("mean", "p50"):
+        raise InputError(f"--statistic {request.statistic}: unknown", "Use mean or p50.")
+    mention(arms, base, say)
+    users = wanted.users if wanted and not choices.users else 1
+    settled = dataclasses.replace(
+        choices,
+        users=choices.users or (() if choices.rate else (users,)),
+        repetitions=choices.repetitions or (wanted.rounds if wanted else ROUNDS),
+        trial_s=choices.trial_s or (wanted.trial_s if wanted else None),
+    )
+    parts = request.parts if request.parts is not None else bool(wanted and wanted.parts)
+    analysis = {"parts": parts, "statistic": request.statistic}
+    costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
+    return _setup("decompose", arms, base, settled, analysis, "grouped" if costly else "interleaved", closed=True)
+
+
+def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> TrialSetup:
+    """Every combination of parameters, some times over. Raises InputError as `compare_setup`."""
+    base = base_of(request.source, "sweep")
+    wanted = next((item for item in base.options if isinstance(item, SweepOptions)), None)
+    given = request.over or (wanted.over if wanted else {})
+    over = {name: [_text(value) for value in values] for name, values in given.items()}
+    _check_sweep(over, choices)
+    names = [name for name in over if name not in LEVEL_PARAMETERS]
+    combinations = list(itertools.product(*(over[name] for name in names)))
+    arms = []
+    for combination in combinations:
+        env = dict(zip(names, combination, strict=True))
+        label = ", ".join(f"{name}={value}" for name, value in env.items())
+        arms.append(Arm(label or "all", label, env=env))
+    mention(arms[:1], base, say)
+    levels = {name: tuple(map(float, over[name])) for name in LEVEL_PARAMETERS if name in over}
+    settled = dataclasses.replace(
+        choices,
+        users=levels.get("users", choices.users or ((wanted.users,) if wanted and wanted.users else ())),
+        rate=levels.get("rate", choices.rate),
+        repetitions=choices.repetitions or (wanted.repeats if wanted else REPEATS),
+        trial_s=choices.trial_s or (wanted.trial_s if wanted else None),
+    )
+    stop = request.stop_at_failure if request.stop_at_failure is not None else bool(wanted and wanted.stop_at_failure)
+    level = next((name for name in LEVEL_PARAMETERS if name in over), None)
+    analysis = {"over": over, "level_parameter": level, "stop_at_failure": stop}
+    return _setup("sweep", arms, base, settled, analysis, "ascending" if stop else "interleaved")
+
+
+def _setup(
+    experiment: str,
+    arms: Sequence[Arm],
+    base: Base,
+    choices: TrialChoices,
+    analysis: Mapping[str, Any],
+    order: Order,
+    closed: bool = False,
+) -> TrialSetup:
+    """Plan and configurations of these arms."""
+    _check_choices(choices)
+    plans = [_plan(arm, base, choices, closed) for arm in arms]
+    first = plans[0]
+    for arm, plan in zip(arms, plans, strict=True):
+        if (plan.unit, plan.is_open) != (first.unit, first.is_open):
+            raise InputError(
+                f"{arm.label} declares another kind of load than {arms[0].label}: {_kind(plan)}, not {_kind(first)}",
+                "Give both the same scenarios, so that the same load is compared.",
+            )
+    variants = tuple(
+        TrialVariant(arm.name, arm.label, _facts(arm, plan, base)) for arm, plan in zip(arms, plans, strict=True)
+    )
+    config = first.config
+    trial_plan = TrialPlan(
+        experiment,
+        variants,
+        _levels(first, choices),
+        choices.repetitions or 1,
+        choices.trial_s if choices.trial_s is not None else TRIAL_S,
+        choices.warm_up_s if choices.warm_up_s is not None else WARM_UP_S,
+        config.seed,
+        first.unit,
+        first.is_open,
+        order,
+        {"arrival_process": config.arrival_process, "threads": config.threads, "isolate": choices.isolate},
+        analysis,
+    )
+    configs = {arm.name: _ending_soon(one.config) for arm, one in zip(arms, plans, strict=True)}
+    target = base.target
+    if not target.processes:
+        urls = [value for one in configs.values() for value in one.env.values()]
+        target = target.model_copy(update={"processes": local_listeners(urls)})
+    study_data = base.study.model_dump(mode="json", exclude_none=True) if base.study is not None else None
+    directory = base.study.directory if base.study is not None else Path()
+    switch_to = {arm.name: arm.switch_to for arm in arms}
+    return TrialSetup(trial_plan, configs, switch_to, target, directory, first.probes, study_data)
+
+
+def _plan(arm: Arm, base: Base, choices: TrialChoices, closed: bool) -> Plan:
+    """The load of one arm: as study or script declare it, or VUs of a function for `closed` experiments on scripts."""
+    wanted = Choices(
+        env={**choices.env, **arm.env},
+        variant=arm.switch_to if base.study is not None else None,
+        arrival_process=choices.arrival_process,
+        seed=choices.seed,
+        threads=choices.threads,
+        isolate=choices.isolate,
+    )
+    if base.study is not None:
+        workload = base.study.workload
+        script = str(arm.script.absolute()) if arm.script is not None else workload.script
+        study = base.study.model_copy(update={"workload": workload.model_copy(update={"script": script})})
+        plan = plan_of(study, wanted)
+        if arm.exec is None:
+            return plan
+        config = dataclasses.replace(plan.config, options=_work_of(arm.exec))
+        inspect(config)
+        return dataclasses.replace(plan, config=config, unit="vus", is_open=False)
+    script_path = arm.script or base.script
+    if not closed:
+        return plan_of(script_path, wanted)
+    config = EngineConfig(
+        script=script_path,
+        env=wanted.env,
+        options=_work_of(arm.exec or "default"),
+        threads=choices.threads,
+        level=0.0,
+        seed=choices.seed,
+        cpus=engine_cpus(wanted),
+    )
+    inspect(config)
+    from plimsoll.experiments.result import CapacitySettings
+
+    settings = CapacitySettings(vus_per_level=1.0)
+    target = Target(processes=local_listeners(wanted.env.values()))
+    return Plan(config, "vus", False, target, Path(), Probes(), settings, None, (), None, None)
+
+
+def _ending_soon(config: EngineConfig) -> EngineConfig:
+    """What hangs is cut off: it was counted as unfinished, and the next trial shall begin on a calm target."""
+    scenarios = {name: {"gracefulStop": GRACEFUL_STOP, **one} for name, one in config.options["scenarios"].items()}
+    return dataclasses.replace(config, options={**config.options, "scenarios": scenarios})
+
+
+def _work_of(function: str) -> dict[str, Any]:
+    work = {"executor": "constant-vus", "exec": function, "vus": 1, "duration": "24h"}
+    return {"scenarios": {"work": work}, **NO_THRESHOLDS}
+
+
+def _facts(arm: Arm, plan: Plan, base: Base) -> dict[str, Any]:
+    script = plan.config.script
+    assert script is not None
+    switch = base.target.variant(arm.switch_to) if arm.switch_to is not None else None
+    return {
+        "script": script.name,
+        "sha256": hashlib.sha256(script.read_bytes()).hexdigest(),
+        "variables": dict(plan.config.env),
+        "exec": arm.exec,
+        "switch_to": arm.switch_to,
+        "switch": switch.switch if switch is not None else None,
+        "url": switch.url if switch is not None else None,
+        "scenarios": plan.config.options.get("scenarios"),
+    }
+
+
+def _kind(plan: Plan) -> str:
+    return "arrival rates" if plan.is_open else "VUs"
+
+
+def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
+    """The levels that users or rates mean for this load."""
+    if choices.users and choices.rate:
+        raise InputError("users and rate are given together", "Give one of them.")
+    if choices.rate:
+        per_level = plan.settings.arrivals_per_level_s
+        if not plan.is_open or not per_level:
+            raise InputError("rate: this load has no arrival rate, its users wait for their answers", "Give users.")
+        return tuple(TrialLevel(rate / per_level, f"{rate:,.6g} arrivals/s") for rate in choices.rate)
+    if choices.users:
+        if plan.unit == "multiple" and plan.is_open:
+            raise InputError("users: this script declares arrival rates and no users", "Give rate, or write a study.")
+        per_level = 1.0 if plan.unit != "multiple" else plan.settings.vus_per_level or 1.0
+        word = "user" if plan.unit == "users" else "VU"
+        return tuple(TrialLevel(n / per_level, f"{n:,.6g} {word}{'' if n == 1 else 's'}") for n in choices.users)
+    if plan.unit == "users":
+        if plan.expected_users is None:
+            raise InputError("nothing says at how many users", "Give --users, or expected_users in the study.")
+        return (TrialLevel(plan.expected_users, f"{plan.expected_users:,.6g} users"),)
+    return (TrialLevel(1.0, "the declared load" if plan.unit == "multiple" else "1 VU"),)
+
+
+def _check_choices(choices: TrialChoices) -> None:
+    problems = []
+    for name, value in (("trial", choices.trial_s), ("pairs or repeats", choices.repetitions)):
+        if value is not None and not value >= 1:
+            problems.append(InputError(f"{name} is {value:g}, and must be at least 1", "Give a larger number."))
+    if choices.warm_up_s is not None and choices.warm_up_s < 0:
+        problems.append(InputError("warm-up is below 0", "Give 0 or more seconds."))
+    for name in LEVEL_PARAMETERS:
+        values = getattr(choices, name)
+        if any(not value > 0 for value in values):
+            problems.append(InputError(f"{name}: a level is not above 0", "Leave it out."))
+        if len(set(values)) < len(values):
+            problems.append(InputError(f"{name}: a level is there twice", "Give each once."))
+    _raise(problems)
+
+
+def check_compare(margin: float, primary: Sequence[str]) -> None:
+    """Raises InputErrors for a margin or statistics that cannot be."""
+    problems = []
+    if not 0 < margin < 1:
+        problems.append(InputError(f"margin {margin:g} does not lie between 0 and 1", "Write 0.05 for 5 %."))
+    for name in primary:
+        if name not in STATISTICS:
+            step = nearest(name, list(STATISTICS), f"Use {', '.join(STATISTICS)}.")
+            problems.append(InputError(f"there is no statistic {name!r}", step))
+    if not primary:
+        problems.append(InputError("no statistic decides", f"Give one of {', '.join(STATISTICS)}."))
+    _raise(problems)
+
+
+def _check_sweep(over: Mapping[str, Sequence[str]], choices: TrialChoices) -> None:
+    problems = []
+    if not over:
+        problems.append(InputError("nothing is swept", "Give --over NAME=1,10,100."))
+    for name, values in over.items():
+        if len(values) < 2 or len(set(values)) < len(values):
+            problems.append(InputError(f"--over {name}: it needs two different values or more", "Give each once."))
+        if name in LEVEL_PARAMETERS:
+            try:
+                list(map(float, values))
+            except ValueError:
+                problems.append(InputError(f"--over {name}: a level is no number", "Write --over users=1,5,20."))
+            if getattr(choices, name):
+                problems.append(InputError(f"{name} is given twice", f"Leave --{name} out, or --over {name}."))
+        elif not name.isidentifier():
+            problems.append(InputError(f"--over {name}: that is no name of a variable", "Write --over NAME=1,10,100."))
+    if all(name in over for name in LEVEL_PARAMETERS):
+        problems.append(InputError("users and rate are both swept", "Sweep one of them."))
+    _raise(problems)
+
+
+def _raise(problems: Sequence[InputError]) -> None:
+    from plimsoll.errors import InputErrors
+
+    if problems:
+        raise InputErrors(problems)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

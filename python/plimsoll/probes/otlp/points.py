@@ -1,0 +1,212 @@
+"""Data points of OpenTelemetry as values of ours.
+
+A gauge is its value; a sum that only grows is a rate per second, whether it is sent cumulative or as deltas; other sums
+are their value; a histogram is the mean of what came, and how much came per second. Series of one metric are summed.
+What processes and hosts tell by the semantic conventions has the names of our probes
+(opentelemetry.io/docs/specs/semconv: process, JVM, system and container metrics).
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from plimsoll.probes.otlp.decoding import Point, Resource
+from plimsoll.probes.prometheus.mapping import Named, resources
+from plimsoll.probes.prometheus.seen import Labelled, Seen
+from plimsoll.runs.importers.resources.exposition import Sample
+from plimsoll.study.secrets import redact
+
+MOST_SERIES = 5_000
+MOST_VALUES = 200
+# OpenTelemetry's metric → that of a Prometheus exporter, and labels: theirs → the exporter's.
+_SAME: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "process.cpu.time": ("process_cpu_seconds_total", {}),
+    "jvm.cpu.time": ("process_cpu_seconds_total", {}),
+    "process.memory.usage": ("process_resident_memory_bytes", {}),
+    "process.open_file_descriptor.count": ("process_open_fds", {}),
+    "process.unix.file_descriptor.count": ("process_open_fds", {}),
+    "process.thread.count": ("go_threads", {}),
+    "jvm.thread.count": ("jvm_threads_current", {}),
+    "jvm.memory.used": ("jvm_memory_used_bytes", {"jvm.memory.type": "area"}),
+    "jvm.memory.limit": ("jvm_memory_max_bytes", {"jvm.memory.type": "area"}),
+    "jvm.gc.duration": ("jvm_gc_pause_seconds", {}),
+    "system.cpu.time": ("node_cpu_seconds_total", {"state": "mode", "cpu.mode": "mode", "cpu.logical_number": "cpu"}),
+    "container.cpu.time": ("container_cpu_usage_seconds_total", {}),
+    "container.memory.usage": ("container_memory_working_set_bytes", {}),
+}
+_MODES = {"interrupt": "irq", "wait": "iowait"}
+_UNITS = {
+    "by": ("_bytes", 1.0), "kiby": ("_bytes", 1024.0), "miby": ("_bytes", 2.0**20), "s": ("_s", 1.0),
+    "ms": ("_ms", 1.0), "us": ("_ms", 1e-3), "ns": ("_ms", 1e-6), "%": ("_share", 0.01),
+}  # fmt: skip
+Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+@dataclass
+class Sender:
+    """The series of one resource, from export to export."""
+
+    label: str
+    where: str = ""
+    patterns: tuple[str, ...] = ("*",)
+    _before: dict[Key, Point] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
+
+    def take(self, points: Iterable[Point], notes: list[str]) -> list[tuple[str, dict[str, float], float]]:
+        """(source, values, time by the sender's clock) of an export; what a reader should know is added to `notes`."""
+        wanted = [one for one in points if any(fnmatchcase(one.name, pattern) for pattern in self.patterns)]
+        if not wanted:
+            return []
+        at = max(one.at_unix for one in wanted)
+        own: dict[str, float] = {}
+        translated = Seen({})
+        for name, many in _by_name(wanted).items():
+            values = self._values(many)
+            if name in _SAME:
+                self._translate(name, many, values.by_labels, translated)
+            for value_name, value in values.summed():
+                if len(own) < MOST_VALUES:
+                    own[value_name] = value
+                elif "values" not in self._told:
+                    self._told.add("values")
+                    notes.append(f"{self.label} sends more than {MOST_VALUES} values; name some in `metrics`.")
+        found = [(f"otlp:{self.label}", own, at)] if own else []
+        found += [(one.source, dict(one.values), at) for one in resources(translated, Named(self.label, self.where))]
+        return found
+
+    def _values(self, many: list[Point]) -> _Values:
+        first = many[0]
+        values = _Values(first)
+        for point in many:
+            key = (point.name, tuple(sorted(point.labels.items())))
+            if not point.only_grows:
+                values.add(point.labels, value=point.value)
+                continue
+            grown = self._grown(key, point)
+            if grown is not None:
+                values.add(point.labels, *grown)
+        return values
+
+    def _grown(self, key: Key, point: Point) -> tuple[float, float, float] | None:
+        """(sum, count, seconds) since the last point of the series; None where there is none to compare with."""
+        before = self._before.get(key)
+        if before is not None or len(self._before) < MOST_SERIES:
+            self._before[key] = point
+        if point.is_delta:
+            since = point.start_unix or (before.at_unix if before is not None else 0.0)
+            seconds = point.at_unix - since
+            return (point.value, point.count, seconds) if since and seconds > 0 else None
+        if before is None or point.at_unix <= before.at_unix:
+            return None
+        is_new = point.start_unix > before.at_unix or point.value < before.value or point.count < before.count
+        if is_new:  # the process began anew
+            return None
+        return point.value - before.value, point.count - before.count, point.at_unix - before.at_unix
+
+    def _translate(self, name: str, many: list[Point], rates: _ByLabels, into: Seen) -> None:
+        metric, names = _SAME[name]
+        if many[0].shape == "histogram":
+            found: Labelled = [({}, total / seconds) for _, (total, _, seconds) in rates]
+            into.samples[f"{metric}_sum"] = [Sample(f"{metric}_sum", {}, point.value) for point in many]
+            into.rates_of_series[f"{metric}_sum"] = found
+            return
+        labels_of = [_renamed(point.labels, names) for point in many]
+        into.samples[metric] = [
+            Sample(metric, labels, point.value) for labels, point in zip(labels_of, many, strict=True)
+        ]
+        if many[0].only_grows:
+            grown: Labelled = [(_renamed(labels, names), value / seconds) for labels, (value, _, seconds) in rates]
+            into.rates_of_series[metric] = grown
+
+
+_ByLabels = list[tuple[dict[str, str], tuple[float, float, float]]]
+
+
+class _Values:
+    """What the series of one metric say."""
+
+    def __init__(self, metric: Point) -> None:
+        self._metric = metric
+        self._gauges: list[float] = []
+        self.by_labels: _ByLabels = []
+
+    def add(self, labels: dict[str, str], value: float, count: float = 0.0, seconds: float = 0.0) -> None:
+        if seconds:
+            self.by_labels.append((labels, (value, count, seconds)))
+        else:
+            self._gauges.append(value)
+
+    def summed(self) -> list[tuple[str, float]]:
+        """Names with units, and values over all series."""
+        suffix, factor = _UNITS.get(self._metric.unit.lower(), ("", 1.0))
+        name = re.sub(r"[^A-Za-z0-9]+", "_", self._metric.name).strip("_").lower()
+        if name.endswith("utilization"):
+            name, suffix = f"{name}_share", ""
+        if self._gauges:
+            return [(f"{name}{suffix}", factor * sum(self._gauges))]
+        if not self.by_labels:
+            return []
+        total = sum(value / seconds for _, (value, _, seconds) in self.by_labels)
+        if self._metric.shape == "sum":
+            return [(f"{name}{suffix}_per_s", factor * total)]
+        count = sum(count / seconds for _, (_, count, seconds) in self.by_labels)
+        mean = [(f"{name}_mean{suffix}", factor * total / count)] if count > 0 else []
+        return [*mean, (f"{name}_count_per_s", count)]
+
+
+class Senders:
+    """All who send, by their resource attributes. A second one of the same name is told apart by a number."""
+
+    def __init__(self, patterns: Iterable[str], most: int = 50) -> None:
+        self._patterns, self._most = tuple(patterns), most
+        self._known: dict[tuple[tuple[str, str], ...], Sender] = {}
+        self._told = False
+
+    def of(self, resource: Resource, notes: list[str]) -> Sender | None:
+        """The sender of that resource; None beyond the most that are kept apart."""
+        key = tuple(sorted(resource.attributes.items()))
+        if key in self._known:
+            return self._known[key]
+        if len(self._known) >= self._most:
+            if not self._told:
+                self._told = True
+                notes.append(f"more than {self._most} senders; what further ones send is left out.")
+            return None
+        name = str(redact(label_of(resource.attributes)))
+        same = [one for one in self._known.values() if one.label == name or one.label.startswith(f"{name}#")]
+        label = f"{name}#{len(same) + 1}" if same else name
+        if same:
+            notes.append(f"{label} is a further instance of {name}, or {name} after a restart.")
+        host = resource.attributes.get("host.name", "")
+        where = "" if host == socket.gethostname() else host
+        sender = self._known[key] = Sender(label, where, self._patterns)
+        return sender
+
+
+def label_of(attributes: Mapping[str, str]) -> str:
+    """What to call a sender: its service, with its namespace, else the container, executable or host."""
+    service = attributes.get("service.name", "")
+    if service and not service.startswith("unknown_service"):
+        return "/".join(part for part in (attributes.get("service.namespace"), service) if part)
+    for key in ("k8s.pod.name", "container.name", "process.executable.name", "host.name"):
+        if attributes.get(key):
+            return attributes[key]
+    return service or "unknown"
+
+
+def _by_name(points: Iterable[Point]) -> dict[str, list[Point]]:
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _renamed(labels: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    renamed = {names.get(key, key): value for key, value in labels.items()}
+    if "mode" in renamed:
+        renamed["mode"] = _MODES.get(renamed["mode"], renamed["mode"])
+    return renamed

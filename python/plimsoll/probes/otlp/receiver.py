@@ -1,0 +1,255 @@
+"""Takes in OpenTelemetry metrics by OTLP/HTTP on loopback, and tells each second what came.
+
+Bounded: a body of at most 8 MiB (unpacked too), 16 connections, exports that nobody fetched yet up to 2,000 rows.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.probes.clock_offset import ClockOffset
+from plimsoll.probes.otlp.decoding import NoProtobuf, Undecodable, decode, has_protobuf
+from plimsoll.probes.otlp.points import Senders
+from plimsoll.probes.probe import Observation
+from plimsoll.study.otlp import OtlpOptions
+
+PATH = "/v1/metrics"
+MOST_BYTES = 8 << 20
+MOST_CONNECTIONS = 16
+MOST_ROWS = 2_000
+IDLE_S = 75.0
+
+
+class OtlpProbe:
+    """Observations of "otlp:<sender>", and of host, process and cgroup where the metrics are those. `open` listens and
+    says where; `observe` gives what came since the last call and never waits."""
+
+    source = "otlp"
+
+    def __init__(self, options: OtlpOptions) -> None:
+        self._options = options
+        self._senders = Senders(options.metrics)
+        self._clocks: dict[str, ClockOffset] = {}
+        self._lock = threading.Lock()
+        self._rows: deque[Observation] = deque(maxlen=MOST_ROWS)
+        self._notes: list[str] = []
+        self._told: set[str] = set()
+        self._server: _Server | None = None
+        self.cpu_s = 0.0
+
+    @property
+    def url(self) -> str:
+        """Where exporters send; empty while it is not open."""
+        return "" if self._server is None else f"http://127.0.0.1:{self._server.server_address[1]}{PATH}"
+
+    def open(self) -> str:
+        """Listen. InputError if the port is taken."""
+        try:
+            self._server = _Server(("127.0.0.1", self._options.port or 0), self)
+        except OSError as error:
+            what = f"port {self._options.port} cannot be listened on ({error.strerror or error})"
+            step = "Choose another port, or null for a free one; exporters send to it."
+            raise InputError(what, step, key="probes.otlp.port") from None
+        thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="plimsoll-otlp", daemon=True)
+        thread.start()
+        base = self.url.removesuffix(PATH)
+        json_only = "" if has_protobuf() else "; JSON only, as opentelemetry-proto is not installed"
+        words = f"OpenTelemetry metrics are received at {base}{PATH} (OTEL_EXPORTER_OTLP_ENDPOINT={base}{json_only})."
+        self._note(words)
+        return words
+
+    def close(self) -> None:
+        """Stop listening."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.shutdown()
+            server.server_close()
+
+    def take_notes(self) -> list[str]:
+        """Senders that appear, bodies that cannot be read, clocks that are off."""
+        with self._lock:
+            notes, self._notes = self._notes, []
+        return notes
+
+    def observe(self) -> Sequence[Observation]:
+        """What came since the last call."""
+        with self._lock:
+            rows = list(self._rows)
+            self._rows.clear()
+        return rows
+
+    def take(self, body: bytes, content_type: str, received_unix: float) -> None:
+        """An export. Raises Undecodable."""
+        decoded = decode(body, content_type)
+        with self._lock:
+            for resource in decoded:
+                sender = self._senders.of(resource, self._notes)
+                if sender is None or not resource.points:
+                    continue
+                host = sender.where or sender.label
+                clock = self._clocks.setdefault(host, ClockOffset(host))
+                for source, values, at in sender.take(resource.points, self._notes):
+                    clock.not_before(at, received_unix)
+                    if len(self._rows) == MOST_ROWS:
+                        self._once("rows", "more came than is kept for a second; the oldest were left out.")
+                    self._rows.append(Observation(source, values, min(clock.local(at), received_unix)))
+                note = clock.take_note()
+                if note is not None:
+                    self._notes.append(note)
+                    self._rows.append(Observation(f"clock:{host}", {"offset_s": clock.applied}, received_unix))
+
+    def refuse(self, reason: str) -> None:
+        """A request was not taken; noted once for each reason."""
+        with self._lock:
+            self._once(reason, f"an export was refused: {reason}")
+
+    def spent(self, cpu_s: float) -> None:
+        """CPU time of a request."""
+        with self._lock:
+            self.cpu_s += cpu_s
+
+    def _note(self, words: str) -> None:
+        with self._lock:
+            self._notes.append(words)
+
+    def _once(self, key: str, words: str) -> None:
+        if key not in self._told and len(self._told) < 100:
+            self._told.add(key)
+            self._notes.append(words)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, address: tuple[str, int], probe: OtlpProbe) -> None:
+        self.probe = probe
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__(address, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Each connection in a thread, as long as there are not too many."""
+        if not self._free.acquire(blocking=False):
+            self.probe.refuse(f"more than {MOST_CONNECTIONS} connections at once.")
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """In the connection's thread."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that broke is the sender's affair."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_S
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def do_POST(self) -> None:
+        """An export."""
+        received_unix, began = time.time(), time.thread_time()
+        kind = self.headers.get("Content-Type", "")
+        status, reason = 200, ""
+        try:
+            body = self._body()
+            if self.path.partition("?")[0].rstrip("/") != PATH:
+                status, reason = 404, f"only {PATH} is received here."
+            else:
+                self.server.probe.take(body, kind, received_unix)
+        except NoProtobuf as error:
+            status, reason = 415, str(error)
+        except Undecodable as error:
+            status, reason = 400, f"{error}."
+        except _TooLarge as error:
+            status, reason = 413, str(error)
+            self.close_connection = True
+        if reason:
+            self.server.probe.refuse(reason)
+        self._answer(status, kind, reason)
+        self.server.probe.spent(time.thread_time() - began)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            packed = self._chunks()
+        else:
+            try:
+                length = int(self.headers.get("Content-Length", "0"))
+            except ValueError:
+                raise _TooLarge("Content-Length is no number.") from None
+            if not 0 <= length <= MOST_BYTES:
+                raise _TooLarge(f"a body of {length:,} bytes; at most {MOST_BYTES >> 20} MiB are taken.")
+            packed = self.rfile.read(length)
+        if self.headers.get("Content-Encoding", "identity").lower() != "gzip":
+            return packed
+        unpack = zlib.decompressobj(wbits=31)
+        try:
+            body = unpack.decompress(packed, MOST_BYTES)
+        except zlib.error as error:
+            raise Undecodable(f"the body is no gzip ({error})") from None
+        if unpack.unconsumed_tail:
+            raise _TooLarge(f"a body of more than {MOST_BYTES >> 20} MiB, unpacked.")
+        return body
+
+    def _chunks(self) -> bytes:
+        body = b""
+        while True:
+            try:
+                size = int(self.rfile.readline(100).partition(b";")[0], 16)
+            except ValueError:
+                raise _TooLarge("its chunks cannot be read.") from None
+            if size < 0 or len(body) + size > MOST_BYTES:
+                raise _TooLarge(f"more than {MOST_BYTES >> 20} MiB; fewer metrics at once.")
+            if size == 0:
+                while self.rfile.readline(1000).strip():
+                    pass
+                return body
+            body += self.rfile.read(size)
+            self.rfile.readline(100)
+
+    def _answer(self, status: int, kind: str, reason: str) -> None:
+        if kind.startswith("application/json") or status == 415:
+            content, body = "application/json", (b"{}" if status == 200 else _reason_json(reason))
+        else:
+            content, body = "application/x-protobuf", b""
+        self.send_response(status)
+        self.send_header("Content-Type", content)
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Nothing on stderr."""
+
+
+class _TooLarge(Exception):
+    """More than is taken."""
+
+
+def _reason_json(reason: str) -> bytes:
+    import json
+
+    return json.dumps({"message": reason}).encode()

@@ -1,0 +1,93 @@
+"""What the probes themselves cost: CPU time of asking them, in this process."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+GOAL_CORES = 0.01
+BY_DESIGN = "core_speed"  # what it costs is its way of measuring (docs/measurement.md), and not part of the goal
+_FEWEST_S = 5.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds of all probes over `wall_s`, by source; `by_design_s`: of timing work on the target's cores;
+    `first_s`: of each one's first question, in which it looks for its process."""
+
+    cpu_s: float
+    wall_s: float
+    by_source: dict[str, float]
+    by_design_s: float
+    first_s: float = 0.0
+
+    @property
+    def cores(self) -> float:
+        """Share of one core."""
+        return self.cpu_s / self.wall_s if self.wall_s > 0 else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """As the run's events hold it."""
+        rounded = {source: round(cpu_s, 4) for source, cpu_s in self.by_source.items()}
+        return {
+            "cpu_s": round(self.cpu_s, 4),
+            "wall_s": round(self.wall_s, 3),
+            "cores_used": round(self.cores, 5),
+            "by_source_cpu_s": rounded,
+            "core_speed_cpu_s": round(self.by_design_s, 4),
+            "first_cpu_s": round(self.first_s, 4),
+        }
+
+    def words(self) -> str | None:
+        """A sentence where they took more than the goal; None else."""
+        if self.wall_s < _FEWEST_S or self.cores <= GOAL_CORES:
+            return None
+        worst = max(self.by_source, key=lambda source: self.by_source[source])
+        return (
+            f"The probes took {self.cores:.1%} of a core, more than the {GOAL_CORES:.0%} that they should; "
+            f"{worst} took {self.by_source[worst] / self.cpu_s:.0%} of it. Leave it out of `probes` in the study, "
+            "or let it read less."
+        )
+
+
+class ProbeCost:
+    """Counts, for each probe, the CPU time of the thread that asks it, and of threads that the probe says it has
+    (`cpu_s`)."""
+
+    def __init__(self, probes: Iterable[Any]) -> None:
+        self._probes = list(probes)
+        self._asking_s: dict[str, float] = defaultdict(float)
+        self._began: float | None = None
+        self._first_s: dict[str, float] = {}
+
+    @contextmanager
+    def of(self, probe: Any) -> Iterator[None]:
+        """Around one question."""
+        if self._began is None:
+            self._began = time.monotonic()
+        before = time.thread_time()
+        try:
+            yield
+        finally:
+            spent_s = time.thread_time() - before
+            if probe.source in self._first_s:
+                self._asking_s[probe.source] += spent_s
+            else:
+                self._first_s[probe.source] = spent_s
+
+    def so_far(self) -> Cost:
+        """Since the first question."""
+        by_source: dict[str, float] = dict(self._asking_s)
+        by_design_s = 0.0
+        for probe in self._probes:
+            own_s = float(getattr(probe, "cpu_s", 0.0))
+            if probe.source == BY_DESIGN:
+                by_design_s += own_s
+            elif own_s:
+                by_source[probe.source] = by_source.get(probe.source, 0.0) + own_s
+        wall_s = 0.0 if self._began is None else time.monotonic() - self._began
+        return Cost(sum(by_source.values()), wall_s, by_source, by_design_s, sum(self._first_s.values()))

@@ -1,0 +1,104 @@
+"""node_exporter's metrics by the names of the host and network probes (github.com/prometheus/node_exporter)."""
+
+from __future__ import annotations
+
+from plimsoll.probes.host_values import (
+    core_values,
+    cpu_values,
+    disk_values,
+    is_loopback,
+    memory_values,
+    pressure_values,
+)
+from plimsoll.probes.prometheus.seen import Seen
+
+PAGE_BYTES = 4096.0  # pswpin and pswpout count pages
+_DISK = {
+    "node_disk_read_bytes_total": "read_bytes",
+    "node_disk_written_bytes_total": "written_bytes",
+    "node_disk_io_time_seconds_total": "busy_s",
+    "node_disk_reads_completed_total": "reads",
+    "node_disk_writes_completed_total": "writes",
+    "node_disk_read_time_seconds_total": "read_s",
+    "node_disk_write_time_seconds_total": "write_s",
+}
+_PRESSURE = {
+    "node_pressure_cpu_waiting_seconds_total": "cpu_pressure_share",
+    "node_pressure_memory_waiting_seconds_total": "memory_pressure_share",
+    "node_pressure_io_waiting_seconds_total": "io_pressure_share",
+}
+_NETWORK = {
+    "node_network_transmit_bytes_total": "network_sent_bytes_per_s",
+    "node_network_receive_bytes_total": "network_received_bytes_per_s",
+    "node_network_receive_drop_total": "network_dropped_packets_per_s",
+    "node_network_transmit_drop_total": "network_dropped_packets_per_s",
+    "node_network_receive_errs_total": "network_errors_per_s",
+    "node_network_transmit_errs_total": "network_errors_per_s",
+}
+_PLAIN = {"node_context_switches_total": "context_switches_per_s", "node_vmstat_oom_kill": "oom_kills_per_s"}
+_SWAP = {"node_vmstat_pswpin": "swap_in_bytes_per_s", "node_vmstat_pswpout": "swap_out_bytes_per_s"}
+COUNTERS = frozenset({"node_cpu_seconds_total", *_DISK, *_PRESSURE, *_NETWORK, *_PLAIN, *_SWAP})
+GAUGES = frozenset(
+    {
+        "node_memory_MemTotal_bytes",
+        "node_memory_MemAvailable_bytes",
+        "node_memory_MemFree_bytes",
+        "node_memory_Buffers_bytes",
+        "node_memory_Cached_bytes",
+        "node_memory_SwapTotal_bytes",
+        "node_memory_SwapFree_bytes",
+        "node_load1",
+        "node_time_seconds",
+        "node_boot_time_seconds",
+    }
+)
+
+
+def host_values_of(seen: Seen) -> dict[str, float]:
+    """Values as HostProbe's and NetworkProbe's; empty where it is no page of node_exporter."""
+    cores = {labels.get("cpu", "") for labels, _ in seen.gauges("node_cpu_seconds_total")}
+    rates: dict[str, float] = {}
+    for labels, rate in seen.rates("node_cpu_seconds_total"):
+        mode, core = labels.get("mode", ""), labels.get("cpu", "")
+        rates[f"cpu:{mode}"] = rates.get(f"cpu:{mode}", 0.0) + rate
+        rates[f"core:{core}:{mode}"] = rate
+    for metric, what in _DISK.items():
+        for labels, rate in seen.rates(metric):
+            rates[f"disk:{labels.get('device', '')}:{what}"] = rate
+    for metric, name in (*_PRESSURE.items(), *_PLAIN.items()):
+        _put(rates, name, seen.rate(metric))
+    for metric, name in _SWAP.items():
+        pages = seen.rate(metric)
+        _put(rates, name, None if pages is None else pages * PAGE_BYTES)
+    values = {"cores": float(len(cores))} if cores else {}
+    values |= cpu_values(rates, float(len(cores))) | core_values(rates) | disk_values(rates)
+    values |= {name: rate for name, rate in rates.items() if ":" not in name} | pressure_values(rates)
+    _put(values, "load_1m", seen.gauge("node_load1"))
+    return values | _memory(seen) | _network(seen)
+
+
+def _memory(seen: Seen) -> dict[str, float]:
+    total, available = seen.gauge("node_memory_MemTotal_bytes"), seen.gauge("node_memory_MemAvailable_bytes")
+    if available is None:  # kernels before 3.14
+        parts = [seen.gauge(f"node_memory_{part}_bytes") for part in ("MemFree", "Buffers", "Cached")]
+        available = None if None in parts else sum(part for part in parts if part is not None)
+    if not total or available is None:
+        return {}
+    swap, free = seen.gauge("node_memory_SwapTotal_bytes"), seen.gauge("node_memory_SwapFree_bytes")
+    return memory_values(total, available, None if swap is None or free is None else swap - free)
+
+
+def _network(seen: Seen) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for metric, name in _NETWORK.items():
+        for labels, rate in seen.rates(metric):
+            if not is_loopback(labels.get("device", "")):
+                values[name] = values.get(name, 0.0) + rate
+            elif metric == "node_network_transmit_bytes_total":
+                values["loopback_bytes_per_s"] = rate
+    return values
+
+
+def _put(values: dict[str, float], name: str, value: float | None) -> None:
+    if value is not None:
+        values[name] = value

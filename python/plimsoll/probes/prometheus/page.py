@@ -1,0 +1,93 @@
+"""A page of metrics (/metrics), read each second: an exporter's, or the target's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from plimsoll.probes.http_page import Fetched, HttpPage
+from plimsoll.probes.http_source import HttpSource
+from plimsoll.probes.probe import Observation, ProbeUnavailable
+from plimsoll.probes.prometheus.databases import is_down
+from plimsoll.probes.prometheus.mapping import COUNTERS, KNOWN, Beginnings, Named, resources
+from plimsoll.probes.prometheus.seen import Scrapes, Seen
+from plimsoll.probes.prometheus.selectors import is_there, metrics_of
+from plimsoll.runs.importers.resources.exposition import Page, parse_page
+from plimsoll.study.metric_selector import Selector
+
+ACCEPT = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=1.0,*/*;q=0.1"
+
+
+class PageProbe(HttpSource):
+    """Observations of mapping.py's sources; see docs/probes/prometheus.md. `page` fetches; made for Beside.
+
+    A page that cannot be read, or is none of metrics, is ProbeUnavailable. A metric of `selectors` that is not there,
+    lines that are none, and a page without anything known are noted once.
+    """
+
+    def __init__(
+        self,
+        page: HttpPage,
+        named: Named,
+        selectors: Mapping[str, Selector] | None = None,
+        fetch: Callable[[], Fetched] | None = None,
+    ) -> None:
+        super().__init__(f"prometheus:{named.label}", page, named.where or named.label)
+        self._named, self._selectors = named, dict(selectors or {})
+        self._fetch = fetch or (lambda: page.fetch(accept=ACCEPT))
+        self._wanted = KNOWN | {name for one in self._selectors.values() for name in metrics_of(one)}
+        self._scrapes, self._beginnings = Scrapes(COUNTERS), Beginnings()
+        self._missing: set[str] = set()
+
+    def _ask(self) -> list[Observation]:
+        """Read the page once."""
+        fetched = self._fetch()
+        page = parse_page(fetched.text(), self._wanted.__contains__)
+        if page.lines == 0:
+            raise ProbeUnavailable(f"{self._page.shown} is no page of metrics. Give the URL of one, as …/metrics.")
+        if page.unreadable:
+            self._tell_once("lines", f"{page.unreadable} lines of the page are none of metrics and were left out.")
+        middle = (fetched.sent_unix + fetched.received_unix) / 2
+        self._set_clock(fetched, page)
+        offset = self.clock_offset.applied
+        seen = self._scrapes.add(page.samples, page.types, middle)
+        restarted = self._beginnings.restarted(seen)
+        for what in restarted:
+            self._notes.append(f"{self._named.label}: the {what} was restarted; its counters began anew.")
+        if restarted:  # a counter that already passed its old value would give a false rate
+            self._scrapes.forget()
+            seen = self._scrapes.add(page.samples, page.types, middle)
+        self._note_missing(seen, page)
+        found = resources(seen, self._named, self._selectors)
+        observations = [
+            Observation(one.source, one.values, middle if one.stamp is None else one.stamp - offset) for one in found
+        ]
+        return observations + self._clock_observation(middle)
+
+    def _set_clock(self, fetched: Fetched, page: Page) -> None:
+        clock, sent, received = self.clock_offset, fetched.sent_unix, fetched.received_unix
+        clock.date_header(fetched.headers.get("date"), sent, received)
+        for sample in page.samples.get("node_time_seconds", ()):
+            clock.between(sample.value, sent, received)
+        stamps = [sample.at_unix for many in page.samples.values() for sample in many if sample.at_unix is not None]
+        if stamps:
+            clock.not_before(max(stamps), received)
+
+    def _note_missing(self, seen: Seen, page: Page) -> None:
+        missing = {name for name, selector in self._selectors.items() if not is_there(selector, seen)}
+        for name in sorted(missing - self._missing):
+            self._notes.append(
+                f"{self._named.label}: the page has no metric {self._selectors[name].metric} (for {name}). "
+                "Correct its name in the study, if it was renamed."
+            )
+        for name in sorted(self._missing - missing):
+            self._notes.append(f"{self._named.label}: the metric {self._selectors[name].metric} is there again.")
+        self._missing = missing
+        if not page.samples:
+            self._tell_once(
+                "nothing", "the page has no metric of a known exporter. Name what you want of it under `values`."
+            )
+        down = is_down(seen)
+        if down:
+            self._tell_once("down", f"{self._named.label}: the exporter says that {down} does not answer.")
+        else:
+            self._told.discard("down")

@@ -1,0 +1,164 @@
+"""TCP connections of one of the target's processes: who waits to be accepted, who is connected, to whom it connects.
+
+A pool of N connections and a queue in front of the workers cost no CPU: they show here, as do requests that wait for
+another service, and answers that wait for the network. Reading every socket of the machine takes time that grows with
+their number, so a sample that took long is followed by seconds without one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import psutil
+
+from plimsoll.probes.finding_processes import find_roots
+from plimsoll.probes.kernel_files import readable_address, text
+from plimsoll.probes.probe import Clock, ProbeUnavailable
+from plimsoll.probes.tcp_info import LISTENING, Connection, connections
+from plimsoll.study.models import ProcessSelector
+
+MOST_SHARE = 0.003
+MOST_REMOTES = 8
+# Columns of /proc/net/tcp (proc(5)): addresses with ports, state, queues tx:rx, inode.
+_LOCAL, _REMOTE, _STATE, _QUEUES, _INODE = 1, 2, 3, 4, 9
+_ESTABLISHED, _LISTENING = "01", "0A"
+
+
+class SocketsProbe:
+    """Values: accept_queue (connections that the kernel has made and the process has not yet accepted), connections_in
+    (to its listening ports), connections_sending (of these, with a part of an answer that the other side has not
+    acknowledged), requests_inside and requests_answered (of these, that received last and that sent last),
+    connections_out, and for the eight remote addresses with the most of them connections_to_<address>,
+    awaiting_<address> and answered_by_<address> (that sent last and that received last); listens_on_<port> is 1.
+    Sockets of its children count. Who was last is not known of a process in another network namespace, nor where both
+    happened in one tick of the kernel's clock: compare the two numbers.
+    """
+
+    def __init__(
+        self,
+        selector: ProcessSelector,
+        clock: Clock = time.monotonic,
+        find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
+        root: Path = Path("/"),
+        cpu_clock: Clock = time.thread_time,
+        ask: Callable[[set[str]], list[Connection] | None] = connections,
+    ) -> None:
+        self.source = f"sockets:{selector.label}"
+        self._selector, self._clock, self._cpu_clock = selector, clock, cpu_clock
+        self._find, self._root, self._ask = find, root, ask
+        self._roots: list[psutil.Process] = []
+        self._rest_until = -1.0
+
+    def take_notes(self) -> list[str]:
+        """None: the process probe tells of restarts."""
+        return []
+
+    def sample(self) -> dict[str, float]:
+        """Values now, none in a second that is left out; see the class. ProbeUnavailable if the process is gone or its
+        sockets may not be read."""
+        now, began_cpu_s = self._clock(), self._cpu_clock()
+        if now < self._rest_until:
+            return {}
+        if not self._roots or not all(root.is_running() for root in self._roots):
+            self._roots = self._find(self._selector)
+            began_cpu_s = self._cpu_clock()  # finding them is dear and rare
+        inodes = _inodes(self._root, process_tree(self._root, [root.pid for root in self._roots]))
+        if inodes is None:
+            raise ProbeUnavailable(f"{self._selector.label}: its sockets may not be read. Run as the target's user.")
+        values = _values([one for one in self._sockets(inodes) if one.inode in inodes])
+        self._rest_until = now + (self._cpu_clock() - began_cpu_s) / MOST_SHARE
+        return values
+
+    def _sockets(self, inodes: set[str]) -> list[Connection]:
+        """In the process's network namespace, from the kernel or, where it does not tell, from its tables."""
+        other = _network_of(self._root, self._roots[0].pid)
+        if other is not None:
+            return _of_tables(other)
+        told = self._ask(inodes) if self._root == Path("/") else None
+        return told if told is not None else _of_tables(self._root / "proc/net")
+
+
+def process_tree(root: Path, pids: Iterable[int]) -> list[int]:
+    """Processes with all their children (/proc/PID/task/TID/children, proc(5))."""
+    found: list[int] = []
+    left = list(pids)
+    while left:
+        pid = left.pop()
+        if pid in found:
+            continue
+        found.append(pid)
+        for children in (root / "proc" / str(pid) / "task").glob("*/children"):
+            left += [int(word) for word in text(children).split()]
+    return found
+
+
+def _inodes(root: Path, pids: Iterable[int]) -> set[str] | None:
+    """Inodes of the processes' sockets; None if none of the processes lets them be read."""
+    found: set[str] = set()
+    was_read = False
+    for pid in pids:
+        folder = root / "proc" / str(pid) / "fd"
+        try:
+            with os.scandir(folder) as entries:
+                links = [os.readlink(entry.path) for entry in entries]
+        except OSError:
+            continue
+        was_read = True
+        found |= {link[8:-1] for link in links if link.startswith("socket:[")}
+    return found if was_read else None
+
+
+def _network_of(root: Path, pid: int) -> Path | None:
+    """The kernel's tables of a process in another network namespace; None if it is in this one, or may not be seen."""
+    try:
+        same = os.readlink(root / f"proc/{pid}/ns/net") == os.readlink(root / "proc/self/ns/net")
+    except OSError:
+        return None
+    return None if same else root / f"proc/{pid}/net"
+
+
+def _of_tables(tables: Path) -> list[Connection]:
+    """The established and listening sockets of a folder's tcp and tcp6."""
+    found = []
+    for name in ("tcp", "tcp6"):
+        for line in text(tables / name).splitlines()[1:]:
+            if f" {_ESTABLISHED} " not in line and f" {_LISTENING} " not in line:  # most others are in TIME_WAIT
+                continue
+            words = line.split()
+            if words[_STATE] not in (_ESTABLISHED, _LISTENING):
+                continue
+            sending, _, receiving = words[_QUEUES].partition(":")
+            port, state = int(words[_LOCAL].rpartition(":")[2], 16), int(words[_STATE], 16)
+            remote = "" if state == LISTENING else readable_address(words[_REMOTE])
+            found.append(Connection(words[_INODE], state, port, remote, int(receiving, 16), int(sending, 16)))
+    return found
+
+
+def _values(mine: list[Connection]) -> dict[str, float]:
+    listening = [one for one in mine if one.state == LISTENING]
+    ports = {one.port for one in listening}
+    inside = [one for one in mine if one.state != LISTENING and one.port in ports]
+    outside = [one for one in mine if one.state != LISTENING and one.port not in ports]
+    values = {
+        "connections_in": float(len(inside)),
+        "connections_sending": float(sum(1 for one in inside if one.unsent)),
+        "connections_out": float(len(outside)),
+    }
+    if listening:
+        values["accept_queue"] = float(sum(one.received for one in listening))
+        values |= {f"listens_on_{port}": 1.0 for port in sorted(ports)[:MOST_REMOTES]}
+    is_timed = any(one.sent_ms is not None for one in (*inside, *outside))
+    if is_timed:
+        values["requests_inside"] = float(sum(1 for one in inside if one.has_received_last))
+        values["requests_answered"] = float(sum(1 for one in inside if one.has_sent_last))
+    for remote, count in Counter(one.remote for one in outside).most_common(MOST_REMOTES):
+        values[f"connections_to_{remote}"] = float(count)
+        if is_timed:
+            there = [one for one in outside if one.remote == remote]
+            values[f"awaiting_{remote}"] = float(sum(1 for one in there if one.has_sent_last))
+            values[f"answered_by_{remote}"] = float(sum(1 for one in there if one.has_received_last))
+    return values

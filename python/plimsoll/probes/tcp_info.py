@@ -1,0 +1,126 @@
+"""TCP connections as the kernel tells them by netlink: queues, and when each last sent and last received.
+
+A connection that sent more recently than it received waits for an answer; one that received more recently than it sent
+has a request that is being worked on. No count of connections tells that. The times are in ms, of a clock that ticks
+every 1 to 10 ms: where both are in one tick, the order is not known. Any user may ask, of the own network namespace
+(sock_diag(7), `struct inet_diag_msg` and `struct tcp_info` of linux/inet_diag.h and linux/tcp.h).
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+from collections.abc import Collection, Container
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+_SOCK_DIAG, _BY_FAMILY, _DUMP_REQUEST = 4, 20, 0x301
+_DONE, _ERROR = 3, 2
+ESTABLISHED, LISTENING = 1, 10
+_INFO, _INFO_BIT = 2, 1 << 1
+_HEADER = struct.Struct("=LHHLL")
+_REQUEST = struct.Struct("=BBBBI48x")
+# Family, state, timer, retransmissions; ports and addresses in the network's order, interface, cookie; expiry, queues
+# of receiving and sending, user, inode.
+_MESSAGE = struct.Struct("!BBxx HH 16s 16s 12x")
+_REST = struct.Struct("=4xIIII")
+_WORD = struct.Struct("=I")
+_INODE_AT = 68
+# Of tcp_info: eight bytes of states, then words of 32 bits; the last data sent and received, in ms, are these.
+_SENT_AT, _RECEIVED_AT = 8 + 4 * 9, 8 + 4 * 11
+_WAIT_S = 0.2
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One socket. Of a listening one `received` counts the connections that wait to be accepted; else the queues are
+    in bytes. `sent_ms` and `received_ms`: since its last data, None where that is not known."""
+
+    inode: str
+    state: int
+    port: int
+    remote: str
+    received: int
+    unsent: int
+    sent_ms: int | None = None
+    received_ms: int | None = None
+
+    @property
+    def has_sent_last(self) -> bool:
+        """It sent, and nothing came since."""
+        return self.sent_ms is not None and self.received_ms is not None and self.sent_ms < self.received_ms
+
+    @property
+    def has_received_last(self) -> bool:
+        """It received, and sent nothing since."""
+        return self.sent_ms is not None and self.received_ms is not None and self.received_ms < self.sent_ms
+
+
+def connections(inodes: Collection[str]) -> list[Connection] | None:
+    """The established and listening TCP sockets of this network namespace that have one of these inodes; None where the
+    kernel does not tell."""
+    if not sys.platform.startswith("linux"):
+        return None
+    found: list[Connection] = []
+    wanted = {int(inode) for inode in inodes}
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as asked:
+            asked.settimeout(_WAIT_S)
+            for family in (socket.AF_INET, socket.AF_INET6):
+                asked.send(request(family))
+                while read_answer(asked.recv(1 << 17), wanted, found):
+                    pass
+    except OSError:
+        return None
+    return found
+
+
+def request(family: int) -> bytes:
+    """The question for all established and listening sockets of an address family, with their tcp_info."""
+    body = _REQUEST.pack(family, socket.IPPROTO_TCP, _INFO_BIT, 0, 1 << ESTABLISHED | 1 << LISTENING)
+    return _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _DUMP_REQUEST, 1, 0) + body
+
+
+def read_answer(answer: bytes, wanted: Container[int], found: list[Connection]) -> bool:
+    """Adds what a part of the answer tells of the inodes that are wanted; whether more parts come. OSError where the
+    kernel refuses."""
+    at = 0
+    while at + _HEADER.size <= len(answer):
+        size, kind, *_ = _HEADER.unpack_from(answer, at)
+        if kind == _ERROR:
+            raise OSError("the kernel tells no sockets")
+        if kind == _DONE or size < _HEADER.size:
+            return False
+        inode_at = at + _HEADER.size + _INODE_AT
+        if size >= _HEADER.size + _INODE_AT + 4 and _WORD.unpack_from(answer, inode_at)[0] in wanted:
+            found.append(_connection(answer[at + _HEADER.size : at + size]))
+        at += (size + 3) & ~3
+    return True
+
+
+def _connection(body: bytes) -> Connection:
+    family, state, port, remote_port, _, remote = _MESSAGE.unpack_from(body)
+    received, unsent, _, inode = _REST.unpack_from(body, _MESSAGE.size)
+    sent_ms = received_ms = None
+    at = _MESSAGE.size + _REST.size
+    while at + 4 <= len(body):
+        size, kind = struct.unpack_from("=HH", body, at)
+        if size < 4:
+            break
+        if kind == _INFO and size >= 4 + _RECEIVED_AT + 4:
+            sent_ms, received_ms = (
+                struct.unpack_from("=I", body, at + 4 + place)[0] for place in (_SENT_AT, _RECEIVED_AT)
+            )
+        at += (size + 3) & ~3
+    address = "" if state == LISTENING else address_words(remote[:4] if family == socket.AF_INET else remote)
+    return Connection(
+        str(inode), state, port, f"{address}:{remote_port}" if address else "", received, unsent, sent_ms, received_ms
+    )
+
+
+def address_words(packed: bytes) -> str:
+    """An address of 4 or 16 bytes as people write it; an IPv4 address in IPv6 as IPv4."""
+    ip = ip_address(packed)
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return str(mapped) if mapped else f"[{ip}]" if ip.version == 6 else str(ip)

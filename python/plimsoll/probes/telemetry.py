@@ -1,0 +1,158 @@
+"""A JSON document of what a server tells of itself, flat or nested, with units inside its texts."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
+from plimsoll.probes.http_source import HttpSource
+from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable, Rates
+from plimsoll.probes.quantities import SUFFIX, Amount, amount_of
+from plimsoll.study.secrets import is_secret_key
+from plimsoll.study.telemetry import TelemetryOptions
+
+MOST_VALUES = 200
+DEEPEST = 6
+_SHOWN = 5
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Names that say their unit themselves.
+_HAS_UNIT = re.compile(r"_(bytes|share|s|seconds|ms|millis|per_s|count|percent|pct)$")
+
+
+class TelemetryProbe(HttpSource):
+    """Values of "telemetry:<label>": those that the study names, else every number of the document by its key, in
+    lower case with its unit behind it (text_index_size_bytes). A key that vanishes or comes back is noted once.
+
+    `fetch` gives the document; made for Beside. ProbeUnavailable if there is none, or it is no JSON object.
+    """
+
+    def __init__(
+        self,
+        page: HttpPage,
+        options: TelemetryOptions,
+        fetch: Callable[[], Fetched] | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(f"telemetry:{options.label}", page, options.host or page.host, options.every_s, clock)
+        self._options = options
+        self._fetch = fetch or (lambda: page.fetch(accept="application/json"))
+        self._at = 0.0
+        self._rates = Rates(lambda: self._at)
+        self._names: dict[str, str] = {}  # place → name, as it was when it was first seen
+        self._gone: set[str] = set()
+
+    def _ask(self) -> list[Observation]:
+        """Read the document once."""
+        fetched = self._fetch()
+        try:
+            document = json.loads(fetched.body)
+        except (ValueError, RecursionError):
+            raise ProbeUnavailable(f"{self._page.shown} gave no JSON. Give the URL of the JSON document.") from None
+        if not isinstance(document, dict):
+            raise ProbeUnavailable(f"{self._page.shown} gave JSON that is no object of keys. Correct the URL.")
+        self._at = (fetched.sent_unix + fetched.received_unix) / 2
+        amounts = self._chosen(document) if self._options.values else self._all(document)
+        # "usedMemory": "980.1 MB" beside "usedMemoryBytes": 980117504 is one value: the plain number is the exact one.
+        exact_last = sorted(amounts.items(), key=lambda one: one[1].kind == "count")
+        values = {self._names[place]: amount.value for place, amount in exact_last}
+        values |= self._as_rates(document)
+        observations = [Observation(self.source, values, self._at)]
+        self.clock_offset.date_header(fetched.headers.get("date"), fetched.sent_unix, fetched.received_unix)
+        return observations + self._clock_observation(self._at)
+
+    def _chosen(self, document: dict[str, Any]) -> dict[str, Amount]:
+        amounts = {}
+        for name, place in self._options.values.items():
+            self._names[place] = name
+            amount = amount_of(_at(document, place))
+            if amount is not None:
+                amounts[place] = amount
+        self._note_changes(set(amounts), set(self._options.values.values()), [])
+        return amounts
+
+    def _all(self, document: dict[str, Any]) -> dict[str, Amount]:
+        amounts: dict[str, Amount] = {}
+        _numbers(document, "", 0, amounts)
+        if len(amounts) > MOST_VALUES:
+            words = f"the document has {len(amounts):,} numbers; {MOST_VALUES} are kept. Name those you want."
+            self._tell_once("many", words)
+            amounts = dict(list(amounts.items())[:MOST_VALUES])
+        known, first = set(self._names), not self._names
+        new = [place for place in amounts if place not in known]
+        for place in new:
+            self._names[place] = _name(place, amounts[place])
+        self._note_changes(set(amounts), known, [] if first else new)
+        return amounts
+
+    def _as_rates(self, document: dict[str, Any]) -> dict[str, float]:
+        counters = {}
+        for place in self._options.rates:
+            amount = amount_of(_at(document, place))
+            if amount is not None:
+                counters[f"{_plain(place)}_per_s"] = amount.value
+        return self._rates.update(counters)[0] if self._options.rates else {}
+
+    def _note_changes(self, there: set[str], known: set[str], new: Sequence[str]) -> None:
+        vanished = sorted(known - there - self._gone)
+        back = sorted(self._gone & there)
+        self._gone = (self._gone | set(vanished)) - set(back)
+        if vanished:
+            became = f"; new are {_listed(new)}" if new else ""
+            self._notes.append(f"the document no longer has a number at {_listed(vanished)}{became}.")
+        elif new:
+            self._notes.append(f"the document has new numbers: {_listed(new)}.")
+        if back:
+            self._notes.append(f"the document has a number at {_listed(back)} again.")
+
+
+def telemetry_probe(options: TelemetryOptions, *, key: str) -> TelemetryProbe:
+    """The probe of an entry of `probes.telemetry`. InputError for a variable that is not set."""
+    headers = with_variables(options.headers, f"{key}.headers")
+    return TelemetryProbe(HttpPage(options.url, headers, limit_s=options.timeout_s), options)
+
+
+def _listed(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    return f"{', '.join(places[:_SHOWN])}{more}"
+
+
+def _at(document: Any, place: str) -> Any:
+    """What is at the place; a key that holds dots itself wins over steps. None where there is nothing."""
+    if isinstance(document, dict) and place in document:
+        return document[place]
+    for part in place.split("."):
+        if isinstance(document, dict) and part in document:
+            document = document[part]
+        elif isinstance(document, list) and part.isdigit() and int(part) < len(document):
+            document = document[int(part)]
+        else:
+            return None
+    return document
+
+
+def _numbers(value: Any, place: str, depth: int, found: dict[str, Amount]) -> None:
+    """Every number below, by its place. Lists are left out: their places say nothing, unless they are named. Keys that
+    hold secrets are too."""
+    if isinstance(value, dict):
+        if depth < DEEPEST:
+            for key, item in value.items():
+                if not is_secret_key(str(key)):
+                    _numbers(item, f"{place}.{key}" if place else str(key), depth + 1, found)
+        return
+    amount = amount_of(value)
+    if amount is not None:
+        found[place] = amount
+
+
+def _plain(place: str) -> str:
+    """usedMemory → used_memory; jvm.heap-used → jvm_heap_used."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", _HUMP.sub("_", place)).strip("_").lower()
+
+
+def _name(place: str, amount: Amount) -> str:
+    name, suffix = _plain(place), SUFFIX[amount.kind]
+    return name if not suffix or name.endswith(suffix) else f"{_HAS_UNIT.sub('', name)}{suffix}"

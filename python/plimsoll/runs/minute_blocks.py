@@ -1,0 +1,354 @@
+"""Some seconds of a run in columns: a line of minutes.jsonl decoded, or lines of series.jsonl gathered.
+
+Both give the same numbers, so that what is made of them does not depend on where they came from. A block is bounded, by
+its seconds and by its buckets, and one is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import zlib
+from binascii import a2b_base64
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.runs.histogram import bucket_middle
+from plimsoll.runs.line_cut import LineCutter
+from plimsoll.runs.lines import raw_lines
+from plimsoll.runs.minutes import MOST_BUCKETS, SECONDS, VERSION
+from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
+
+_METRICS, _BETWEEN, _FIRST = b',"metrics":[', b',{"metric":"', b'{"metric":"'
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+class Merged(NamedTuple):
+    """The series of some seconds at once, from second `from_s` on: each with the sums of its counts, its histograms
+    merged. `cut`: which way of cutting it is of."""
+
+    from_s: int
+    series: tuple[Series, ...]
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The series of one metric in a block, one a row, in the order of series.jsonl; arrays of shape (n,).
+
+    `second`: place of the second in the block; `place`: that of the series in the second; `tags`: in the block's list.
+    `values`: by field of Series; of a trend arrays (NaN for none), else lists. A trend's row k has the buckets
+    [ends[k], ends[k + 1]): `times` are their counts, `total` + offset[k] their indices, all of which are in `span`.
+    """
+
+    metric: str
+    kind: Any
+    second: Integers
+    place: Integers
+    tags: Integers
+    values: Mapping[str, Any]
+    ends: Integers
+    total: Integers
+    offset: Integers
+    times: NDArray[Any]
+    span: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], *, with_buckets: bool = True) -> Rows:
+        """From what minutes.jsonl holds of a metric; ValueError, KeyError, TypeError, IndexError or zlib.error if it is
+        none."""
+        at = (_whole(data["second"]), _whole(data["place"]), _whole(data["tags"]))
+        nothing = np.zeros(0, np.int64)
+        if data["kind"] != "trend":
+            values = {name: data[name] for name in FIELDS[data["kind"]]}
+            return cls(data["metric"], data["kind"], *at, values, nothing, nothing, nothing, nothing)
+        values = {name: _column(data[name]) for name in ("sum", "min", "max")} | {"count": _whole(data["count"])}
+        offset = np.zeros(at[0].size, np.int64)
+        if not with_buckets:
+            return cls(data["metric"], "trend", *at, values, np.append(offset, 0), nothing, offset, nothing)
+        sizes = _whole(data["sizes"])
+        ends = np.concatenate(([0], np.cumsum(sizes)))
+        filled, first, total = sizes > 0, _whole(data["first"]), np.cumsum(_column(data["steps"]), dtype=np.int64)
+        offset[filled] = first - total[ends[:-1][filled]]
+        last = total[ends[1:][filled] - 1] + offset[filled]
+        span = (int(first.min()), int(last.max())) if first.size else (0, 0)
+        return cls(data["metric"], "trend", *at, values, ends, total, offset, _column(data["times"]), span)
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int, int, Series]]) -> Rows:
+        """From (second, place, tags, series) of one metric and kind."""
+        second, place, tags = np.array([row[:3] for row in rows], dtype=np.int64).reshape(-1, 3).T
+        series = [row[3] for row in rows]
+        about, nothing = series[0], np.zeros(0, np.int64)
+        if about.kind != "trend":
+            values = {name: [getattr(one, name) for one in series] for name in FIELDS[about.kind]}
+            return cls(about.metric, about.kind, second, place, tags, values, nothing, nothing, nothing, nothing)
+        pairs = [np.asarray(one.buckets if one.count else (), dtype=np.int64).reshape(-1, 2) for one in series]
+        both = np.concatenate(pairs)
+        trend = {
+            "count": np.array([one.count for one in series], dtype=np.int64),
+            "sum": np.array([one.sum or 0.0 if one.count else 0.0 for one in series], dtype=float),
+            "min": np.array([one.min if one.count else None for one in series], dtype=float),
+            "max": np.array([one.max if one.count else None for one in series], dtype=float),
+        }
+        ends = np.concatenate(([0], np.cumsum([len(one) for one in pairs]))).astype(np.int64)
+        span = (int(both[:, 0].min()), int(both[:, 0].max())) if both.size else (0, 0)
+        offset = np.zeros(len(rows), np.int64)
+        return cls(about.metric, "trend", second, place, tags, trend, ends, both[:, 0], offset, both[:, 1], span)
+
+    @property
+    def sizes(self) -> Integers:
+        """How many buckets each row of a trend has."""
+        return np.diff(self.ends)
+
+    def numbers(self, name: str) -> Reals:
+        """A field of the rows of another kind than trend, 0 for none."""
+        return np.array([value or 0 for value in self.values[name]], dtype=float)
+
+    def bounds(self) -> tuple[Reals, Reals]:
+        """Least and greatest value of each row of a trend; from its buckets where it does not say, NaN without any."""
+        least, most, filled = self.values["min"].copy(), self.values["max"].copy(), self.sizes > 0
+        for bound, at in ((least, self.ends[:-1]), (most, self.ends[1:] - 1)):
+            unknown = np.isnan(bound) & filled
+            bound[unknown] = bucket_middle(self.total[at[unknown]] + self.offset[unknown])
+        return least, most
+
+    def series(self, row: int, tags: Sequence[Mapping[str, str]]) -> Series:
+        """One row as a series; buckets are an array of shape (n, 2)."""
+        about = self.metric, self.kind, tags[self.tags[row]]
+        if self.kind != "trend":
+            return Series(*about, **{name: column[row] for name, column in self.values.items()})
+        count, total, least, most = (self.values[name][row].item() for name in FIELDS["trend"])
+        inside = slice(self.ends[row], self.ends[row + 1])
+        buckets = np.column_stack((self.total[inside] + self.offset[row], self.times[inside]))
+        return Series(*about, count, total, _known(least), _known(most), buckets)
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _column(text: str) -> NDArray[Any]:
+    name, _, data = text.partition(":")
+    return np.frombuffer(zlib.decompress(a2b_base64(data)), np.dtype(name).newbyteorder("<"))
+
+
+def _whole(text: str) -> Integers:
+    return _column(text).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Seconds in a row: `load`, the snapshots without series, and the rows of the metrics that were wanted; the
+    bytes of series.jsonl that it stands for."""
+
+    load: Sequence[Snapshot]
+    rows: Sequence[Rows]
+    tags: Sequence[Mapping[str, str]]
+    from_byte: int = 0
+    to_byte: int = 0
+
+    @classmethod
+    def from_line(
+        cls, raw: bytes, wanted: frozenset[str], from_s: float | None = None, *, with_buckets: bool = True
+    ) -> Block | None:
+        """From a line of minutes.jsonl; None if it is none of this version or lacks a metric that is wanted. Rows are
+        left out where it ends before second `from_s`."""
+        head, _, rest = raw.partition(_METRICS)
+        try:
+            about = json.loads(head + b"}")
+            if about["version"] != VERSION or not wanted.isdisjoint(about["left_out"]):
+                return None
+            names = frozenset(name.encode() for name in wanted)
+            load = [Snapshot.from_json(one) for one in about["load"]]
+            is_early = from_s is not None and load[-1].second < from_s
+            text = b"" if is_early or not wanted else rest.rstrip().removesuffix(b"]}").removeprefix(_FIRST)
+            found = [piece for piece in text.split(_BETWEEN) if piece[: piece.find(b'"')] in names]
+            rows = [Rows.from_json(json.loads(_FIRST + piece), with_buckets=with_buckets) for piece in found]
+            return cls(load, rows, about["tags"], about["from_byte"], about["to_byte"])
+        except (ValueError, KeyError, TypeError, IndexError, zlib.error):
+            return None
+
+    @classmethod
+    def of_snapshots(cls, snapshots: Sequence[Snapshot]) -> Block:
+        """From snapshots that hold the wanted series alone."""
+        tags: dict[tuple[tuple[str, str], ...], int] = {}
+        found: dict[tuple[str, str], list[tuple[int, int, int, Series]]] = {}
+        for at, snapshot in enumerate(snapshots):
+            for place, one in enumerate(snapshot.series):
+                known = tags.setdefault(tuple(one.tags.items()), len(tags))
+                found.setdefault((one.metric, one.kind), []).append((at, place, known, one))
+        load = [replace(snapshot, series=()) for snapshot in snapshots]
+        return cls(load, [Rows.of(rows) for rows in found.values()], [dict(pairs) for pairs in tags])
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        """The seconds one by one, with their series."""
+        order = sorted(
+            (second, place, which, row)
+            for which, rows in enumerate(self.rows)
+            for row, (second, place) in enumerate(zip(rows.second.tolist(), rows.place.tolist(), strict=True))
+        )
+        begin = 0
+        for second, load in enumerate(self.load):
+            end = bisect.bisect_left(order, (second + 1,), begin)
+            series = tuple(self.rows[which].series(row, self.tags) for _, _, which, row in order[begin:end])
+            begin = end
+            yield _with(load, series)
+
+    def whole_seconds(self) -> Iterator[Snapshot]:
+        """The seconds one by one, each with one series a metric: all of its tags together, buckets as they come."""
+        seconds = np.arange(len(self.load))
+        series: list[list[Series]] = [[] for _ in self.load]
+        for rows in self.rows:
+            begins = np.searchsorted(rows.second, seconds).tolist()
+            ends = np.searchsorted(rows.second, seconds, side="right").tolist()
+            pairs = np.column_stack((rows.total + np.repeat(rows.offset, rows.sizes), rows.times))
+            buckets = lambda second: pairs[rows.ends[begins[second]] : rows.ends[ends[second]]]  # noqa: B023, E731
+            none: dict[str, str] = {}
+            there = [(second, none) for second in seconds.tolist() if ends[second] > begins[second]]
+            for second, one in _sums(rows, rows.second, there, buckets):
+                series[second].append(one)
+        for load, found in zip(self.load, series, strict=True):
+            yield _with(load, tuple(found))
+
+    def merged(self, edges: Sequence[float], tags: Sequence[str], cut: int = 0) -> Iterator[Merged]:
+        """Series merged over seconds between edges, see RunReader.merged."""
+        stretch = np.searchsorted(np.asarray(edges, dtype=float), [one.second for one in self.load], side="right")
+        parts = [tuple((name, one[name]) for name in tags if name in one) for one in self.tags]
+        known = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+        part_of = np.array([known[part] for part in parts], dtype=np.int64)
+        shown = [dict(part) for part in known]
+        found: dict[int, list[tuple[int, int, Series]]] = {}
+        for rows in self.rows:
+            keys = stretch[rows.second] * len(known) + part_of[rows.tags]
+            groups, first, group_of = np.unique(keys, return_index=True, return_inverse=True)
+            stretches, those = (groups // len(known)).tolist(), (groups % len(known)).tolist()
+            seconds, places = rows.second[first].tolist(), rows.place[first].tolist()
+            there = [(group, shown[part]) for group, part in enumerate(those)]
+            for group, one in _sums(rows, group_of, there, _merged_buckets(rows, group_of, groups.size)):
+                found.setdefault(stretches[group], []).append((seconds[group], places[group], one))
+        for number in sorted(found):
+            ordered = sorted(found[number], key=lambda one: one[:2])
+            begin = int(np.argmax(stretch == number))
+            yield Merged(self.load[begin].second, tuple(one for *_, one in ordered), cut)
+
+
+def _with(load: Snapshot, series: tuple[Series, ...]) -> Snapshot:
+    return replace(load, series=series) if series else load
+
+
+def _sums(
+    rows: Rows, group_of: Integers, there: Sequence[tuple[int, Mapping[str, str]]], buckets: Callable[[int], Integers]
+) -> Iterator[tuple[int, Series]]:
+    """The rows of each group, which are `there` with their tags, added up in the order of the rows; none of a kind
+    that has no sum."""
+    if rows.kind == "trend":
+        count, total = (np.bincount(group_of, rows.values[name]).tolist() for name in ("count", "sum"))
+        least, most = np.full(len(count), np.nan), np.full(len(count), np.nan)
+        low, high = rows.bounds()
+        np.fmin.at(least, group_of, low)
+        np.fmax.at(most, group_of, high)
+        bounds = [[_known(value) for value in bound.tolist()] for bound in (least, most)]
+        for group, tags in there:
+            values = (int(count[group]), total[group], bounds[0][group], bounds[1][group])
+            yield group, Series(rows.metric, "trend", tags, *values, buckets(group))
+    elif rows.kind == "rate":
+        passes, of = (np.bincount(group_of, rows.numbers(name)).tolist() for name in ("passes", "total"))
+        for group, tags in there:
+            yield group, Series(rows.metric, "rate", tags, passes=int(passes[group]), total=int(of[group]))
+    elif rows.kind == "counter":
+        value = np.bincount(group_of, rows.numbers("value")).tolist()
+        for group, tags in there:
+            yield group, Series(rows.metric, "counter", tags, value=value[group])
+
+
+_MOST_CELLS = 4_000_000
+
+
+def _merged_buckets(rows: Rows, group_of: Integers, groups: int) -> Callable[[int], Integers]:
+    """What gives the merged buckets of a group, shape (n, 2)."""
+    if not rows.total.size:
+        return lambda _: np.zeros((0, 2), np.int64)
+    low, high = rows.span
+    width, index = high - low + 1, np.arange(high - low + 1)
+    if groups * width <= _MOST_CELLS:
+        cells = rows.total + np.repeat(rows.offset - low + group_of * width, rows.sizes)
+    else:  # only the buckets that are there
+        place = rows.total + np.repeat(rows.offset - low, rows.sizes)
+        present = np.zeros(width, bool)
+        present[place] = True
+        index = np.flatnonzero(present)
+        width = index.size
+        cells = (np.cumsum(present) - 1)[place] + np.repeat(group_of * width, rows.sizes)
+    if groups * width > _MOST_CELLS:
+        used, which = np.unique(cells, return_inverse=True)
+        counts = np.bincount(which, rows.times)
+    else:
+        sums = np.bincount(cells, rows.times, groups * width)
+        used = np.flatnonzero(sums > 0)
+        counts = sums[used]
+    ends = np.searchsorted(used, np.arange(groups + 1) * width)
+    pairs = np.column_stack((index[used % width] + low, counts.astype(np.int64)))
+    return lambda group: pairs[ends[group] : ends[group + 1]]
+
+
+def blocks_of(snapshots: Iterable[Snapshot]) -> Iterator[Block]:
+    """Blocks of snapshots that hold the wanted series alone."""
+    pending: list[Snapshot] = []
+    buckets = 0
+    for snapshot in snapshots:
+        pending.append(snapshot)
+        buckets += sum(len(one.buckets) for one in snapshot.series)
+        if len(pending) >= SECONDS or buckets >= MOST_BUCKETS:
+            yield Block.of_snapshots(pending)
+            pending, buckets = [], 0
+    if pending:
+        yield Block.of_snapshots(pending)
+
+
+def blocks_of_run(
+    minutes: Path, lines: Path, metrics: Iterable[str], from_s: float | None = None, *, with_buckets: bool = True
+) -> Iterator[Block]:
+    """The whole run in blocks, in order: from minutes.jsonl where it has them, else from series.jsonl. Blocks that end
+    before second `from_s` may come without rows; unless `with_buckets`, their trends may be without buckets."""
+    wanted, here = frozenset(metrics), 0
+    try:
+        series = lines.open("rb")
+    except OSError:
+        return
+    with series:
+        for _, raw in raw_lines(minutes):
+            block = Block.from_line(raw, wanted, from_s, with_buckets=with_buckets)
+            if block is None or block.from_byte < here or not _fits(series, block):
+                continue
+            if block.from_byte > here:
+                yield from blocks_of(_cut(lines, wanted, here, block.from_byte))
+            yield block
+            here = block.to_byte
+    yield from blocks_of(_cut(lines, wanted, here))
+
+
+def _cut(lines: Path, metrics: frozenset[str], start: int, end: int | None = None) -> Iterator[Snapshot]:
+    """The snapshots of the lines from byte `start` to `end`, with these metrics."""
+    cutter = LineCutter(metrics)
+    for following, raw in raw_lines(lines, start):
+        if end is not None and following > end:
+            return
+        if (found := cutter.snapshot(raw)) is not None:
+            yield found
+
+
+def _fits(series: BinaryIO, block: Block) -> bool:
+    """Whether the block's bytes are whole lines of series.jsonl: it may have lost its end with the machine's power."""
+    for at in (block.from_byte, block.to_byte):
+        if at:
+            series.seek(at - 1)
+            if series.read(1) != b"\n":
+                return False
+    return block.from_byte < block.to_byte

@@ -1,0 +1,213 @@
+"""minutes.jsonl: the seconds of series.jsonl once more, a minute a line and in columns, for fast reading.
+
+An hour of 20 operations is a gigabyte of text in series.jsonl, which takes minutes to parse; what answers and reports
+read of it is 5 % of that in columns (docs/decisions/0011, the format in docs/run-directory.md). A line here says which
+bytes of series.jsonl it stands for. Where there is none (the last minute of a killed run, an older run, a second that
+does not fit), readers take the lines, so this file may end or be missing anywhere.
+
+Nothing here imports numpy, which a run does without; the reading half is minute_blocks.py.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import zlib
+from array import array
+from binascii import b2a_base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import sub
+from pathlib import Path
+from typing import Any
+
+from plimsoll.runs.directory import LineFile
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.snapshot import FIELDS
+
+VERSION = 1
+# The trends that answers and reports are made of; every other kind of series is small and is kept whole.
+KEPT_TRENDS = frozenset(RESPONSE_METRICS)
+SECONDS = 60
+MOST_BUCKETS = 500_000  # a block with as many is full before its minute is, so that memory stays bounded
+_FAST = 1  # zlib's level: a minute of 20 operations takes 25 ms
+_REAL, _SIGNED = "f8", "i8"
+
+
+@dataclass
+class _Rows:
+    """The series of one metric: a row for each second and set of tags, in the order of series.jsonl."""
+
+    metric: str
+    kind: str
+    second: list[int] = field(default_factory=list)
+    place: list[int] = field(default_factory=list)
+    tags: list[int] = field(default_factory=list)
+    values: dict[str, list[Any]] = field(default_factory=dict)
+    first: list[int] = field(default_factory=list)
+    steps: array[int] = field(default_factory=lambda: array("I"))
+    times: array[int] = field(default_factory=lambda: array("Q"))
+    sizes: list[int] = field(default_factory=list)
+
+    def add(self, second: int, place: int, tags: int, item: Mapping[str, Any]) -> None:
+        """Add one series of a snapshot; ValueError, TypeError, KeyError for one that does not fit."""
+        self.second.append(second)
+        self.place.append(place)
+        self.tags.append(tags)
+        for name in FIELDS[self.kind]:
+            self.values.setdefault(name, []).append(item.get(name))
+        if self.kind == "trend":
+            pairs = item.get("buckets") or ()
+            if not item["count"] and (pairs or item.get("sum")):
+                raise ValueError("values without a count")
+            self.sizes.append(len(pairs))
+            if pairs:
+                index, times = zip(*pairs, strict=True)
+                self.first.append(int(index[0]))
+                self.steps.append(0)
+                self.steps.extend(map(sub, index[1:], index))
+                self.times.extend(times)
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns; ValueError, OverflowError or TypeError where one does not fit."""
+        at = {"metric": self.metric, "kind": self.kind}
+        rows = {"second": column(self.second), "place": column(self.place), "tags": column(self.tags)}
+        if self.kind != "trend":
+            return {**at, **rows, **self.values}
+        return {
+            **at,
+            **rows,
+            "count": column(self.values["count"]),
+            "sum": _reals(0.0 if value is None else value for value in self.values["sum"]),
+            "min": _reals(self.values["min"]),
+            "max": _reals(self.values["max"]),
+            "sizes": column(self.sizes),
+            "first": _packed(_SIGNED, _little(array("q", self.first)).tobytes()),
+            "steps": column(self.steps),
+            "times": column(self.times),
+        }
+
+
+def column(values: list[int] | array[int]) -> str:
+    """Whole numbers from 0 as "u2:…": the smallest unsigned type that holds them, then base64 of zlib of them, little
+    end first. OverflowError for a negative one, TypeError for one that is not whole."""
+    wide = _little(array("Q", values) if isinstance(values, list) else values[:])
+    size, raw = wide.itemsize, wide.tobytes()
+    planes = [raw[at::size] for at in range(size)]
+    used = max((at + 1 for at, plane in enumerate(planes) if plane.count(0) < len(plane)), default=1)
+    width = next(width for width in (1, 2, 4, 8) if width >= used)
+    narrow = bytearray(len(wide) * width)
+    for at in range(width):  # many times as fast as number by number
+        narrow[at::width] = planes[at]
+    return _packed(f"u{width}", narrow)
+
+
+def _little(values: array[Any]) -> array[Any]:
+    """With the little end first, changed in place."""
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
+
+def _reals(values: Iterable[float | None]) -> str:
+    """Like `column` for numbers of 8 bytes; None becomes NaN. ValueError for one that is not finite."""
+    found = array("d", [math.nan if value is None else value for value in values])
+    if any(math.isinf(value) for value in found):
+        raise ValueError("not finite")
+    return _packed(_REAL, _little(found).tobytes())
+
+
+def _packed(name: str, raw: bytes | bytearray) -> str:
+    return f"{name}:{b2a_base64(zlib.compress(raw, _FAST), newline=False).decode()}"
+
+
+class MinuteWriter:
+    """Gathers the seconds that were written to series.jsonl and writes a line for each full minute of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: LineFile | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._from_byte = self._to_byte = self._buckets = 0
+        self._load: list[dict[str, Any]] = []
+        self._rows: dict[tuple[str, str], _Rows] = {}
+        self._tags: dict[tuple[tuple[str, str], ...], int] = {}
+        self._left_out: set[str] = set()
+
+    def add(self, data: Mapping[str, Any], from_byte: int, to_byte: int) -> None:
+        """Add the second whose line has these bytes of series.jsonl. Raises RunDirectoryError if the disk is full.
+
+        A second that does not fit, or that does not follow the one before, gives up what was gathered: that remains
+        in series.jsonl alone.
+        """
+        second = data.get("second")
+        follows = not self._load or (from_byte == self._to_byte and _above(second, self._load[-1]["second"]))
+        if not follows:
+            self._clear()
+        if not self._load:
+            self._from_byte = from_byte
+        try:
+            self._add(data)
+        except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
+            self._clear()
+            return
+        self._to_byte = to_byte
+        if len(self._load) >= SECONDS or self._buckets >= MOST_BUCKETS:
+            self.flush()
+
+    def _add(self, data: Mapping[str, Any]) -> None:
+        load = {name: value for name, value in data.items() if name != "series"}
+        load["generator"] = dict(load.get("generator") or {})
+        if type(load["second"]) is not int:
+            raise TypeError("a second is a whole number")
+        at = len(self._load)
+        for place, item in enumerate(data.get("series") or ()):
+            metric, kind = item["metric"], item["kind"]
+            if kind == "trend" and metric not in KEPT_TRENDS:
+                self._left_out.add(metric)
+                continue
+            tags = self._tags.setdefault(tuple(item["tags"].items()), len(self._tags))
+            rows = self._rows.get((metric, kind))
+            if rows is None:
+                rows = self._rows[metric, kind] = _Rows(metric, kind)
+            rows.add(at, place, tags, item)
+            self._buckets += rows.sizes[-1] if kind == "trend" else 0
+        self._load.append(load)
+
+    def flush(self) -> None:
+        """Write what was gathered. Raises RunDirectoryError if the disk does not take it."""
+        if not self._load:
+            return
+        try:
+            line = {
+                "version": VERSION,
+                "from_byte": self._from_byte,
+                "to_byte": self._to_byte,
+                "left_out": sorted(self._left_out),
+                "tags": [dict(pairs) for pairs in self._tags],
+                "load": self._load,
+                "metrics": [one.to_json() for one in self._rows.values()],
+            }
+        except (ValueError, TypeError, OverflowError):
+            return
+        finally:
+            self._clear()
+        if self._file is None:
+            self._file = LineFile(self.path)
+            self._file.take_back_torn_line()
+        self._file.append(line)
+
+    def close(self) -> None:
+        """Write the last part of a minute, if there were whole ones: the lines of a short run are quickly read."""
+        try:
+            if self._file is not None:
+                self.flush()
+        finally:
+            if self._file is not None:
+                self._file.close()
+
+
+def _above(second: Any, before: int) -> bool:
+    return isinstance(second, int) and second > before

@@ -1,0 +1,65 @@
+"""The most that a curve of throughput against level reaches, from noisy points around its top.
+
+The greatest of several noisy points is too high by chance and, as levels are apart, too low by distance. So a parabola
+in the log of the level is laid through the greatest point and its neighbours (successive parabolic interpolation: Brent
+1973, ch. 5), and its vertex, where that lies between them, is the top; its standard deviation is that of the same
+weighted sum of the three points. Where the three are the same but for chance, the top is their mean. Without a
+neighbour on each side near enough, or where the three are no hill, it is the greatest point itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+NEAR = 1.6
+SAME_SDS = 2.0
+
+
+@dataclass(frozen=True)
+class Top:
+    """The greatest value, its standard deviation, and the level at which it is reached."""
+
+    level: float
+    value: float
+    sd: float
+
+
+def top_of(levels: Sequence[float], values: Sequence[float], sds: Sequence[float]) -> Top:
+    """The top of `values` (with standard deviations `sds`) at distinct `levels` (> 0), all of shape (n,), n ≥ 1.
+
+    Neighbours farther off than a factor of NEAR are not used. Raises ValueError without a point.
+    """
+    if not levels:
+        raise ValueError("no point is given")
+    points = sorted(zip(levels, values, sds, strict=True))
+    place = max(range(len(points)), key=lambda one: points[one][1])
+    level, value, sd = points[place]
+    if place in (0, len(points) - 1):
+        return Top(level, value, sd)
+    below, above = points[place - 1], points[place + 1]
+    if level / below[0] > NEAR or above[0] / level > NEAR:
+        return Top(level, value, sd)
+    three = (below, points[place], above)
+    if all(value - one[1] <= SAME_SDS * math.hypot(sd, one[2]) for one in (below, above)):
+        parts = [1 / one[2] ** 2 for one in three]
+        mean = math.fsum(part * one[1] for part, one in zip(parts, three, strict=True)) / math.fsum(parts)
+        return Top(level, mean, 1 / math.sqrt(math.fsum(parts)))
+    left, right = math.log(level / below[0]), math.log(above[0] / level)
+    rise, fall = (value - below[1]) / left, (above[1] - value) / right
+    bend = (fall - rise) / (left + right)
+    if bend >= 0:
+        return Top(level, value, sd)
+    slope = (rise * right + fall * left) / (left + right)
+    at = min(max(-slope / (2 * bend), -left), right)
+    weights = (
+        at * (at - right) / (left * (left + right)),
+        (at + left) * (right - at) / (left * right),
+        at * (at + left) / (right * (left + right)),
+    )
+    return Top(
+        level * math.exp(at),
+        math.fsum(weight * one[1] for weight, one in zip(weights, three, strict=True)),
+        math.sqrt(math.fsum((weight * one[2]) ** 2 for weight, one in zip(weights, three, strict=True))),
+    )

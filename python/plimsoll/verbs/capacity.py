@@ -1,0 +1,113 @@
+"""The verb capacity as a function: plan, run, judge, write findings and report.
+
+import plimsoll
+answer = plimsoll.capacity("study.yaml")
+print(answer.findings[0]["answer"], answer.run_directory)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.result import Progress
+from plimsoll.findings.of_run import Facts
+from plimsoll.findings.remedy import remedy_finding
+from plimsoll.plans.budgets import check_budgets
+from plimsoll.plans.load import Choices, Plan, plan_of, source_of
+from plimsoll.probes.local_targets import is_local
+from plimsoll.runs.writer import RunWriter
+from plimsoll.study import Study
+from plimsoll.verbs.listeners import Listeners
+from plimsoll.verbs.session import (
+    Answer,
+    ageing_notes,
+    finish,
+    judge,
+    load_of,
+    objectives_as_data,
+    record,
+    session,
+    writer_of,
+)
+
+
+def capacity(
+    source: str | Path | Study,
+    choices: Choices | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Answer:
+    """Find how much load a target carries and what stops it, from a study file, a Study or a k6 script.
+
+    `on_progress`, `on_note` and `on_message` are those of Listeners.
+    Raises InputError for mistakes in study or script, TargetError if the target does not come up,
+    RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
+    """
+    return _found(source, choices or Choices(), Listeners(on_progress, on_note or (lambda text: None), on_message))
+
+
+def verify(
+    source: str | Path | Study,
+    remedy: str,
+    choices: Choices | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> tuple[Answer, Answer]:
+    """Find the capacity, apply a remedy (a command, run when the target is up and reset), and find it again.
+
+    The second answer's last finding says what changed. Where the first run is interrupted or has no capacity, the
+    second is not made: both are the first. Raises as `capacity` does, and TargetError if the remedy fails.
+    """
+    choices = choices or Choices()
+    listeners = Listeners(on_progress, on_note or (lambda text: None), on_message)
+    before = _found(source, choices, listeners)
+    if before.status != "finished" or not before.findings[0]["capacity"].get("good"):
+        return before, before
+    return before, _found(source, replace(choices, remedy=remedy), listeners, before)
+
+
+def _found(
+    source: str | Path | Study, choices: Choices, listeners: Listeners[Progress], before: Answer | None = None
+) -> Answer:
+    plan = plan_of(source_of(source, "capacity"), choices)
+    check_budgets(plan)
+    with writer_of("capacity", plan, choices) as writer:
+        return _measure(plan, choices, writer, listeners, before)
+
+
+def _measure(
+    plan: Plan, choices: Choices, writer: RunWriter, listeners: Listeners[Progress], before: Answer | None
+) -> Answer:
+    with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
+        facts = Facts(
+            objectives=objectives_as_data(plan.objectives),
+            objectives_level=plan.objectives_level,
+            expected_users=plan.expected_users,
+            users_per_level=plan.users_per_level,
+            budgets=plan.budgets,
+            cores=plan.cores,
+            same_host=is_local(around.control.target.url),
+            kept_apart=around.kept_apart,
+            variant=choices.variant,
+        )
+        record(writer, facts)
+        result = run_capacity(
+            load_of(plan, choices),
+            plan.settings,
+            writer,
+            around.sample,
+            listeners.progress,
+            around.data_volume,
+            listeners.message,
+            around.on_step,
+        )
+    notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+    findings = judge(writer, facts, notes)
+    if before is not None and choices.remedy is not None:
+        findings.append(remedy_finding(before.findings[0], findings[0], choices.remedy, str(writer.path)))
+    return finish(writer, findings, result.status)

@@ -1,0 +1,230 @@
+"""The verbs hold, grow and drain as functions: plan, run, judge, write findings and report."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from plimsoll.engine import EngineSource
+from plimsoll.errors import InputError
+from plimsoll.experiments.drain import DrainSettings, run_drain
+from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
+from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.experiments.result import Progress
+from plimsoll.findings.drain_polls import EVENT
+from plimsoll.findings.of_run import Facts
+from plimsoll.plans.load import Choices, source_of
+from plimsoll.plans.long_runs import (
+    alone_config,
+    alone_s,
+    check_drain,
+    grow_plan,
+    held_level,
+    load_plan,
+    options_of,
+)
+from plimsoll.probes.consumer import ConsumerProbe
+from plimsoll.probes.local_targets import is_local
+from plimsoll.probes.poll_history import PollHistory
+from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.reading import reading
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.writer import RunWriter
+from plimsoll.study import Study
+from plimsoll.study.experiments import DrainOptions, GrowOptions, HoldOptions
+from plimsoll.verbs.listeners import Listeners
+from plimsoll.verbs.session import (
+    Answer,
+    ageing_notes,
+    finish,
+    judge,
+    load_of,
+    objectives_as_data,
+    record,
+    session,
+    writer_of,
+)
+
+MIB = 2**20
+
+
+def hold(
+    source: str | Path | Study,
+    choices: Choices | None = None,
+    listeners: Listeners[Progress] | None = None,
+    **options: Any,
+) -> Answer:
+    """Hold a load and say whether the target is stable and meets its objectives, from a study file, a Study or a k6
+    script.
+
+    `options`: those of study.experiments.HoldOptions (users, duration_s, warm_up_s, baseline_s, memory_limit_mb), in
+    place of the study's. Raises InputError, TargetError and RunDirectoryError as `capacity` does; Ctrl-C ends with
+    what was measured.
+    """
+    choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "hold")
+    wanted = options_of(HoldOptions, "hold", given, options)
+    plan = load_plan(given, choices)
+    level = held_level(plan, given, wanted.users)
+    settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s)
+    if settings.baseline_s:
+        settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
+    with writer_of("hold", plan, choices) as writer:
+        with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
+            facts = Facts(
+                objectives=objectives_as_data(plan.objectives),
+                memory_limit_bytes=wanted.memory_limit_mb * MIB if wanted.memory_limit_mb else None,
+                same_host=is_local(around.control.target.url),
+                kept_apart=around.kept_apart,
+            )
+            record(writer, facts)
+            load = load_of(plan, choices)
+            alone = (
+                EngineSource(alone_config(plan, settings.baseline_s), unit="users", is_open=False)
+                if settings.baseline_s
+                else None
+            )
+            result = run_hold(
+                load,
+                settings,
+                alone,
+                writer,
+                around.sample,
+                listeners.progress,
+                around.data_volume,
+                listeners.message,
+                around.on_step,
+            )
+        notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+        return finish(writer, judge(writer, facts, notes), result.status)
+
+
+def grow(
+    source: str | Path | Study,
+    choices: Choices | None = None,
+    listeners: Listeners[Progress] | None = None,
+    resume: str | Path | None = None,
+    **options: Any,
+) -> Answer:
+    """Load items as fast as the target takes them without failing, and say how long that takes and how it ages.
+
+    `options`: those of study.experiments.GrowOptions (items, exec, min_users, max_users, counter, allowed_failures);
+    `resume`: an earlier run directory, whose items count as loaded. Raises as `capacity` does; Ctrl-C ends with what
+    was loaded.
+    """
+    choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "grow")
+    wanted = options_of(GrowOptions, "grow", given, options)
+    plan = grow_plan(given, wanted, choices)
+    loaded, windows, before = _resumed(resume)
+    if loaded >= wanted.items:
+        raise InputError(
+            f"{resume}: its {loaded:,} items are all of the {wanted.items:,}", "Ask for more with --items."
+        )
+    with writer_of("grow", plan, choices) as writer:
+        with session(plan, choices, writer, listeners.note) as around:
+            if before is None and around.data_volume is not None:
+                before = around.data_volume()
+                before = None if before is None else before - loaded
+            settings = GrowSettings(
+                wanted.items, wanted.min_users, wanted.max_users, wanted.counter, wanted.allowed_failures,
+                loaded=loaded, windows=windows, volume_before=before, resumed=None if resume is None else str(resume),
+            )  # fmt: skip
+            writer.append_event("grow_settings", second=0.0, counter=wanted.counter, volume_before=before)
+            facts = Facts(kept_apart=around.kept_apart)
+            record(writer, facts)
+            result = run_grow(
+                load_of(plan, choices),
+                settings,
+                writer,
+                around.sample,
+                listeners.progress,
+                around.data_volume,
+                listeners.message,
+            )
+        notes = [*around.notes, *([around.control.early_end] if around.control.early_end else [])]
+        return finish(writer, judge(writer, facts, notes), result.status)
+
+
+def drain(
+    source: str | Path | Study,
+    choices: Choices | None = None,
+    listeners: Listeners[Progress] | None = None,
+    **options: Any,
+) -> Answer:
+    """Load a target and say whether the asynchronous consumer behind it keeps up, and how long its backlog takes.
+
+    `options`: those of study.experiments.DrainOptions (backlog, produced, consumed, index, …). Raises as `capacity`
+    does.
+    """
+    choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "drain")
+    wanted = options_of(DrainOptions, "drain", given, options)
+    check_drain(wanted)
+    plan = load_plan(given, choices)
+    level = held_level(plan, given, wanted.users)
+    places = {
+        "waiting": wanted.backlog, "put_in": wanted.produced, "taken_out": wanted.consumed, "index_bytes": wanted.index,
+    }  # fmt: skip
+    probe = ConsumerProbe(
+        {
+            name: reading(text, url=plan.target.url, directory=plan.directory, key=f"drain.{name}")
+            for name, text in places.items()
+            if text is not None
+        }
+    )
+    settings = DrainSettings(
+        level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
+    )
+    history = PollHistory(wanted.polls, plan.target.url) if wanted.polls else None
+    with writer_of("drain", plan, choices) as writer:
+        with session(plan, choices, writer, listeners.note, [probe]) as around:
+            writer.append_event(
+                "drain_settings",
+                second=0.0,
+                items_per_operation=wanted.items_per_operation,
+                operation=wanted.operation,
+            )
+            facts = Facts(
+                index_budget_bytes=wanted.index_budget_mb * MIB if wanted.index_budget_mb else None,
+                memory_budget_bytes=wanted.memory_budget_mb * MIB if wanted.memory_budget_mb else None,
+            )
+            record(writer, facts)
+            with _polls_kept(history, writer):
+                result = run_drain(
+                    load_of(plan, choices), settings, writer, around.sample, listeners.progress, listeners.message
+                )
+        notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+        return finish(writer, judge(writer, facts, notes), result.status)
+
+
+@contextlib.contextmanager
+def _polls_kept(history: PollHistory | None, writer: RunWriter) -> Iterator[None]:
+    """Whatever the consumer says of its polls within is an event of the run, or why it could not be read."""
+    if history is None:
+        yield
+        return
+    try:
+        history.begin()
+    except ProbeUnavailable as error:
+        writer.append_event(EVENT, second=0.0, polls=[], problem=str(error))
+        yield
+        return
+    yield
+    try:
+        writer.append_event(EVENT, second=0.0, polls=history.polls(), problem=None)
+    except ProbeUnavailable as error:
+        writer.append_event(EVENT, second=0.0, polls=[], problem=str(error))
+
+
+def _resumed(resume: str | Path | None) -> tuple[int, tuple[dict[str, Any], ...], float | None]:
+    if resume is None:
+        return 0, (), None
+    reader = RunReader(resume)
+    if reader.manifest.get("experiment") != "grow":
+        raise InputError(
+            f"{resume} is a run of {reader.manifest.get('experiment')}, not of grow", "Give --resume a run of grow."
+        )
+    if reader.state == "running":
+        raise InputError(f"{resume} is still running", "Wait for its end, or stop it.")
+    return earlier_load(reader)

@@ -1,0 +1,307 @@
+"""What surrounds every experiment: the target's commands, probes once a second, processors, and what the user is
+told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from plimsoll.engine import EngineSource
+from plimsoll.errors import RunDirectoryError
+from plimsoll.experiments.awake import Awake, is_virtual_machine
+from plimsoll.experiments.data_volume import DataVolume
+from plimsoll.experiments.isolation import target_off
+from plimsoll.experiments.result import Status
+from plimsoll.experiments.steps import OnStep
+from plimsoll.experiments.target import TargetControl
+from plimsoll.findings.beside import findings_beside
+from plimsoll.findings.of_run import EVENT as JUDGEMENT
+from plimsoll.findings.of_run import Facts, findings_of_run
+from plimsoll.plans.load import Choices, Plan
+from plimsoll.probes import Sampler, probes_for
+from plimsoll.probes.load_seconds import LoadSeconds
+from plimsoll.probes.local_targets import local_listeners
+from plimsoll.probes.probe import Observer, Probe
+from plimsoll.report.html import write_html
+from plimsoll.report.text import answer_lines
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.writer import RunFacts, RunWriter
+from plimsoll.study import Probes, ProcessSelector, Redactor, Target
+from plimsoll.verbs.databases import secrets_of, watched
+from plimsoll.verbs.profiles import profiled
+
+AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
+UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the study tells it."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an experiment found: findings as plain data (docs/findings), and where the run and its report lie."""
+
+    findings: list[dict[str, Any]]
+    run_directory: Path
+    report: Path
+    status: str
+
+
+@dataclass
+class Session:
+    """A target that is ready, and what an experiment needs beside its load source.
+
+    `sample`: the probes' rows of one second; `on_step` is told when steps begin and end; `kept_apart`: how generator
+    and target were separated, in words; `notes`: what the user was told and the findings repeat.
+    """
+
+    control: TargetControl
+    sample: Callable[[int, float], list[dict[str, Any]]]
+    data_volume: DataVolume | None
+    kept_apart: str | None
+    on_step: OnStep | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def writer_of(experiment: str, plan: Plan, choices: Choices) -> RunWriter:
+    """A new run directory of that plan. Raises RunDirectoryError if it cannot be made."""
+    facts = RunFacts(
+        experiment,
+        script=plan.config.script,
+        options=dict(plan.config.options),
+        study=plan.study_data,
+        seed=choices.seed,
+        level_unit=plan.unit,
+    )
+    known = {"study": plan.study_data, "env": dict(choices.env), "secrets": secrets_of(plan.probes)}
+    redactor = Redactor.for_data(known)
+    return RunWriter.create(choices.runs, facts, redactor=redactor)
+
+
+def load_of(plan: Plan, choices: Choices) -> EngineSource:
+    """The plan's load, at level 0."""
+    return EngineSource(plan.config, unit=plan.unit, is_open=plan.is_open, background=choices.background)
+
+
+@contextmanager
+def session(
+    plan: Plan,
+    choices: Choices,
+    writer: RunWriter,
+    on_note: Callable[[str], None],
+    probes: Sequence[Probe] = (),
+    told: Sequence[str] = (),
+) -> Iterator[Session]:
+    """Bring the target up (start, ready, switch, reset, remedy) and stop it at the end; `probes` are asked beside the
+    study's, `told` are notes for the user before anything happens."""
+    notes: list[str] = []
+
+    def note(kind: str, message: str) -> None:
+        writer.append_event(kind, message=message)
+
+    def tell(message: str) -> None:
+        note("note", message)
+        notes.append(message)
+        on_note(message)
+
+    for text in told:
+        tell(text)
+    control = TargetControl(plan.target, writer.logs, directory=plan.directory, redactor=writer.redactor, on_event=note)
+    with control:
+        if choices.variant is not None:
+            control.switch(choices.variant)
+        control.reset()
+        if choices.remedy is not None:
+            control.remedy(choices.remedy)
+        data_volume = _data_volume(plan, control, tell)
+        processes = _processes(control.target)
+        awake = Awake()
+        apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
+        with apart as kept_apart, on_cpus(plan.config.cpus), ExitStack() as spinning:
+            if kept_apart and plan.config.cpus and choices.awake and is_virtual_machine():
+                spinning.enter_context(awake.on(plan.config.cpus))
+                kept_apart += "; an idle-priority process keeps the generator's from halting"
+            databases = spinning.enter_context(watched(plan.probes, writer, tell))
+            profiles = spinning.enter_context(profiled(plan.probes, processes, writer, tell))
+            sampling = sampling_of(
+                plan.probes,
+                processes,
+                writer,
+                awake,
+                directory=plan.directory,
+                more=[*probes, *databases.probes],
+                say=on_note,
+            )
+            with sampling:
+                on_step = together(databases.on_step, profiles)
+                yield Session(control, sampling, data_volume, kept_apart, on_step, notes)
+            if sampling.cost_words:
+                tell(sampling.cost_words)
+
+
+def together(*told: OnStep | None) -> OnStep | None:
+    """All of them as one; the last begins last and ends first, so that it sees the step alone. None without any."""
+    known = [one for one in told if one is not None]
+    if not known:
+        return None
+
+    def on_step(what: Literal["started", "ended"], second: float) -> None:
+        for one in known if what == "started" else reversed(known):
+            one(what, second)
+
+    return on_step
+
+
+@contextmanager
+def on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
+    """Probes and bookkeeping run beside the engine, not on the target's processors."""
+    if not cpus or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _data_volume(plan: Plan, control: TargetControl, tell: Callable[[str], None]) -> DataVolume | None:
+    """Reads the target's data volume, and has done so once, so that a mistake in the study is told before any load."""
+    if control.target.data_volume is None:
+        return None
+    read = DataVolume(control.target, control.logs, directory=plan.directory, on_note=tell)
+    read()
+    return read
+
+
+def _processes(target: Target) -> list[ProcessSelector]:
+    """The study's processes; without any, whoever listens on the target's port of this host."""
+    if target.processes or not target.url:
+        return list(target.processes)
+    return local_listeners([target.url])
+
+
+class Sampling:
+    """Probes asked once per second of load, so that their rows and the load's seconds are the same seconds. A context:
+    at its end the receivers and files of `probes` are closed, and the run says what all of them cost; `guests` are
+    asked too, and closed by those who made them."""
+
+    def __init__(
+        self,
+        probes: Sequence[Probe | Observer],
+        guests: Sequence[Probe],
+        note: Callable[[str, str], None],
+        told: Callable[[Mapping[str, Any]], None] = lambda cost: None,
+        say: Callable[[str], None] = lambda words: None,
+    ) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._probes, self._told, self._say = probes, told, say
+        self._load = LoadSeconds()
+        self._sampler = Sampler(
+            [*probes, *guests],
+            self._rows.append,
+            lambda kind, _t_unix, source, message: note(kind, f"{source}: {message}"),
+            t0_unix=0.0,
+        )
+        self.cost_words: str | None = None
+
+    def __call__(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        """The rows of that second, which began at `t_unix`, and what came late of earlier ones."""
+        self._load.add(second, t_unix)
+        self._rows.clear()
+        self._sampler.sample_once()
+        return [row for row in (self._placed(row, second) for row in self._rows) if row is not None]
+
+    def _placed(self, row: dict[str, Any], second: int) -> dict[str, Any] | None:
+        if not row.pop("is_late", False):
+            return row | {"second": second}
+        at = self._load.second_of(row["t_unix"])
+        return None if at is None else row | {"second": at}
+
+    def __enter__(self) -> Sampling:
+        try:
+            for probe in self._probes:
+                words = probe.open() if hasattr(probe, "open") else None
+                if words:
+                    self._say(words)
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def _close(self) -> None:
+        for probe in self._probes:
+            if hasattr(probe, "close"):
+                probe.close()
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+        cost = self._sampler.cost.so_far()
+        if cost.wall_s:
+            self._told(cost.to_json())
+            self.cost_words = cost.words()
+
+
+def sampling_of(
+    wanted: Probes,
+    processes: list[ProcessSelector],
+    writer: RunWriter,
+    awake: Awake,
+    *,
+    directory: Path = Path(),
+    more: Sequence[Probe] = (),
+    say: Callable[[str], None] = lambda words: None,
+) -> Sampling:
+    """The study's probes and `more` (closed by their makers), noted and told in the run. InputErrors if one cannot be
+    made as asked for, on entry if its port is taken; `say` gets what a user must know to feed one."""
+
+    def note(kind: str, message: str) -> None:
+        writer.append_event(kind, message=message)
+
+    if not processes:
+        wanted = wanted.model_copy(update={"processes": False})
+    probes = probes_for(wanted, processes, awake.cpu_s, directory)
+    return Sampling(probes, more, note, lambda cost: writer.append_event("probe_cost", **cost), say)
+
+
+def ageing_notes(plan: Plan, control: TargetControl, status: str) -> list[str]:
+    """What a reader must know of a target that was not reset, or that ended by itself."""
+    notes = []
+    if not plan.target.reset and not plan.target.start and status != "failed":
+        notes += [AGEING] if plan.target.data_volume else [AGEING, UNKNOWN_VOLUME]
+    return [*notes, *([control.early_end] if control.early_end else [])]
+
+
+def objectives_as_data(objectives: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+    """The objectives of a study or a script as plain data."""
+    return tuple(
+        one.model_dump(mode="json", exclude_none=True) if hasattr(one, "model_dump") else dict(one)
+        for one in objectives
+    )
+
+
+def judge(writer: RunWriter, facts: Facts, notes: Sequence[str]) -> list[dict[str, Any]]:
+    """The findings of the run that ends here; its facts, with the notes, are written into it before."""
+    facts = replace(facts, notes=tuple(notes))
+    record(writer, facts)
+    return findings_of_run(RunReader(writer.path), facts)
+
+
+def record(writer: RunWriter, facts: Facts) -> None:
+    """Write what the findings need beside what is measured, so that a killed run and `plimsoll analyze` have it."""
+    writer.append_event(JUDGEMENT, facts=facts.to_json())
+
+
+def finish(writer: RunWriter, findings: Iterable[dict[str, Any]], status: Status) -> Answer:
+    """Write findings and report, and close the run. An answer that cannot be written is told with the error."""
+    found = list(findings)
+    try:
+        found += findings_beside(RunReader(writer.path), found)
+        writer.write_findings(found)
+        writer.finish(status)
+        return Answer(found, writer.path, write_html(writer.path), status)
+    except RunDirectoryError as error:
+        error.add_note(f"The answer, which could not be written:\n{answer_lines(found)}")
+        raise

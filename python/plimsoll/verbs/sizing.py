@@ -1,0 +1,184 @@
+"""What hardware a finished run says is needed: `plimsoll size` as a function.
+
+import plimsoll
+sized = plimsoll.size(["runs/…-capacity-…", "runs/…-grow-…"], plimsoll.SizeChoices(expected=500, reserve=0.3))
+print(sized.findings[0]["answer"])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
+from plimsoll.findings.sizing import QUESTION, RESERVE, Wanted, sizing_finding, wanted_of
+from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
+from plimsoll.report.html import write_html
+from plimsoll.runs import directory
+from plimsoll.runs.directory import write_json
+from plimsoll.runs.reader import RunReader
+from plimsoll.verbs.own_runs import is_own_run
+
+OF_LOAD, OF_ITEMS = ("capacity", "hold"), ("grow",)
+MOST_RESERVE = 0.9
+
+
+@dataclass(frozen=True)
+class SizeChoices:
+    """What to size for. `expected`: load in the run's unit (users), else the run's expected users, else what it
+    carried; `per_s`: operations per second instead; `items`: data that it shall hold; `reserve`: share of the hardware
+    that is to be left unused; `cores`: sizes, of which it says what they would carry."""
+
+    expected: float | None = None
+    per_s: float | None = None
+    items: float | None = None
+    reserve: float = RESERVE
+    cores: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sized:
+    """The finding, alone in a list, and where the run that it was added to and its report lie."""
+
+    findings: list[dict[str, Any]]
+    run_directory: Path
+    report: Path
+
+
+def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = None) -> Sized:
+    """The hardware by a run of capacity or hold; runs of grow beside it tell memory and disk by items.
+
+    The finding is written into that run, in place of an earlier one, and its report is written again. Raises
+    InputErrors with all that is wrong, RunDirectoryError for a folder that cannot be read or written.
+    """
+    choices = choices or SizeChoices()
+    paths = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+    main, others = _checked(paths, choices)
+    findings = findings_of_run(main)
+    if not findings:
+        raise InputError(f"{main.path}: nothing was measured that says anything", "Make the run again.")
+    first = findings[0]
+    steps = _steps(main, first)
+    facts = sizing_facts(main, steps)
+    facts = replace(facts, grown=_latest([*facts.grown, *(one for run in others for one in _grown(run))]))
+    unit = str((first.get("capacity") or {}).get("unit") or main.manifest.get("level_unit") or "users")
+    wanted = replace(_wanted(main, first, steps, facts, choices), cores=choices.cores)
+    finding = _common(main, first, unit) | sizing_finding(first, facts, wanted, unit)
+    _write(main.path, finding)
+    return Sized([finding], main.path, write_html(main.path))
+
+
+def _checked(paths: Sequence[Path], choices: SizeChoices) -> tuple[RunReader, list[RunReader]]:
+    """(the run of the load, runs of grow); raises InputErrors."""
+    problems = [
+        InputError(f"{name} {value:g} is not above 0", "Give a number above 0.")
+        for name, value in (("--expected", choices.expected), ("--rate", choices.per_s), ("--items", choices.items))
+        if value is not None and not (value > 0 and math.isfinite(value))
+    ]
+    problems += [
+        InputError(f"--cores {value:g} is not above 0", "Give cores, as in --cores 0.5.")
+        for value in choices.cores
+        if not (value > 0 and math.isfinite(value))
+    ]
+    if not 0 <= choices.reserve <= MOST_RESERVE:
+        what = f"a reserve of {choices.reserve:.0%} is none"
+        problems.append(InputError(what, f"Give a share from 0% to {MOST_RESERVE:.0%}, as in --reserve 30%."))
+    if choices.expected is not None and choices.per_s is not None:
+        problems.append(InputError("--expected and --rate are given together", "Give one of them."))
+    main, others = [], []
+    for path in paths:
+        if not is_own_run(path):
+            problems.append(
+                InputError(f"{path} is no run directory", "Give runs/… of plimsoll capacity, hold or grow.")
+            )
+            continue
+        run = RunReader(path)
+        experiment = str(run.manifest.get("experiment"))
+        if run.state == "running":
+            problems.append(InputError(f"{path} is still running", "Wait for its end."))
+        elif experiment in OF_LOAD:
+            main.append(run)
+        elif experiment in OF_ITEMS:
+            others.append(run)
+        else:
+            what = f"{path} is a run of {experiment}, which does not tell hardware"
+            problems.append(InputError(what, "Give a run of capacity or hold, and runs of grow beside it."))
+    if len(main) != 1 and not problems:
+        listed = ", ".join(str(run.path) for run in main) or "none"
+        what = f"one run of capacity or hold is needed, given: {listed}"
+        problems.append(InputError(what, "Give the one whose demand counts; runs of grow may be given beside it."))
+    if problems:
+        raise InputErrors(problems)
+    return main[0], others
+
+
+def _steps(run: RunReader, first: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if run.manifest.get("experiment") == "capacity":
+        return list(first["steps"])
+    ended = run.events("hold_result")
+    steps = ended[-1]["result"]["steps"] if ended else run.events("step_ended")
+    return [dict(step) for step in steps if "measured_from_s" in step]
+
+
+def _wanted(
+    run: RunReader,
+    first: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+    facts: SizingFacts,
+    choices: SizeChoices,
+) -> Wanted:
+    if choices.per_s is not None:
+        return Wanted(choices.per_s, None, "as asked", choices.items, choices.reserve)
+    if run.manifest.get("experiment") == "hold":
+        held = [step for step in steps if step.get("step_kind") != "baseline"]
+        facts = replace(facts, rates=[(float(one["level"]), float(one["done_per_s"])) for one in held])
+        level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), "the load that was held", True
+    else:
+        capacity = first["capacity"]
+        level, chosen, is_open = capacity["good"], "what it carried", capacity["model"] == "open"
+        expected = expected_level(Facts.of(run), first)
+        if expected is not None:
+            level, chosen = expected, "the expected load"
+    if choices.expected is not None:
+        level, chosen = choices.expected, "as asked"
+    wanted = None
+    if level is not None:
+        wanted = wanted_of(
+            facts, is_open=is_open, level=level, chosen=chosen, items=choices.items, reserve=choices.reserve
+        )
+    if wanted is None:
+        raise InputError(f"{run.path} carried no load that counts", "Give a run with a level that was carried.")
+    return wanted
+
+
+def _grown(run: RunReader) -> list[Grown]:
+    windows = [event for event in run.events("grow_window") if not event.get("draining")]
+    before = (run.events("grow_settings") or [{}])[-1].get("volume_before") or 0.0
+    return grown_by_windows(run, windows, float(before))
+
+
+def _latest(found: Iterable[Grown]) -> list[Grown]:
+    """One of each kind and place, the last given."""
+    return list({(one.kind, one.where): one for one in found}.values())
+
+
+def _common(run: RunReader, first: Mapping[str, Any], unit: str) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "experiment": str(run.manifest.get("experiment")),
+        "status": first.get("status"),
+        "valid": first.get("valid", True),
+        "invalid_because": list(first.get("invalid_because") or []),
+        "level_unit": unit,
+        "run": str(run.path),
+    }
+
+
+def _write(path: Path, finding: Mapping[str, Any]) -> None:
+    """Into the run's findings, in place of an earlier one."""
+    kept = [one for one in RunReader(path).findings() if one.get("question") != QUESTION]
+    write_json(path / directory.FINDINGS, [*kept, dict(finding)])

@@ -1,0 +1,232 @@
+"""The verbs made of trials: compare, decompose and sweep.
+
+answer = plimsoll.compare("script.js", a="BASE_URL=http://old", b="BASE_URL=http://new")
+print(answer.findings[0]["verdict"])
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from plimsoll.engine import EngineSource
+from plimsoll.errors import InputError, InputErrors, PlimsollError
+from plimsoll.experiments.awake import Awake
+from plimsoll.experiments.isolation import target_off
+from plimsoll.experiments.sweep_stop import dominated
+from plimsoll.experiments.target import TargetControl
+from plimsoll.experiments.trial_plan import Trial, differences
+from plimsoll.experiments.trials import Session, Skip, TrialProgress, TrialsResult, run_trials
+from plimsoll.findings.of_run import Facts
+from plimsoll.findings.of_trials import finding_of_trials
+from plimsoll.plans.requests import (
+    CompareRequest,
+    DecomposeRequest,
+    Request,
+    Source,
+    SweepRequest,
+    TrialChoices,
+    asked,
+    asked_again,
+    experiment_of,
+    request_of,
+)
+from plimsoll.plans.trials import TrialSetup, compare_setup, decompose_setup, sweep_setup
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.writer import RunFacts, RunWriter
+from plimsoll.study import Redactor
+from plimsoll.study.secrets import HIDDEN
+from plimsoll.verbs.databases import secrets_of, watched
+from plimsoll.verbs.listeners import Listeners
+from plimsoll.verbs.session import Answer, finish, on_cpus, record, sampling_of
+
+SETUPS: dict[str, Callable[[Any, TrialChoices, Callable[[str], None]], TrialSetup]] = {
+    "compare": compare_setup,
+    "decompose": decompose_setup,
+    "sweep": sweep_setup,
+}
+
+
+def compare(
+    request: CompareRequest | Source | None = None,
+    choices: TrialChoices | None = None,
+    listeners: Listeners[TrialProgress] | None = None,
+    **options: Any,
+) -> Answer:
+    """Is B slower than A, at which levels, in which operations, and by how much?
+
+    `request`: a study or script, with the fields of CompareRequest and TrialChoices as `options`; or a CompareRequest.
+    Raises InputError for mistakes in request, study or script and for a resumed run whose plan was another, TargetError
+    if the target does not do as commanded, RunDirectoryError if a run cannot be read or written. Ctrl-C ends with the
+    complete trials; `resume` goes on.
+    """
+    asked_for, choices = request_of(CompareRequest, request, choices, options)
+    if asked_for.runs_a or asked_for.runs_b:
+        from plimsoll.verbs.run_sets import compare_runs
+
+        return compare_runs(asked_for, choices)
+    return _make(asked_for, choices, listeners or Listeners())
+
+
+def decompose(
+    request: DecomposeRequest | Source | None = None,
+    choices: TrialChoices | None = None,
+    listeners: Listeners[TrialProgress] | None = None,
+    **options: Any,
+) -> Answer:
+    """Where does the time go: the share of each layer of the work, with its interval. As `compare`."""
+    return _make(*request_of(DecomposeRequest, request, choices, options), listeners or Listeners())
+
+
+def sweep(
+    request: SweepRequest | Source | None = None,
+    choices: TrialChoices | None = None,
+    listeners: Listeners[TrialProgress] | None = None,
+    **options: Any,
+) -> Answer:
+    """How do latency, memory and failures depend on parameters, and where does it stop? As `compare`."""
+    return _make(*request_of(SweepRequest, request, choices, options), listeners or Listeners())
+
+
+def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialProgress]) -> Answer:
+    experiment = experiment_of(request)
+    notes: list[str] = []
+
+    def say(message: str) -> None:
+        if message not in notes:
+            notes.append(message)
+            listeners.note(message)
+
+    if choices.resume is not None:
+        request, choices = _as_before(experiment, request, choices)
+    setup = SETUPS[experiment](request, choices, say)
+    told = {
+        "secrets": secrets_of(setup.probes),
+        "study": setup.study_data,
+        "env": dict(choices.env),
+        "all": [dict(c.env) for c in setup.configs.values()],
+    }
+    redactor = Redactor.for_data(told)
+    plan = setup.plan.to_json() | {"asked": asked(request, choices)}
+    if choices.resume is not None:
+        _refuse_changes(choices.resume, redactor.data(plan))
+        reader = RunReader(choices.resume)
+        complete, begin_s = reader.trials(), _seconds_there(reader)
+        writer = RunWriter.reopen(choices.resume, redactor=redactor)
+        writer.append_event("resumed", complete_trials=len(complete))
+    else:
+        complete, begin_s = [], 0
+        facts = RunFacts(
+            experiment,
+            script=next(iter(setup.configs.values())).script,
+            options={"arrival_process": setup.plan.load["arrival_process"]},
+            study=setup.study_data,
+            seed=setup.plan.seed,
+            level_unit=setup.plan.unit,  # type: ignore[arg-type]
+        )
+        writer = RunWriter.create(choices.runs, facts, redactor=redactor)
+    with writer:
+        if choices.resume is None:
+            writer.write_plan(plan)
+        try:
+            result = _carry_out(setup, choices, writer, complete, begin_s, say, listeners)
+        except PlimsollError as error:
+            error.add_note(f"Complete trials are kept; go on with --resume {writer.path}")
+            raise
+        record(writer, Facts(notes=tuple(notes)))
+        finding = finding_of_trials(RunReader(writer.path), status=result.status, notes=notes)
+        return finish(writer, [finding], result.status)
+
+
+def _carry_out(
+    setup: TrialSetup,
+    choices: TrialChoices,
+    writer: RunWriter,
+    complete: Sequence[Mapping[str, Any]],
+    begin_s: int,
+    say: Callable[[str], None],
+    listeners: Listeners[TrialProgress],
+) -> TrialsResult:
+    """Start the target, make the trials, stop it."""
+
+    def note(kind: str, message: str) -> None:
+        writer.append_event(kind, message=message)
+
+    control = TargetControl(
+        setup.target, writer.logs, directory=setup.directory, redactor=writer.redactor, on_event=note
+    )
+    cpus = next(iter(setup.configs.values())).cpus
+
+    @contextmanager
+    def around(trial: Trial) -> Iterator[None]:
+        variant = setup.switch_to[trial.variant]
+        if variant is not None:
+            control.switch(variant)
+        control.reset()
+        with ExitStack() as apart:
+            if choices.isolate:
+                apart.enter_context(target_off(cpus, setup.target.processes, say))
+            apart.enter_context(on_cpus(cpus))
+            yield
+
+    def source(trial: Trial) -> EngineSource:
+        config = dataclasses.replace(setup.configs[trial.variant], seed=trial.seed)
+        return EngineSource(config, unit=setup.plan.unit, is_open=setup.plan.open, background=choices.background)
+
+    skip: Skip = dominated(setup.plan) if setup.plan.analysis.get("stop_at_failure") else lambda trial, records: None
+    with control, ExitStack() as around_all:
+        databases = around_all.enter_context(watched(setup.probes, writer, say))
+        sampling = sampling_of(
+            setup.probes,
+            setup.target.processes,
+            writer,
+            Awake(),
+            directory=setup.directory,
+            more=databases.probes,
+            say=listeners.note,
+        )
+        session = Session(source, writer, around, skip, sampling, listeners.progress, complete, begin_s)
+        try:
+            with sampling:
+                return run_trials(setup.plan, session)
+        finally:
+            listeners.end()
+            if sampling.cost_words:
+                say(sampling.cost_words)
+
+
+def _as_before(experiment: str, request: Request, choices: TrialChoices) -> tuple[Request, TrialChoices]:
+    """What a resumed run was asked for, where the caller does not say it again."""
+    assert choices.resume is not None
+    plan = RunReader(choices.resume).plan()
+    if plan.get("experiment") != experiment:
+        what = f"{choices.resume} is no run of {experiment}"
+        raise InputError(what, f"It is one of {plan['experiment']}." if plan else "Give the run that was interrupted.")
+    if request != type(request)() or plan.get("asked") is None:
+        return request, choices
+    request, choices = asked_again(experiment, plan["asked"], choices)
+    hidden = [name for name, value in choices.env.items() if value == HIDDEN]
+    if hidden or HIDDEN in json.dumps(plan["asked"]["request"]):
+        raise InputError(
+            f"the run does not hold secrets ({', '.join(hidden) or 'in its command'})",
+            f"Give the whole command again, with --resume {choices.resume}.",
+        )
+    return request, choices
+
+
+def _refuse_changes(run: Path, plan: Mapping[str, Any]) -> None:
+    before = RunReader(run).plan()
+    now = json.loads(json.dumps(plan))
+    found = differences(*({key: value for key, value in one.items() if key != "asked"} for one in (before, now)))
+    if found:
+        step = f"Take it back to go on with {run}, or begin a new run without --resume."
+        raise InputErrors([InputError(f"the plan has changed: {one}", step) for one in found])
+
+
+def _seconds_there(reader: RunReader) -> int:
+    """The second after the last that a run holds."""
+    return max((snapshot.second + 1 for snapshot in reader.snapshots(metrics=())), default=0)

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Serves the configurations (8760 to 8765) and the link index that follows them (8770), seeded anew, until it is stopped.
+#
+#   ARTIFACTS   how many each tool holds                                    2000
+#   POLL_EVERY  seconds between polls of the index                          5
+#   DATA        folder of the data                                          .lab
+#   DSN         PostgreSQL instead of SQLite: postgresql://user@host:port/database
+#   PLIMSOLL    the command, if it is not on the path
+#
+# Further arguments go to `plimsoll lab links`: --reindex-all, --keep-versions, --threads N, --source NAME.
+set -eu
+cd "$(dirname "$0")"
+. ../plimsoll.sh
+DATA="${DATA:-.lab}"
+mkdir -p "$DATA"
+# shellcheck disable=SC2086 # PLIMSOLL may be several words
+$run lab configurations --port 8760 --data "$DATA/configurations" --reset --artifacts "${ARTIFACTS:-2000}" \
+  ${DSN:+--dsn "$DSN"} > "$DATA/configurations.out" &
+served=$!
+until grep -q '"ready": true' "$DATA/configurations.out"; do
+  kill -0 "$served" || exit 1
+  sleep 0.2
+done
+# shellcheck disable=SC2086
+exec $run lab links --port 8770 --configurations "$DATA/configurations" --data "$DATA/links" --reset \
+  --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@"

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Two forums with the same data: the new index for unread counts on 28720, the old one on 28730; the accounts service of
+# each on the next port. Seeds them the first time (about 15 s), and begins from the seeded data each time.
+# PLIMSOLL: the command, if it is not on the path.
+set -eu
+cd "$(dirname "$0")"
+. ../plimsoll.sh
+lab="$run lab"
+threads=${THREADS:-1000}
+first=; second=
+end() { kill $first $second 2>/dev/null || true; wait; }
+trap end EXIT
+trap 'exit 0' TERM INT
+$lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth &
+first=$!
+$lab discussions --port 28730 --accounts-port 28731 --data .lab/old --threads "$threads" --reset --auto-auth \
+  --unread-index old &
+second=$!
+wait

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Kiwi TCMS 12.4 itself as the study's target: installs it, or serves it until told to stop. Python 3.9 to 3.11.
+
+    ./real.py install       a virtual environment, PostgreSQL's data, migrations, 10,000 cases and runs: 5 to 20 minutes
+    ./real.py serve         PostgreSQL and one worker of Kiwi TCMS on 127.0.0.1; SIGTERM or Ctrl-C stops both
+    plimsoll study studies/kiwi/real.yaml       does `serve` by itself
+
+Everything is kept in the folder .kiwi beside this file; removing that removes all. PostgreSQL comes from the system's
+package (Debian: apt-get install postgresql). Nothing of Kiwi TCMS is part of Plimsoll: it comes from PyPI, under GPL 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import glob
+import json
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+READY_S = 60
+
+
+def main() -> int:
+    top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("verb", choices=("install", "serve"))
+    top.add_argument(
+        "--folder", type=Path, default=HERE / ".kiwi", help="where all of it is kept (default %(default)s)"
+    )
+    top.add_argument("--port", type=int, default=28713, help="of Kiwi TCMS (default %(default)s)")
+    top.add_argument("--database-port", type=int, default=28714, help="of PostgreSQL (default %(default)s)")
+    top.add_argument(
+        "--cases", type=int, default=10_000, help="cases and runs that install seeds (default %(default)s)"
+    )
+    top.add_argument("--keep-connections", action="store_true", help="keep database connections between requests")
+    chosen = top.parse_args()
+    if not (3, 9) <= sys.version_info[:2] <= (3, 11):
+        return _refused("Kiwi TCMS 12.4 needs Python 3.9 to 3.11.", "Start this file with such a Python.")
+    try:
+        return _install(chosen) if chosen.verb == "install" else _serve(chosen)
+    except subprocess.CalledProcessError as error:
+        return _refused(f"{' '.join(map(str, error.cmd))} ended with {error.returncode}.", "Its words are above.")
+    except (OSError, RuntimeError) as error:
+        return _refused(str(error), "Put that right and start again.")
+
+
+def _refused(what: str, step: str) -> int:
+    print(f"real.py: {what} {step}", file=sys.stderr)
+    return 2
+
+
+def _install(chosen: argparse.Namespace) -> int:
+    folder: Path = chosen.folder.resolve()
+    if (folder / "users.json").exists():
+        print(f"{folder} is complete; remove it to install anew.")
+        return 0
+    folder.mkdir(parents=True, exist_ok=True)
+    python = folder / "venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / "kiwi-requirements.txt"], check=True)
+    data = folder / "postgresql" / "data"
+    if data.exists():
+        shutil.rmtree(data)  # of an interrupted install
+    data.parent.mkdir(exist_ok=True)
+    owner = _owner()
+    if owner:
+        os.chown(data.parent, owner["user"], owner["group"])
+    words = ["-D", data, "-A", "trust", "-U", "kiwi", "-E", "UTF8", "--locale=C"]
+    subprocess.run([_program("initdb"), *words], check=True, cwd=data.parent, stdout=subprocess.DEVNULL, **owner)
+    password = secrets.token_urlsafe(18)
+    with _postgresql(chosen):
+        connect = ["-h", "127.0.0.1", "-p", str(chosen.database_port), "-U", "kiwi"]
+        subprocess.run([_program("createdb"), *connect, "kiwi"], check=True)
+        environment = {**_environment(chosen), "KIWI_PASSWORD": password, "KIWI_CASES": str(chosen.cases)}
+        django = folder / "venv" / "bin" / "django-admin"
+        subprocess.run([django, "migrate", "-v", "0"], check=True, env=environment)
+        with (HERE / "kiwi_seed.py").open() as recipe:
+            subprocess.run([django, "shell"], check=True, env=environment, stdin=recipe)
+    users = folder / "users.unfinished"
+    with open(os.open(users, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump([{"username": "load", "password": password}], file)
+    os.replace(users, folder / "users.json")
+    print(f"Installed in {folder}. Next: plimsoll study {HERE / 'real.yaml'}")
+    return 0
+
+
+def _serve(chosen: argparse.Namespace) -> int:
+    folder: Path = chosen.folder.resolve()
+    if not (folder / "users.json").exists():
+        raise RuntimeError(f"there is no Kiwi TCMS in {folder}: run ./real.py install")
+    # One worker with two threads: the report has one client, and a probe must not wait for it.
+    words = ["-b", f"127.0.0.1:{chosen.port}", "-w", "1", "-k", "gthread", "--threads", "2", "--keep-alive", "75"]
+    gunicorn = [folder / "venv" / "bin" / "gunicorn", *words, "--log-level", "warning", "tcms.wsgi:application"]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with _postgresql(chosen):
+        server = subprocess.Popen(gunicorn, env=_environment(chosen), cwd=folder)
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def _environment(chosen: argparse.Namespace) -> dict[str, str]:
+    """What Kiwi TCMS and its settings read."""
+    return {
+        **os.environ,
+        "KIWI_DB_ENGINE": "django.db.backends.postgresql",
+        "KIWI_DB_NAME": "kiwi",
+        "KIWI_DB_USER": "kiwi",
+        "KIWI_DB_HOST": "127.0.0.1",
+        "KIWI_DB_PORT": str(chosen.database_port),
+        "KIWI_FOLDER": str(chosen.folder.resolve()),
+        "KIWI_CONN_MAX_AGE": "600" if chosen.keep_connections else "0",
+        "DJANGO_SETTINGS_MODULE": "kiwi_settings",
+        "PYTHONPATH": str(HERE),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+@contextlib.contextmanager
+def _postgresql(chosen: argparse.Namespace) -> Any:
+    """The database server of the folder, while the block runs."""
+    place = chosen.folder.resolve() / "postgresql"
+    settings = [f"port={chosen.database_port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={place}"]
+    options = [word for setting in settings for word in ("-c", setting)]
+    server = subprocess.Popen([_program("postgres"), "-D", place / "data", *options], cwd=place, **_owner())
+    try:
+        ready = [_program("pg_isready"), "-h", "127.0.0.1", "-p", str(chosen.database_port), "-U", "kiwi", "-q"]
+        deadline = time.monotonic() + READY_S
+        while subprocess.run(ready, check=False).returncode != 0:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL does not start on port {chosen.database_port}; its words are above")
+            time.sleep(0.1)
+        yield
+    finally:
+        server.send_signal(signal.SIGINT)  # fast shutdown, which ends sessions
+        server.wait(timeout=60)
+
+
+def _program(name: str) -> str:
+    """A program of PostgreSQL, of the newest version that is installed."""
+    found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), key=lambda path: int(path.split("/")[4]))
+    path = found[-1] if found else shutil.which(name)
+    if path is None:
+        raise RuntimeError(f"there is no {name} here: install PostgreSQL (Debian: apt-get install postgresql)")
+    return path
+
+
+def _owner() -> dict[str, Any]:
+    """PostgreSQL refuses to be root; then it runs as the user that its package made."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam("postgres")
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""OpenTelemetry metrics sent to the receiver on loopback, as exporters do and as they should not."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from plimsoll.errors import InputError
+from plimsoll.probes.otlp.receiver import MOST_BYTES, OtlpProbe
+from plimsoll.study.otlp import OtlpOptions
+
+T0 = 1_790_000_000
+
+
+@pytest.fixture
+def receiver() -> Iterator[OtlpProbe]:
+    probe = OtlpProbe(OtlpOptions(port=None))
+    probe.open()
+    yield probe
+    probe.close()
+
+
+def send(
+    probe: OtlpProbe, body: bytes, kind: str = "application/json", path: str = "/v1/metrics", **headers: str
+) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", int(probe.url.split(":")[2].split("/")[0]), timeout=30)
+    try:
+        connection.request("POST", path, body, {"Content-Type": kind, **headers})
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def export(*metrics: dict[str, Any], at: float | None = None, **attributes: str) -> dict[str, Any]:
+    """An export of metrics with one data point each, at `at` (now)."""
+    nanoseconds = str(int(1e9 * (time.time() if at is None else at)))
+    for metric in metrics:
+        body = next(value for value in metric.values() if isinstance(value, dict))
+        for point in body["dataPoints"]:
+            point.setdefault("timeUnixNano", nanoseconds)
+    named = {"service.name": "shop"} | {name.replace("_", "."): text for name, text in attributes.items()}
+    pairs = [{"key": key, "value": {"stringValue": text}} for key, text in named.items()]
+    return {"resourceMetrics": [{"resource": {"attributes": pairs}, "scopeMetrics": [{"metrics": [*metrics]}]}]}
+
+
+def gauge(name: str, value: float, unit: str = "") -> dict[str, Any]:
+    return {"name": name, "unit": unit, "gauge": {"dataPoints": [{"asDouble": value}]}}
+
+
+def total(name: str, value: int, unit: str = "", delta: bool = False, **point: str) -> dict[str, Any]:
+    temporality = 1 if delta else 2
+    points = [{"asInt": str(value), **point}]
+    body = {"dataPoints": points, "aggregationTemporality": temporality, "isMonotonic": True}
+    return {"name": name, "unit": unit, "sum": body}
+
+
+def histogram(name: str, count: int, sum_: float, unit: str = "s") -> dict[str, Any]:
+    points = [{"count": str(count), "sum": sum_}]
+    return {"name": name, "unit": unit, "histogram": {"dataPoints": points, "aggregationTemporality": 2}}
+
+
+def taken(probe: OtlpProbe, document: dict[str, Any]) -> dict[str, dict[str, float]]:
+    assert send(probe, json.dumps(document).encode()) == (200, b"{}")
+    return rows(probe)
+
+
+def rows(probe: OtlpProbe) -> dict[str, dict[str, float]]:
+    """What came, without what its times, which are invented, say of the clock."""
+    return {one.source: dict(one.values) for one in probe.observe() if not one.source.startswith("clock:")}
+
+
+def test_where_to_send_is_told_and_a_taken_port_is_a_mistake(receiver: OtlpProbe) -> None:
+    [note] = receiver.take_notes()
+    assert f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url.removesuffix('/v1/metrics')}" in note
+    port = int(receiver.url.split(":")[2].split("/")[0])
+    with pytest.raises(InputError, match=rf"probes\.otlp\.port: port {port} cannot be listened on"):
+        OtlpProbe(OtlpOptions(port=port)).open()
+
+
+def test_gauges_are_values_with_their_unit_and_the_resource_is_the_source(receiver: OtlpProbe) -> None:
+    document = export(gauge("queue.length", 3), gauge("heap.used", 5e6, "By"), gauge("cpu.utilization", 0.4, "1"))
+    assert taken(receiver, document) == {
+        "otlp:shop": {"queue_length": 3.0, "heap_used_bytes": 5e6, "cpu_utilization_share": 0.4}
+    }
+
+
+def test_cumulative_sums_become_rates_and_a_restart_has_none_once(receiver: OtlpProbe) -> None:
+    found = [
+        taken(receiver, export(total("requests", value), at=T0 + 10 * n)) for n, value in enumerate((100, 150, 5, 25))
+    ]
+    assert found == [{}, {"otlp:shop": {"requests_per_s": 5.0}}, {}, {"otlp:shop": {"requests_per_s": 2.0}}]
+
+
+def test_deltas_are_rates_over_their_own_time(receiver: OtlpProbe) -> None:
+    start = str((T0 - 20) * 10**9)
+    document = export(total("bytes.sent", 4_000, "By", delta=True, startTimeUnixNano=start), at=T0)
+    assert taken(receiver, document) == {"otlp:shop": {"bytes_sent_bytes_per_s": 200.0}}
+
+
+def test_histograms_are_the_mean_of_what_came_and_how_much(receiver: OtlpProbe) -> None:
+    for n, (count, sum_) in enumerate(((10, 5.0), (30, 25.0))):
+        found = taken(receiver, export(histogram("http.server.request.duration", count, sum_), at=T0 + 10 * n))
+    assert found == {
+        "otlp:shop": {"http_server_request_duration_mean_s": 1.0, "http_server_request_duration_count_per_s": 2.0}
+    }
+
+
+def test_series_are_summed_after_their_rates(receiver: OtlpProbe) -> None:
+    def document(first: int, second: int, at: float) -> dict[str, Any]:
+        metric = total("requests", first)
+        other = {"asInt": str(second), "attributes": [{"key": "code", "value": {"intValue": "500"}}]}
+        metric["sum"]["dataPoints"].append(other)
+        return export(metric, at=at)
+
+    taken(receiver, document(10, 1_000, T0))
+    assert taken(receiver, document(20, 1_010, T0 + 10)) == {"otlp:shop": {"requests_per_s": 2.0}}
+
+
+def test_process_metrics_by_the_conventions_are_a_process_of_ours(receiver: OtlpProbe) -> None:
+    def document(cpu_s: float, at: float) -> dict[str, Any]:
+        cpu = {"name": "process.cpu.time", "unit": "s", "sum": {
+            "dataPoints": [{"asDouble": cpu_s}], "aggregationTemporality": "AGGREGATION_TEMPORALITY_CUMULATIVE",
+            "isMonotonic": True}}  # fmt: skip
+        memory = {"name": "process.memory.usage", "unit": "By", "sum": {
+            "dataPoints": [{"asInt": "5000000"}], "aggregationTemporality": 2}}  # fmt: skip
+        return export(cpu, memory, at=at, host_name="app1.example")
+
+    taken(receiver, document(10.0, T0))
+    found = taken(receiver, document(17.5, T0 + 10))
+    assert found["process:shop@app1.example"] == {"cpu_cores_used": 0.75, "rss_bytes": 5e6}
+
+
+def test_a_second_instance_is_kept_apart(receiver: OtlpProbe) -> None:
+    taken(receiver, export(gauge("x", 1), service_instance_id="a"))
+    assert taken(receiver, export(gauge("x", 2), service_instance_id="b")) == {"otlp:shop#2": {"x": 2.0}}
+    assert "shop#2 is a further instance of shop, or shop after a restart." in receiver.take_notes()
+
+
+def test_only_the_metrics_that_are_asked_for_are_kept() -> None:
+    probe = OtlpProbe(OtlpOptions(port=None, metrics=["http.*"]))
+    probe.take(json.dumps(export(gauge("http.x", 1), gauge("jvm.x", 2))).encode(), "application/json", time.time())
+    assert [dict(one.values) for one in probe.observe()] == [{"http_x": 1.0}]
+
+
+def test_a_clock_that_is_five_minutes_ahead_is_told_and_corrected(receiver: OtlpProbe) -> None:
+    receiver.take_notes()
+    body = json.dumps(export(gauge("x", 1), at=time.time() + 300, host_name="app1")).encode()
+    send(receiver, body)
+    found = {one.source: one for one in receiver.observe()}
+    assert abs(found["otlp:shop"].at_unix - time.time()) < 30
+    assert found["clock:app1"].values["offset_s"] == pytest.approx(300, abs=30)
+    assert "ahead of this machine's" in receiver.take_notes()[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "words"),
+    [
+        (b"{", "application/json", 400, "the body is no JSON"),
+        (b"[]", "application/json", 400, "no resourceMetrics"),
+        (b'{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{}]}]}]}', "application/json", 400, "no export"),
+        (b'{"resourceMetrics": ["x"]}', "application/json", 400, "no export of metrics"),
+        (b"hello", "text/plain", 400, "Content-Type is text/plain"),
+        (b"not gzip", "application/json", 400, "no gzip"),
+    ],
+)
+def test_what_is_no_export_is_refused_with_a_reason(receiver: OtlpProbe, body, kind, status, words) -> None:
+    headers = {"Content-Encoding": "gzip"} if words == "no gzip" else {}
+    code, _ = send(receiver, body, kind, **headers)
+    assert code == status
+    assert any(words in note for note in receiver.take_notes())
+    assert taken(receiver, export(gauge("x", 1))) == {"otlp:shop": {"x": 1.0}}
+
+
+def test_too_much_is_refused_packed_or_not_and_another_path_too(receiver: OtlpProbe) -> None:
+    assert send(receiver, b"{}", path="/v1/traces")[0] == 404
+    packed = gzip.compress(b" " * (2 * MOST_BYTES))
+    assert send(receiver, packed, **{"Content-Encoding": "gzip"})[0] == 413
+    port = int(receiver.url.split(":")[2].split("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n")
+        assert b" 413 " in connection.recv(4096)
+    assert taken(receiver, export(gauge("x", 1))) == {"otlp:shop": {"x": 1.0}}
+
+
+def test_packed_and_chunked_bodies_are_taken(receiver: OtlpProbe) -> None:
+    body = json.dumps(export(gauge("x", 1))).encode()
+    assert send(receiver, gzip.compress(body), **{"Content-Encoding": "gzip"})[0] == 200
+    port = int(receiver.url.split(":")[2].split("/")[0])
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    pieces = (body[:50], body[50:])
+    connection.request("POST", "/v1/metrics", iter(pieces), {"Content-Type": "application/json"}, encode_chunked=True)
+    assert connection.getresponse().status == 200
+    connection.close()
+    assert len(receiver.observe()) == 2
+
+
+def test_protobuf_is_read_where_the_package_is(receiver: OtlpProbe) -> None:
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    body = json_format.ParseDict(
+        export(gauge("x", 2.5), total("n", 3), at=T0), service.ExportMetricsServiceRequest()
+    ).SerializeToString()
+    assert send(receiver, body, "application/x-protobuf") == (200, b"")
+    assert rows(receiver) == {"otlp:shop": {"x": 2.5}}
+    assert send(receiver, b"\xff\xff\xff", "application/x-protobuf")[0] == 400
+
+
+def test_without_the_package_protobuf_is_refused_with_what_to_do(
+    receiver: OtlpProbe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "opentelemetry.proto.collector.metrics.v1.metrics_service_pb2", None)
+    status, answer = send(receiver, b"\x0a\x00", "application/x-protobuf")
+    assert status == 415
+    assert b"http/json" in answer
+    assert any("reads JSON only" in note for note in receiver.take_notes())
+
+
+def test_the_cpu_time_of_exports_is_counted(receiver: OtlpProbe) -> None:
+    taken(receiver, export(*(gauge(f"x{n}", n) for n in range(150))))
+    until = time.monotonic() + 10
+    while receiver.cpu_s == 0 and time.monotonic() < until:  # it is counted after the answer has gone out
+        time.sleep(0.01)
+    assert receiver.cpu_s > 0

@@ -1,0 +1,67 @@
+"""The history of a consumer's polls, read over loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from changing_server import ChangingServer, page
+
+from plimsoll.errors import InputError
+from plimsoll.probes import ProbeUnavailable
+from plimsoll.probes.poll_history import PollHistory
+
+OLD = {"poll": 1, "retrieved": 2000, "durationSeconds": 9, "changes": 0}
+
+
+@pytest.fixture
+def history(server: ChangingServer) -> Callable[..., PollHistory]:
+    def make(entries: Any, text: str = "/history#members") -> PollHistory:
+        server.answer = page(json.dumps({"members": entries}))
+        return PollHistory(text, server.url)
+
+    return make
+
+
+def told(server: ChangingServer, entries: Any) -> None:
+    server.answer = page(json.dumps({"members": entries}))
+
+
+def test_only_polls_since_the_beginning_count(server: ChangingServer, history: Callable[..., PollHistory]) -> None:
+    one = history([OLD])
+    one.begin()
+    assert one.polls() == []
+    told(server, [{"poll": 2, "retrieved": 40, "durationSeconds": 1, "changes": 80}, OLD])
+    assert one.polls() == [{"items": 40.0, "seconds": 1.0, "records": 80.0, "rounding_s": 1.0}]
+
+
+def test_a_duration_in_milliseconds_is_taken_before_one_in_seconds(
+    server: ChangingServer, history: Callable[..., PollHistory]
+) -> None:
+    one = history([{"retrieved": 40, "durationSeconds": 0, "durationMs": 130}])
+    assert one.polls() == [{"items": 40.0, "seconds": 0.13, "records": None, "rounding_s": 0.001}]
+
+
+def test_other_names_of_the_same_are_understood(server: ChangingServer, history: Callable[..., PollHistory]) -> None:
+    one = history([])
+    one.begin()
+    told(server, [{"items": 3, "duration_s": 0.5}, {"processed": 4, "duration": 2, "records": 5}])
+    assert [(p["items"], p["seconds"], p["records"]) for p in one.polls()] == [(3, 0.5, None), (4, 2, 5)]
+
+
+@pytest.mark.parametrize(
+    "entries", [None, {}, [1], [{"retrieved": 1}], [{"durationSeconds": 1}], [{"retrieved": -1, "durationSeconds": 1}],
+                [{"retrieved": "1", "durationSeconds": 1}], [{"retrieved": True, "durationSeconds": 1}]],
+)  # fmt: skip
+def test_what_is_no_list_of_polls_is_unavailable_with_a_reason(
+    history: Callable[..., PollHistory], entries: Any
+) -> None:
+    with pytest.raises(ProbeUnavailable, match=r"no list of polls|has no number"):
+        history(entries).polls()
+
+
+def test_a_place_that_is_none_is_wrong_input(history: Callable[..., PollHistory]) -> None:
+    with pytest.raises(InputError, match="no place of a list"):
+        history([], "log:polls.txt")

@@ -1,0 +1,218 @@
+"""Other services, the network, locks, disks, databases and the generator as the limit of an overloaded step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plimsoll.findings.capacity_words import next_steps
+from plimsoll.findings.database_limits import Statements
+from plimsoll.findings.generator import generator_health, limit_of_generator
+from plimsoll.findings.limits import limiting_resource
+
+LOW: dict[str, Any] = {"level": 10, "verdict": "good", "reasons": [], "start_s": 0, "measured_from_s": 1, "end_s": 5}
+BAD: dict[str, Any] = {
+    "level": 100, "verdict": "bad", "reasons": [], "in_flight_end": 60, "backlog_end": 40,
+    "start_s": 6, "measured_from_s": 7, "end_s": 16,
+}  # fmt: skip
+IDLE = {"host": {"cpu_share": 0.3, "cpu_cores_used": 0.6}, "process:app": {"cpu_cores_used": 0.2, "processes": 1}}
+Values = dict[str, dict[str, float]]
+
+
+def limited(
+    here: Values, low: Values | None = None, statements: Statements | None = None, **bad: Any
+) -> dict[str, Any]:
+    step = {**BAD, **bad}
+    seen = [{**IDLE, **(low or {})}, {**IDLE, **here}]
+    return limiting_resource(step, [LOW, step], seen, "users", statements=statements)
+
+
+def calls(waiting: float, answered: float, count: float = 20.0, inside: float = 22.0) -> dict[str, float]:
+    return {
+        "connections_in": inside, "requests_inside": inside, "requests_answered": 0.0, "connections_out": count,
+        "connections_to_127.0.0.1:7000": count, "awaiting_127.0.0.1:7000": waiting,
+        "answered_by_127.0.0.1:7000": answered,
+    }  # fmt: skip
+
+
+def test_a_service_that_most_requests_wait_for_comes_before_the_workers_that_wait() -> None:
+    app = {**calls(2.0, 0.0), "accept_queue": 30.0}
+    found = limited({"sockets:app": app, "sockets:stock": {"listens_on_7000": 1.0}})
+    assert found["kind"] == "dependency" and found["where"] == "stock at 127.0.0.1:7000, called by app"
+    assert "20 of the 22 requests" in found["evidence"] and "stock at 127.0.0.1:7000" in found["remedy"]
+    assert found["runner_up"]["kind"] == "workers"
+
+
+def test_a_service_that_answers_at_once_is_no_limit() -> None:
+    assert limited({"sockets:app": calls(0.2, 2.0)})["kind"] == "unknown"
+
+
+def test_where_the_order_of_data_is_not_known_nothing_is_said_of_who_waits() -> None:
+    assert limited({"sockets:app": calls(0.1, 0.0, count=20.4)})["kind"] == "unknown"
+
+
+def test_connections_that_all_wait_while_more_requests_are_inside_are_a_full_pool() -> None:
+    found = limited({"sockets:app": calls(2.0, 0.0, count=4.0, inside=60.0)})
+    assert found["kind"] == "pool" and "4 connections to 127.0.0.1:7000, which waited for answers" in found["evidence"]
+
+
+def test_connections_that_idle_are_no_pool_that_is_full() -> None:
+    assert limited({"sockets:app": calls(0.0, 3.0, count=4.0, inside=60.0)})["kind"] == "unknown"
+
+
+def test_a_lock_in_the_service_that_is_waited_for_is_named_first() -> None:
+    found = limited(
+        {
+            "sockets:app": calls(2.0, 0.0),
+            "sockets:stock": {"listens_on_7000": 1.0},
+            "waits:stock": {"threads_seen": 21.0, "threads_on_locks": 19.0},
+        }
+    )
+    assert (found["kind"], found["where"], found["runner_up"]["kind"]) == ("lock", "locks of stock", "dependency")
+
+
+WAITS = {"threads_seen": 60.0, "threads_on_locks": 58.0, "threads_on_disk": 0.0}
+
+
+def test_threads_that_wait_for_a_lock_while_little_cpu_is_used() -> None:
+    found = limited({"waits:app": WAITS}, {"waits:app": {"threads_seen": 4.0, "threads_on_locks": 0.0}})
+    assert found["kind"] == "lock" and "58 of 60 threads of app" in found["evidence"]
+    assert "0.20 CPU cores" in found["evidence"] and "stack dump" in found["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("here", "low"),
+    [
+        ({"waits:app": WAITS}, {"waits:app": {"threads_seen": 60.0, "threads_on_locks": 57.0}}),  # an idle pool
+        ({"waits:app": {**WAITS, "threads_seen": 200.0, "threads_on_locks": 20.0}}, {}),
+        ({"waits:app": WAITS, "process:app": {"cpu_cores_used": 1.4, "processes": 2}}, {}),  # they wait for a core
+    ],
+)
+def test_threads_that_idle_are_few_or_wait_for_a_core_are_no_lock(here: Values, low: Values) -> None:
+    assert limited(here, low)["kind"] == "unknown"
+
+
+def test_threads_of_idle_connections_do_not_hide_a_lock_that_all_work_waits_for() -> None:
+    assert limited({"waits:app": {"threads_seen": 400.0, "threads_on_locks": 55.0}})["kind"] == "lock"
+
+
+def test_threads_that_wait_for_a_lock_before_a_full_pool_are_its_queue() -> None:
+    found = limited({"sockets:app": calls(2.0, 0.0, count=4.0, inside=60.0), "waits:app": WAITS})
+    assert found["kind"] == "pool" and found["runner_up"] is None
+
+
+def test_a_thread_that_others_keep_from_its_core_is_the_cpu_and_its_queue_no_lock() -> None:
+    here = {
+        "waits:app": {**WAITS, "busiest_thread_ready_share": 0.97},
+        "process:app": {"cpu_cores_used": 0.7, "busiest_thread_cores_used": 0.65, "processes": 1.0},
+    }
+    found = limited(here, {"waits:app": {"busiest_thread_ready_share": 0.3}})
+    assert found["kind"] == "cpu" and "its busiest thread" in found["where"] and found["runner_up"] is None
+    assert "used 0.65 CPU cores and ran or waited for a core 97%" in found["evidence"]
+
+
+def test_answers_that_do_not_get_away_are_the_network() -> None:
+    low = {"sockets:app": {"connections_in": 8.0, "connections_sending": 0.4}}
+    found = limited({"sockets:app": {"connections_in": 40.0, "connections_sending": 38.0}}, low)
+    assert found["kind"] == "network" and "38 of 40 connections" in found["evidence"]
+    assert limited({"sockets:app": {"connections_in": 90.0, "connections_sending": 8.0}}, low)["kind"] == "unknown"
+
+
+def test_a_disk_limit_is_a_ceiling_and_threads_that_wait_for_a_disk_are_seen() -> None:
+    group = {"disk_limit_share": 0.98, "disk_limit_bytes_per_s": 2.0 * 2**20}
+    found = limited({"cgroup:app": group}, {"cgroup:app": {"disk_limit_share": 0.2}})
+    assert (
+        found["kind"] == "disk" and "98% of the 2 MiB/s" in found["evidence"] and "20% at 10 users" in found["evidence"]
+    )
+    threads = {"waits:app": {"threads_seen": 20.0, "threads_on_disk": 15.0}}
+    assert limited(threads)["where"] == "disk that app waits for"
+
+
+def database(**values: float) -> Values:
+    return {"postgresql:db": {"connections_active": 8.0, "connections_share": 0.1, "lock_waits": 0.0, **values}}
+
+
+def test_sessions_that_wait_for_a_row_are_a_lock_of_the_database() -> None:
+    blocked = Statements(waits={"db": "UPDATE a waits for UPDATE b"})
+    found = limited(database(lock_waits=7.0, longest_lock_wait_s=0.2), statements=blocked)
+    assert found["kind"] == "database_lock" and "7 of 8 sessions" in found["evidence"]
+    assert "UPDATE a waits for UPDATE b" in found["evidence"]
+    assert limited(database(lock_waits=1.0))["kind"] == "unknown"
+
+
+ROWS = [
+    {"id": "1", "share": 0.9, "total_ms": 40_000.0, "calls": 800},
+    {"id": "2", "share": 0.1, "total_ms": 4_000.0, "calls": 9000},
+]
+ADVICE = [{"sql": "CREATE INDEX ON orders (customer);", "statements": [{"id": "1"}]}]
+
+
+def statements(
+    second: float = 16.1, rows: list[dict[str, Any]] = ROWS, advice: list[dict[str, Any]] = ADVICE
+) -> Statements:
+    step = {"source": "postgresql:db", "second": second, "statements": rows}
+    run = {"db": {"source": "postgresql:db", "advice": advice}}
+    return Statements([step], run, {"1": "SELECT * FROM orders WHERE customer = $1", "2": "SELECT 1"})
+
+
+def test_one_statement_that_keeps_the_database_busy_is_named_with_its_index_before_the_cpu_that_it_fills() -> None:
+    full = {
+        "host": {"cpu_share": 0.97, "cpu_cores_used": 1.94},
+        "process:postgres": {"cpu_cores_used": 1.7, "processes": 9},
+    }
+    found = limited({**database(), **full}, statements=statements())
+    assert found["kind"] == "database_statement" and "90% of the time of db" in found["evidence"]
+    assert "4.0 of it under way" in found["evidence"] and "FROM orders" in found["evidence"]
+    assert found["remedy"] == "run CREATE INDEX ON orders (customer);" and found["runner_up"]["kind"] == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (statements(rows=[{**ROWS[0], "total_ms": 900.0}]), database()),  # it runs, and is no burden
+        (statements(rows=[{**ROWS[0], "share": 0.2}]), database()),
+        (statements(second=30.0), database()),  # of another step
+        (statements(), database(lock_waits=7.0)),
+    ],
+)
+def test_a_statement_that_is_cheap_rare_or_waits_itself_is_not_named(given: Statements, told: Values) -> None:
+    assert limited(told, statements=given)["kind"] in ("unknown", "database_lock")
+
+
+def test_a_host_that_others_fill_is_named_after_what_the_target_waits_for() -> None:
+    here = {"host": {"cpu_share": 0.98, "cpu_cores_used": 1.96}, "waits:app": WAITS}
+    found = limited(here)
+    assert found["kind"] == "lock" and found["runner_up"]["where"] == "host, all cores"
+    mine = {**here, "process:app": {"cpu_cores_used": 0.85, "busiest_thread_cores_used": 0.2, "processes": 2}}
+    assert limited(mine)["where"] == "host, all cores"
+
+
+def test_what_was_not_read_in_the_step_is_taken_from_another_overloaded_one() -> None:
+    other = {**BAD, "level": 200}
+    seen: list[Values] = [IDLE, {**IDLE, "waits:app": {}}, {**IDLE, "waits:app": WAITS}]
+    assert limiting_resource(BAD, [LOW, BAD, other], seen, "users")["kind"] == "lock"
+
+
+def test_errors_are_named_with_what_they_were() -> None:
+    found = limited({}, reasons=["40.0% of the requests failed"], error_share=0.4, error_causes={"429": 312})
+    assert found["kind"] == "errors" and "429: 312" in found["evidence"]
+
+
+def test_a_generator_that_could_send_no_more_is_the_limit_and_one_that_was_late_is_not() -> None:
+    busy = generator_health([{**BAD, "generator_share": 0.97}], [{}])
+    limit = limit_of_generator(busy)
+    assert limit is not None and "97% busy" in limit["evidence"]
+    found = limiting_resource(BAD, [LOW, BAD], [IDLE, {**IDLE, "waits:app": WAITS}], "users", generator=limit)
+    assert found["kind"] == "generator" and found["runner_up"]["kind"] == "lock"
+    late = generator_health([{**BAD, "lag_p99_ms": 40.0, "p50_ms": 50.0}], [{}])
+    assert not late["healthy"] and limit_of_generator(late) is None
+
+
+def test_the_next_step_is_the_remedy_of_this_very_limit() -> None:
+    finding = {
+        "limited_by": limited(database(), statements=statements()), "generator": {"remedies": []},
+        "objectives": [], "steps": [],
+    }  # fmt: skip
+    result = {"status": "finished", "good": 95, "bad": 100, "width_goal": 0.1}
+    assert "run CREATE INDEX ON orders (customer);" in " ".join(next_steps(result, finding))

@@ -1,0 +1,154 @@
+"""Sentences of findings as a reader needs them: units, no contradictions, the next step that can still be taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plimsoll.findings.capacity_words import level_words, next_steps
+from plimsoll.findings.generator import generator_health
+from plimsoll.findings.hold_objectives import held_objectives
+from plimsoll.findings.hold_series import HoldSeries, Watched
+from plimsoll.findings.limits import limiting_resource
+from plimsoll.findings.objectives import Wanted, judge_objectives
+from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
+from plimsoll.findings.stability import drift_finding, leak_finding
+from plimsoll.findings.words import time_words
+from plimsoll.report.text import answer_lines
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.stats.wilson import wilson_interval
+
+np = pytest.importorskip("numpy")
+HELD = {"level": 1.0, "measured_from_s": 0.0, "end_s": 100.0}
+
+
+def watched(values_ms: Any, alone_ms: Any = ()) -> Watched:
+    """Values of a held load in turn over the blocks, and those of one user alone."""
+    found = Watched()
+    for block, part in zip(found.blocks, np.array_split(np.asarray(values_ms, float), len(found.blocks)), strict=True):
+        block.add_series(Series.of_trend("t", {}, Histogram.from_values(part)))
+    if len(alone_ms):
+        found.alone.add_series(Series.of_trend("t", {}, Histogram.from_values(np.asarray(alone_ms, float))))
+    found.requests = len(values_ms)
+    return found
+
+
+def series_of(operation: Watched, memory: Any = None) -> HoldSeries:
+    empty = np.array([])
+    return HoldSeries(empty, empty, empty, empty, empty, {"views": operation}, [], memory or {})
+
+
+def test_no_failure_has_an_interval_from_exactly_nothing() -> None:
+    assert wilson_interval(0, 1985).low == 0.0 and wilson_interval(1985, 1985).high == 1.0
+    seen = watched(np.full(1985, 5.0))
+    [one] = held_objectives([Wanted.of({"objective": "error_rate<5%"})], [seen], HELD, "multiple")
+    assert "e-" not in one["words"] and "(95 %: 0 % to 0.19 %)" in one["words"]
+
+
+def test_how_long_a_hold_must_be_is_said_alike_by_the_interval_and_the_next_step() -> None:
+    draw = np.random.default_rng(3)
+    bursts = np.repeat(np.exp(draw.standard_normal(40)), 50) * draw.exponential(20, 2000)
+    seen = watched(bursts)
+    objective = f"p99<{seen.merged.percentile(0.99):.0f}ms"
+    [one] = held_objectives([Wanted.of({"objective": objective})], [seen], HELD, "users")
+    assert one["verdict"] == "undecided" and one["interval"] is None
+    times = int(one["words"].partition("a run about ")[2].split()[0])
+    assert one["times_longer"] == times > 2
+    assert one["needs"].endswith(f"hold the load for about {time_words(100.0 * times)}.")
+
+
+def test_a_load_that_doubles_the_median_is_not_said_to_hardly_show() -> None:
+    alone = np.full(100, 20.0)
+    told = {
+        ratio: slow_or_overloaded(series_of(watched(np.full(400, 20.0 * ratio), alone)), [], True)["answer"]
+        for ratio in (1.1, 1.9, 3.0)
+    }
+    assert told[1.1].startswith("Neither: the load hardly shows")
+    assert told[1.9].startswith("The load shows a little: ") and "1.9 times as long" in told[1.9]
+    assert told[3.0].startswith("The load shows: ")
+
+
+def test_no_response_time_is_said_to_fall_by_more_than_all_of_it() -> None:
+    draw = np.random.default_rng(2)
+    seconds, times = np.arange(60.0), 10 * np.exp(1.5 * np.repeat(draw.standard_normal(15), 4))
+    series = HoldSeries(seconds, times, seconds, seconds, seconds, {}, [], {})
+    found = drift_finding(series)
+    assert found["drift"] is not None and found["drift"]["interval"][0] < -1
+    assert "(99 %: -100 % to +" in found["answer"]
+
+
+def test_memory_that_stays_has_no_sign() -> None:
+    seconds = np.arange(200.0)
+    memory = {"target": (seconds, np.full(200, 4e6) + 100 * (seconds % 2))}
+    answer = leak_finding(series_of(watched([1.0] * 40), memory), None)["answer"]
+    assert "+0 " not in answer and "-0 " not in answer
+
+
+@pytest.mark.parametrize(
+    ("unit", "level", "words"),
+    [
+        ("multiple", 1.0, "at the declared load"),
+        ("multiple", 2.4, "at 2.4 times the declared load"),
+        ("users", 1000.0, "at 1,000 users"),
+        ("vus", 1.0, "at 1 VU:"),
+    ],
+)
+def test_a_late_generator_is_told_with_the_unit_of_its_level(unit: str, level: float, words: str) -> None:
+    step = {"level": level, "lag_p99_ms": 20.0, "p50_ms": 30.0}
+    told = generator_health([step], [{}], unit=unit)
+    assert not told["healthy"] and words in told["reasons"][0]
+    assert "--isolate" in told["remedies"][0]
+    apart = generator_health([step], [{}], unit=unit, kept_apart="on other cores")
+    assert "--isolate" not in apart["remedies"][0] and "something else ran" in apart["remedies"][0]
+
+
+def test_levels_read_as_words() -> None:
+    assert [level_words(1, unit) for unit in ("users", "vus", "multiple")] == ["1 user", "1 VU", "the declared load"]
+    assert level_words(2, "vus") == "2 VUs"
+
+
+def test_what_an_undecided_objective_takes_has_a_unit() -> None:
+    steps = [{"level": 1.0, "measured_from_s": 0.0, "end_s": 2.0}]
+    times = Series.of_trend("http_req_duration", {}, Histogram.from_values(np.full(40, 5.0)))
+    seconds = [Snapshot(second, 1.79e9, 1.0, series=(times,)) for second in range(2)]
+    [one] = judge_objectives([{"objective": "p99<150ms"}], steps, seconds, 1.0, "multiple")
+    assert one["needs"] == "It takes 2,000 samples at the declared load, which is about 1 min there: plimsoll hold."
+
+
+@pytest.mark.parametrize(
+    ("probed", "words"), [({"host": 0.3, "generator": 0.1}, "probe the target's processes"), ({"app": 0.1}, "pools")]
+)
+def test_who_probed_the_target_is_not_told_to_probe_it(probed: dict[str, float], words: str) -> None:
+    result = {"status": "finished", "good": 2.0, "bad": 2.1, "width_goal": 0.1, "steps": []}
+    finding = {
+        "generator": {"remedies": []},
+        "limited_by": {"kind": "unknown"},
+        "objectives": [],
+        "steps": [{"cpu": probed}],
+    }
+    [step] = next_steps(result, finding)
+    assert words in step
+
+
+def test_a_host_that_is_full_at_any_load_is_not_said_to_be_far_from_its_ceiling() -> None:
+    steps = [{"level": 100.0}, {"level": 3806.0}]
+    app = {"cpu_cores_used": 0.19, "processes": 1.0}
+    means = [{"host": {"cpu_share": share}, "process:app": app} for share in (0.95, 0.98)]
+    found = limiting_resource(steps[1], steps, means, "users")
+    assert found["kind"] == "unknown" and "no resource was near" not in found["evidence"]
+    assert "98% busy in the step at 3,806 users, and 95% at 100 users: something else" in found["evidence"]
+    means[0]["host"]["cpu_share"] = 0.3
+    assert limiting_resource(steps[1], steps, means, "users")["kind"] == "cpu"
+
+
+def test_a_number_stays_on_one_line_with_its_unit() -> None:
+    text = answer_lines([{"answer": "It took between 12 ms and 15 min and 3.5 GiB, 95 % of all. " * 20}])
+    starts = {line.split()[0] for line in text.splitlines()[1:]}
+    assert not starts & {"ms", "min", "GiB,", "%"}
+
+
+def test_an_invalid_finding_without_reasons_sends_the_reader_to_the_first() -> None:
+    text = answer_lines([{"valid": False, "invalid_because": ["Late."]}, {"valid": False, "answer": "No drift."}])
+    assert "See the reasons below." in text and "The reasons are with the first answer." in text

@@ -1,0 +1,39 @@
+"""What the probes cost is counted and said where it is too much."""
+
+from __future__ import annotations
+
+import time
+
+from plimsoll.probes.probe_cost import Cost, ProbeCost
+
+
+def test_a_cost_within_the_goal_says_nothing_and_one_above_names_the_dearest() -> None:
+    cheap = Cost(0.5, 100.0, {"host": 0.3, "process:app": 0.2}, 3.0)
+    assert (cheap.cores, cheap.words()) == (0.005, None)
+    dear = Cost(4.0, 100.0, {"host": 1.0, "prometheus:db": 3.0}, 0.0)
+    assert str(dear.words()).startswith(
+        "The probes took 4.0% of a core, more than the 1% that they should; prometheus:db took 75% of it."
+    )
+    assert dear.to_json()["by_source_cpu_s"] == {"host": 1.0, "prometheus:db": 3.0}
+
+
+def test_a_run_too_short_to_tell_says_nothing() -> None:
+    assert Cost(1.0, 2.0, {"host": 1.0}, 0.0).words() is None
+
+
+def test_the_first_question_of_each_probe_is_counted_apart() -> None:
+    class Busy:
+        source = "busy"
+
+    def ask(seconds: float) -> None:
+        with cost.of(Busy()):
+            end = time.thread_time() + seconds
+            while time.thread_time() < end:
+                pass
+
+    cost = ProbeCost([])
+    ask(0.05)
+    assert cost.so_far().cpu_s == 0.0
+    assert cost.so_far().first_s >= 0.05
+    ask(0.01)
+    assert cost.so_far().by_source["busy"] >= 0.01

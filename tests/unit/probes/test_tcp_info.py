@@ -1,0 +1,73 @@
+"""When connections last sent and received: recorded messages of the kernel, and a real pair of sockets."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+import time
+
+import pytest
+
+from plimsoll.probes.tcp_info import ESTABLISHED, LISTENING, connections, read_answer, request
+
+
+def message(inode: int, sent_ms: int, received_ms: int, state: int = ESTABLISHED, remote_port: int = 5432) -> bytes:
+    info = bytearray(104)
+    struct.pack_into("=I", info, 8 + 4 * 9, sent_ms)
+    struct.pack_into("=I", info, 8 + 4 * 11, received_ms)
+    body = struct.pack(
+        "!BBxxHH16s16s12x", socket.AF_INET, state, 40000, remote_port, bytes(16), bytes([10, 0, 0, 2]) + bytes(12)
+    )
+    body += struct.pack("=4xIIII", 3, 17, 0, inode) + struct.pack("=HH", 4 + len(info), 2) + info
+    return struct.pack("=LHHLL", 16 + len(body), 20, 2, 1, 0) + body
+
+
+DONE = struct.pack("=LHHLL", 20, 3, 2, 1, 0) + bytes(4)
+
+
+def test_an_answer_is_read_and_only_of_the_inodes_that_are_wanted() -> None:
+    found: list = []
+    assert not read_answer(message(7, 5, 900) + message(8, 1, 1) + message(9, 400, 20) + DONE, {7, 9}, found)
+    first, second = found
+    assert (first.inode, first.remote, first.received, first.unsent) == ("7", "10.0.0.2:5432", 3, 17)
+    assert first.has_sent_last and not first.has_received_last
+    assert second.has_received_last and not second.has_sent_last
+    more: list = []
+    assert read_answer(message(8, 4, 4), {8}, more)
+    assert not more[0].has_sent_last and not more[0].has_received_last
+
+
+def test_a_listening_socket_has_no_remote_address() -> None:
+    found: list = []
+    read_answer(message(7, 0, 0, LISTENING), {7}, found)
+    assert found[0].remote == "" and found[0].state == LISTENING
+
+
+def test_a_kernel_that_refuses_is_an_error_of_the_system() -> None:
+    with pytest.raises(OSError, match="no sockets"):
+        read_answer(struct.pack("=LHHLLi", 20, 2, 0, 1, 0, -2), set(), [])
+    assert len(request(socket.AF_INET)) == 72
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="netlink is Linux's")
+def test_who_waits_for_an_answer_is_seen_of_a_real_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        accepted, _ = server.accept()
+        with accepted:
+            inodes = {
+                name: str(os.fstat(one.fileno()).st_ino) for name, one in (("client", client), ("server", accepted))
+            }
+            time.sleep(0.05)
+            client.sendall(b"?")
+            accepted.recv(1)
+            seen = {one.inode: one for one in connections(inodes.values()) or []}
+            if not seen:
+                pytest.skip("this kernel tells no sockets")
+            assert seen[inodes["client"]].has_sent_last
+            time.sleep(0.05)
+            accepted.sendall(b"!")
+            client.recv(1)
+            seen = {one.inode: one for one in connections(inodes.values()) or []}
+            assert seen[inodes["client"]].has_received_last

@@ -1,0 +1,112 @@
+"""Change logs and bases of a small tracked resource set that grows while it is read."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from plimsoll.errors import InputError
+from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.reading import reading
+
+PREFIX = "@prefix trs: <http://open-services.net/ns/core/trs#> .\n@prefix ldp: <http://www.w3.org/ns/ldp#> .\n"
+
+
+class TrackedSet:
+    """A set with three events a page; `url` is where it is served."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.kind = "text/turtle"
+        self.url = ""
+
+    def answer(self, path: str) -> str:
+        """The document at that path."""
+        if path.startswith("/base"):
+            page = int(path.partition("?")[2] or 1)
+            members = ", ".join(f"<r{page}{n}>" for n in range(4))
+            following = f"</base?{page + 1}>" if page < 3 else "<http://www.w3.org/1999/02/22-rdf-syntax-ns#nil>"
+            return f"{PREFIX}</base> ldp:contains {members} .\n</base?{page}> a ldp:Page ; ldp:nextPage {following} ."
+        last = int(path.partition("?")[2] or self.events)
+        shown = range(last, max(0, last - 3), -1)
+        changes = [f"<urn:e{n}> a trs:Modification ; trs:changed <r{n}> ; trs:order {10 * n} ." for n in shown]
+        log = "<#log> a trs:ChangeLog" + "".join(f" ; trs:change <urn:e{n}>" for n in shown)
+        if last > 3:
+            log += f" ; trs:previous </trs?{last - 3}>"
+        head = "</trs> a trs:TrackedResourceSet ; trs:base </base> ; trs:changeLog <#log> ." if "?" not in path else ""
+        return "\n".join([PREFIX, head, f"{log} .", *changes])
+
+
+@pytest.fixture
+def tracked() -> Iterator[TrackedSet]:
+    served = TrackedSet()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", served.kind)
+            self.end_headers()
+            self.wfile.write(served.answer(self.path).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    served.url = f"http://127.0.0.1:{server.server_port}"
+    yield served
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_events_are_counted_over_pages_from_the_first_look_on(tracked: TrackedSet) -> None:
+    tracked.events = 5
+    count = reading("trs:/trs", url=tracked.url)
+    assert count() == 0 and count() == 0
+    tracked.events = 7
+    assert count() == 2
+    tracked.events = 20  # five pages on
+    assert count() == 15 and count() == 15
+
+
+def test_an_empty_log_begins_with_its_first_event(tracked: TrackedSet) -> None:
+    count = reading(f"trs:{tracked.url}/trs")
+    assert count() == 0
+    tracked.events = 2
+    assert count() == 2
+
+
+def test_members_of_the_base_are_counted_over_its_pages(tracked: TrackedSet) -> None:
+    assert reading(f"trs-base:{tracked.url}/trs")() == 12
+
+
+def test_what_is_no_tracked_resource_set_is_data_and_says_so(tracked: TrackedSet) -> None:
+    with pytest.raises(ProbeUnavailable, match="no change log"):
+        reading(f"trs:{tracked.url}/base")()
+    with pytest.raises(ProbeUnavailable, match="names no trs:base"):
+        reading(f"trs-base:{tracked.url}/base")()
+    tracked.kind = "application/rdf+xml"
+    with pytest.raises(ProbeUnavailable, match=r"is no application/rdf\+xml that can be read"):
+        reading(f"trs:{tracked.url}/trs")()
+    tracked.kind = "text/html"
+    with pytest.raises(ProbeUnavailable, match="is text/html, not RDF"):
+        reading(f"trs:{tracked.url}/trs")()
+    with pytest.raises(ProbeUnavailable, match="cannot be read"):
+        reading("trs:http://127.0.0.1:9/trs")()
+    with pytest.raises(InputError, match="is no URL"):
+        reading("trs:somewhere")
+
+
+def test_more_pages_than_can_be_followed_are_told(tracked: TrackedSet) -> None:
+    count = reading(f"trs:{tracked.url}/trs")
+    count()
+    tracked.events = 1000
+    with pytest.raises(ProbeUnavailable, match="the older ones are not counted"):
+        count()
+    tracked.events = 1002
+    assert count() == 50 * 3 + 2

@@ -1,0 +1,73 @@
+"""The reading that minutes.jsonl must agree with: every line parsed whole by the JSON library, nothing merged."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plimsoll.report import run_evidence
+from plimsoll.report.html import render
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.minute_blocks import Merged
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.snapshot import Series, Snapshot
+
+
+class SlowReader(RunReader):
+    """A RunReader that reads seconds from series.jsonl alone, one by one."""
+
+    def snapshots(
+        self, from_s: float | None = None, to_s: float | None = None, *, metrics: Iterable[str] | None = None
+    ) -> Iterator[Snapshot]:
+        wanted = None if metrics is None else frozenset(metrics)
+        if not hasattr(self, "_lines"):
+            text = (self.path / "series.jsonl").read_text(encoding="utf-8")
+            self._lines = [json.loads(line) for line in text.split("\n")[:-1]]
+        for data in self._lines:
+            if (from_s is None or data["second"] >= from_s) and (to_s is None or data["second"] < to_s):
+                kept = [one for one in data["series"] if wanted is None or one["metric"] in wanted]
+                yield Snapshot.from_json(data | {"series": kept})
+
+    def whole_seconds(self, metrics: Iterable[str], *, with_buckets: bool = True) -> Iterator[Snapshot]:
+        return self.snapshots(metrics=metrics)
+
+    def merged(self, metrics: Iterable[str], *cuts: tuple[Iterable[float], Sequence[str]]) -> Iterator[Merged]:
+        for one in self.snapshots(metrics=metrics):
+            yield from (Merged(one.second, one.series, cut) for cut in range(len(cuts)))
+
+
+def plain(snapshot: Snapshot) -> tuple[Snapshot, tuple[Series, ...]]:
+    """A second and its series with buckets as pairs, to compare; the load alone, as its series come beside it."""
+    pairs = [tuple(map(tuple, np.asarray(one.buckets, dtype=int).reshape(-1, 2).tolist())) for one in snapshot.series]
+    series = tuple(replace(one, buckets=each) for one, each in zip(snapshot.series, pairs, strict=True))
+    return replace(snapshot, series=()), series
+
+
+def report_of(path: Path, reader: type[RunReader], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, str]:
+    """What the report knows of a run, findings included, as plain data, and its page with numbers of nine digits; read
+    by that reader."""
+    with monkeypatch.context() as patched:
+        patched.setattr(run_evidence, "RunReader", reader)
+        run = run_evidence.read_run(path)
+        page = re.sub(r"\d+\.\d{6,}(e-?\d+)?", lambda number: f"{float(number[0]):.9g}", render(run))
+        return _plain(run), page
+
+
+def _plain(data: Any) -> Any:
+    """Plain data, with numbers that may differ in their last digits, as sums do by the order of adding."""
+    if isinstance(data, Histogram):
+        return [data.buckets(), data.min, data.max, _plain(data.sum)]
+    if hasattr(data, "__dataclass_fields__"):
+        return {name: _plain(getattr(data, name)) for name in data.__dataclass_fields__}
+    if isinstance(data, dict):
+        return [(key, _plain(value)) for key, value in data.items()]
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return pytest.approx(data, rel=1e-12, abs=0) if isinstance(data, float) and np.isfinite(data) else data

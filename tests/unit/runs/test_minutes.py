@@ -1,0 +1,307 @@
+"""What is read from minutes.jsonl is what series.jsonl says, wherever the one ends and the other goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from slow_reader import SlowReader, plain
+
+from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot, minute_blocks, minutes
+from plimsoll.runs.minutes import KEPT_TRENDS, MinuteWriter, column
+from plimsoll.study.secrets import Redactor
+
+WRITER = Path(__file__).with_name("writing_process.py")
+TAGS = (
+    {"scenario": "one", "name": "/", "status": "200"},
+    {"scenario": "one", "name": "/", "status": "500"},
+    {"scenario": "zwei", "name": 'a "metrics":[{"metric":"http_reqs"'},
+    {},
+)
+AWKWARD = (
+    [0.0, 0.0, 3.0],
+    [-2.5, -0.001, 0.0, 7.0],
+    [1e-300, 1e300],
+    [5.0] * 300,
+    list(np.random.default_rng(1).lognormal(3, 1, 200)),
+)
+METRICS = ("http_req_response_time", "http_req_duration", "http_req_failed", "http_reqs", "level_seen")
+
+
+def second_of(draw: random.Random, second: int) -> Snapshot:
+    """A second with any of the series in any order."""
+    series: list[Series] = []
+    for tags in draw.sample(TAGS, draw.randint(0, len(TAGS))):
+        for metric in ("http_req_response_time", "http_req_waiting", "http_req_duration"):
+            series.append(Series.of_trend(metric, tags, Histogram.from_values(draw.choice(AWKWARD))))
+        series.append(Series("http_req_failed", "rate", tags, passes=draw.randint(0, 3), total=200))
+        series.append(Series("http_reqs", "counter", tags, value=draw.choice([200, 0.1, None])))
+    series.append(Series("level_seen", "gauge", {}, value=2.0, min=draw.choice([None, 1.0]), max=3))
+    if draw.random() < 0.2:
+        series.append(Series.of_trend("http_req_response_time", {"name": "empty"}, Histogram()))
+        series.append(Series("http_req_duration", "trend", {}, 2**40, 1.5, None, None, ((5, 2**40 - 1), (9, 1))))
+    draw.shuffle(series)
+    generator = {"cpu_s": draw.random(), **({"threads": 2} if draw.random() < 0.5 else {})}
+    return Snapshot(second, 1e9 + second, 50.0, planned=draw.randint(0, 9), series=tuple(series), generator=generator)
+
+
+def written(folder: Path, seconds: int, seed: int = 1, **facts: Any) -> RunWriter:
+    draw = random.Random(seed)
+    writer = RunWriter.create(folder, RunFacts("hold", t0_unix=1e9, **facts), tables=False, redactor=Redactor())
+    second = -1
+    for _ in range(seconds):
+        second += draw.choice([1, 1, 1, 4])
+        writer.append_snapshot(second_of(draw, second))
+    return writer
+
+
+def blocks(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (path / "minutes.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def sums(pieces: Iterator[Any], edges: list[float], tags: tuple[str, ...]) -> dict[Any, list[Any]]:
+    """Of whatever pieces, per stretch, metric and tags: count, sum, min, max, buckets, passes, total, value."""
+    found: dict[Any, Any] = {}
+    for piece in pieces:
+        stretch = sum(edge <= piece.from_s for edge in edges)
+        for one in piece.series:
+            if one.kind == "gauge":
+                continue
+            key = (stretch, one.metric, *((name, one.tags.get(name)) for name in tags))
+            histogram, counts, numbers = found.setdefault(key, (Histogram(), [0, 0], [0.0, 0.0]))
+            histogram.add_series(one)
+            counts[0] += one.passes or 0
+            counts[1] += one.total or 0
+            numbers[0] += one.value or 0.0
+            numbers[1] += one.sum if one.count else 0.0
+    return {
+        key: [histogram.buckets(), histogram.min, histogram.max, *counts, *(pytest.approx(one) for one in numbers)]
+        for key, (histogram, counts, numbers) in found.items()
+    }
+
+
+def check(path: Path) -> None:
+    """All ways of reading the run agree with the slow one."""
+    fast, slow = RunReader(path), SlowReader(path)
+    for metrics in ((), ("http_req_failed",), METRICS, ("http_req_waiting", "http_reqs"), ("none",)):
+        assert list(map(plain, fast.snapshots(metrics=metrics))) == list(map(plain, slow.snapshots(metrics=metrics)))
+    last = max((one.second for one in slow.snapshots()), default=0)
+    for edges in ([], [0, 7.5, 20, last / 2], list(range(last + 2))):
+        for tags in ((), ("scenario", "name", "status")):
+            merged = sums(fast.merged(METRICS, (edges, tags)), edges, tags)
+            assert merged == sums(slow.merged(METRICS, (edges, tags)), edges, tags)
+    whole = [minute_blocks.Merged(one.second, one.series) for one in fast.whole_seconds(METRICS)]
+    every: list[float] = list(range(last + 2))
+    assert sums(iter(whole), every, ()) == sums(slow.merged(METRICS, ((), ())), every, ())
+    for bare, full in zip(fast.whole_seconds(METRICS, with_buckets=False), fast.whole_seconds(METRICS), strict=True):
+        for one, other in zip(bare.series, full.series, strict=True):
+            assert (one.metric, one.count, one.sum, one.passes) == (other.metric, other.count, other.sum, other.passes)
+    assert [one.second for one in fast.whole_seconds(())] == [one.second for one in slow.snapshots()]
+    for from_s, to_s in ((3, 40), (last / 2, None), (None, 5), (last + 1, None)):
+        some = list(map(plain, fast.snapshots(from_s, to_s, metrics=METRICS)))
+        assert some == list(map(plain, slow.snapshots(from_s, to_s, metrics=METRICS)))
+
+
+@pytest.fixture(autouse=True)
+def short_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minutes, "SECONDS", 10)
+    monkeypatch.setattr(minute_blocks, "SECONDS", 10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_says_the_same_from_its_minutes_and_from_its_lines(tmp_path: Path, seed: int) -> None:
+    writer = written(tmp_path, 45, seed)
+    check(writer.path)
+    writer.finish()
+    check(writer.path)
+    assert [len(block["load"]) for block in blocks(writer.path)] == [10, 10, 10, 10, 5]
+    assert blocks(writer.path)[-1]["to_byte"] == (writer.path / "series.jsonl").stat().st_size
+
+
+def test_a_run_shorter_than_a_minute_has_lines_alone_and_so_has_an_older_run(tmp_path: Path) -> None:
+    writer = written(tmp_path, 9)
+    writer.finish()
+    assert not (writer.path / "minutes.jsonl").exists()
+    check(writer.path)
+    older = written(tmp_path, 45)
+    older.finish()
+    (older.path / "minutes.jsonl").unlink()
+    check(older.path)
+
+
+@pytest.mark.parametrize("cut", [1, 5, 400, 3_000, 9_000])
+def test_a_writer_that_was_killed_in_the_middle_of_a_block_leaves_the_lines(tmp_path: Path, cut: int) -> None:
+    writer = written(tmp_path, 45)
+    writer.finish()
+    file = writer.path / "minutes.jsonl"
+    file.write_bytes(file.read_bytes()[:-cut])
+    check(writer.path)
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_a_killed_process_leaves_minutes_that_agree_with_its_lines(tmp_path: Path, attempt: int) -> None:
+    with subprocess.Popen([sys.executable, str(WRITER), str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        path = Path(process.stdout.readline().strip())
+        minutes_file = path / "minutes.jsonl"
+        try:
+            while not minutes_file.exists() or minutes_file.read_bytes().count(b"\n") < 2 + attempt:
+                assert process.poll() is None
+        finally:
+            process.send_signal(signal.SIGKILL)
+    lines = path / "series.jsonl"
+    lines.write_bytes(lines.read_bytes()[: lines.read_bytes().rfind(b"\n") + 1])
+    assert RunReader(path).state == "killed"
+    check(path)
+
+
+def test_a_run_that_goes_on_after_it_was_killed_is_whole(tmp_path: Path) -> None:
+    cut = written(tmp_path, 25)
+    for file in (cut._series, cut._resources, cut._events):
+        file.close()
+    with (cut.path / "series.jsonl").open("a") as file:
+        file.write('{"second": 99, "ser')
+    with (cut.path / "minutes.jsonl").open("a") as file:
+        file.write('{"version": 1, "from')
+    draw = random.Random(5)
+    assert cut._minutes._file is not None
+    cut._minutes._file.close()
+    with RunWriter.reopen(cut.path, redactor=Redactor()) as writer:
+        for second in range(200, 225):
+            writer.append_snapshot(second_of(draw, second))
+    check(cut.path)
+    covered = [(block["load"][0]["second"], len(block["load"])) for block in blocks(cut.path)]
+    assert len(covered) == 5 and covered[2:] == [(200, 10), (210, 10), (220, 5)]
+
+
+@pytest.mark.parametrize("left", [0.0, 0.3, 0.77])
+def test_blocks_of_lines_that_were_lost_with_the_power_do_not_count(tmp_path: Path, left: float) -> None:
+    writer = written(tmp_path, 45)
+    writer.finish()
+    lines = writer.path / "series.jsonl"
+    kept = lines.read_bytes()[: int(left * lines.stat().st_size)]
+    lines.write_bytes(kept[: kept.rfind(b"\n") + 1])
+    check(writer.path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace('"version":1', '"version":2'),
+        lambda text: text.replace('"kind":"trend"', '"kind":"cloud"'),
+        lambda text: text.replace(":eA", ":eB"),
+        lambda text: text.replace('"sizes":"u', '"sizes":"x'),
+        lambda text: "[1]\n{}\nnonsense\n" + text,
+        lambda text: text + text,
+        lambda text: "".join(reversed(text.splitlines(keepends=True))),
+    ],
+    ids=["version", "kind", "bytes", "type", "foreign lines", "twice", "order"],
+)
+def test_blocks_that_are_none_are_passed_over(tmp_path: Path, damage: Any) -> None:
+    writer = written(tmp_path, 45)
+    writer.finish()
+    file = writer.path / "minutes.jsonl"
+    text = file.read_text(encoding="utf-8")
+    assert damage(text) != text
+    file.write_text(damage(text), encoding="utf-8")
+    check(writer.path)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"metric": "http_req_duration", "kind": "trend", "count": 1, "buckets": [[9, 1], [5, 1]]},
+        {"metric": "http_req_duration", "kind": "trend", "count": 1, "sum": float("inf"), "buckets": [[5, 1]]},
+        {"metric": "http_req_duration", "kind": "trend", "count": 0, "buckets": [[5, 1]]},
+        {"metric": "http_req_duration", "kind": "trend", "count": 1, "buckets": [[5, 1.5]]},
+        {"metric": "http_req_duration", "kind": "cloud"},
+    ],
+)
+def test_a_second_that_does_not_fit_stays_in_the_lines_alone(tmp_path: Path, odd: dict[str, Any]) -> None:
+    writer = written(tmp_path, 12)
+    second = second_of(random.Random(2), 100).to_json()
+    writer.append_snapshot(second | {"series": [*second["series"], odd]})
+    draw = random.Random(3)
+    for after in range(101, 125):
+        writer.append_snapshot(second_of(draw, after))
+    writer.finish()
+    series = [json.loads(line) for line in (writer.path / "series.jsonl").read_text().splitlines()]
+    assert len(series) == 37
+    covered = [one["second"] for block in blocks(writer.path) for one in block["load"]]
+    assert 100 not in covered and 120 in covered
+
+
+def test_a_second_that_comes_again_begins_a_block_of_its_own(tmp_path: Path) -> None:
+    writer = MinuteWriter(tmp_path / "minutes.jsonl")
+    for place, second in enumerate([0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]):
+        writer.add(Snapshot(second).to_json(), place, place + 1)
+    writer.close()
+    [block] = [json.loads(line) for line in (tmp_path / "minutes.jsonl").read_text().splitlines()]
+    assert (block["from_byte"], block["to_byte"]) == (3, 13)
+
+
+def test_only_the_trends_that_answers_need_are_kept(tmp_path: Path) -> None:
+    writer = written(tmp_path, 10)
+    [block] = blocks(writer.path)
+    trends = {one["metric"] for one in block["metrics"] if one["kind"] == "trend"}
+    assert block["left_out"] == ["http_req_waiting"] and trends <= KEPT_TRENDS
+    assert {one["metric"] for one in block["metrics"]} == set(METRICS)
+
+
+@pytest.mark.parametrize("values", [[], [0], [255], [256], [2**16], [2**31, 2**32], [2**63], [0, 2**64 - 1, 7]])
+def test_whole_numbers_take_the_smallest_type_and_come_back(values: list[int]) -> None:
+    text = column(values)
+    most = max(values, default=0)
+    assert text.startswith(f"u{next(size for size in (1, 2, 4, 8) if most < 256**size)}:")
+    assert minute_blocks._column(text).tolist() == values
+
+
+def test_a_number_below_zero_or_with_a_fraction_is_no_whole_number() -> None:
+    with pytest.raises(OverflowError):
+        column([-1])
+    with pytest.raises(TypeError):
+        column([1.5])  # type: ignore[list-item]
+
+
+def test_a_block_is_full_when_it_has_many_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minutes, "MOST_BUCKETS", 500)
+    monkeypatch.setattr(minute_blocks, "MOST_BUCKETS", 500)
+    writer = written(tmp_path, 30)
+    writer.finish()
+    assert len(blocks(writer.path)) > 6
+    check(writer.path)
+
+
+@pytest.mark.parametrize("cells", [0, 40, 4_000])
+def test_wide_spreads_of_values_are_merged_in_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: int
+) -> None:
+    monkeypatch.setattr(minute_blocks, "_MOST_CELLS", cells)
+    writer = written(tmp_path, 30)
+    writer.finish()
+    check(writer.path)
+
+
+def test_memory_of_reading_does_not_grow_with_the_length_of_the_run(tmp_path: Path) -> None:
+    peaks = []
+    for length in (60, 360):
+        writer = written(tmp_path, length)
+        writer.finish()
+        reader = RunReader(writer.path)
+        tracemalloc.start()
+        for _ in reader.merged(METRICS, (range(0, 2_000, 30), ("scenario", "name")), ((), ())):
+            pass
+        for _ in reader.whole_seconds(METRICS):
+            pass
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]

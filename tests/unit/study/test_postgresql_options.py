@@ -1,0 +1,86 @@
+"""The database of a study: forms of its DSN, where it comes from, and its secrets."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.study import Probes, Redactor, parse_study
+from plimsoll.study.databases import with_flags
+from plimsoll.study.postgresql import PostgresqlOptions, is_dsn, secrets_of_dsn
+
+STUDY = """\
+workload: {script: script.js, operations: [{name: a, per_user_hour: 1}]}
+probes: {postgresql: DATABASES}
+"""
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    ["env:PG_DSN", "postgresql://app@db:5432/shop", "postgres:///shop?host=/run/pg", "host=db dbname=shop user=app",
+     "host=db password='with space' dbname=shop", "service=shop"],
+)  # fmt: skip
+def test_a_dsn_has_one_of_three_forms(dsn: str):
+    assert is_dsn(dsn)
+    assert PostgresqlOptions(dsn=dsn).dsn == dsn
+
+
+@pytest.mark.parametrize(
+    "dsn", ["", "db", "env:", "env:NOT A NAME", "mysql://u:p4ssw0rd@h/d", "postgresql://a b", "host="]
+)
+def test_another_text_is_a_mistake_that_is_not_repeated(dsn: str):
+    with pytest.raises(InputErrors) as told:
+        parse_study(STUDY.replace("DATABASES", f"[{{dsn: '{dsn}'}}]"))
+    assert "probes.postgresql[0].dsn" in str(told.value)
+    assert "this is no DSN of PostgreSQL. Write env:NAME" in str(told.value)
+    assert "p4ssw0rd" not in str(told.value)
+
+
+def test_two_databases_of_one_label_are_a_mistake():
+    with pytest.raises(InputErrors, match="'db' is there twice"):
+        parse_study(STUDY.replace("DATABASES", "[{dsn: 'env:A'}, {dsn: 'env:B'}]"))
+
+
+def test_a_variable_of_the_environment_gives_the_dsn():
+    options = PostgresqlOptions(dsn="env:PG_DSN")
+    assert options.resolved({"PG_DSN": "postgresql://h/d"}) == "postgresql://h/d"
+    with pytest.raises(InputError, match="there is no environment variable PG_DSN"):
+        options.resolved({}, key="probes.postgresql[0].dsn")
+    with pytest.raises(InputError, match="holds no DSN"):
+        options.resolved({"PG_DSN": "s3cret"})
+
+
+@pytest.mark.parametrize(
+    ("dsn", "password"),
+    [
+        ("postgresql://app:s3cr3t-word@db/shop", "s3cr3t-word"),
+        ("postgresql://app:s3cr3t%40word@db/shop", "s3cr3t@word"),
+        ("postgresql://app:s3cr3t@word@db/shop", "s3cr3t@word"),
+        ("host=db password=s3cr3t-word user=app", "s3cr3t-word"),
+        (r"host=db password='s3cr3t \'word' user=app", "s3cr3t 'word"),
+        ("postgresql://db/shop?user=app&password=s3cr3t-word", "s3cr3t-word"),
+    ],
+)
+def test_the_password_is_hidden_wherever_it_appears(dsn: str, password: str):
+    redactor = Redactor(secrets_of_dsn(dsn))
+    assert password not in redactor.text(f"connecting with {password} failed: {dsn}")
+
+
+def test_the_flag_names_databases_beside_those_of_the_study():
+    found = with_flags(Probes(), ["postgresql=env:A", "mysql=env:C", "postgresql=host=h dbname=d"])
+    assert [(one.dsn, one.label) for one in found.postgresql] == [("env:A", "db"), ("host=h dbname=d", "db2")]
+    assert [(one.dsn, one.label) for one in found.mysql] == [("env:C", "db")]
+    assert with_flags(found, ["postgresql=env:B"]).postgresql[-1].label == "db3"
+
+
+@pytest.mark.parametrize(
+    "flag", ["mysql=p4ssw0rd", "mysql=host=x", "postgresql", "postgresql=p4ssw0rd", "env:A", "oracle=env:A"]
+)
+def test_another_flag_is_a_mistake_that_repeats_no_secret(flag: str):
+    with pytest.raises(InputError, match="--probe") as told:
+        with_flags(Probes(), [flag])
+    assert "p4ssw0rd" not in str(told.value)
+
+
+def test_a_dsn_without_a_password_has_no_secret():
+    assert list(secrets_of_dsn("postgresql://app@db/shop")) == []
