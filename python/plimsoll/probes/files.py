@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
+from plimsoll.probes.resting import Rest
+from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.study.files import FilesOptions
 
 COST_SHARE = 0.005
@@ -21,7 +23,7 @@ _BLOCK = 512
 _WAL = "-wal"
 
 
-class FilesProbe:
+class FilesProbe(ToldNotes):
     """Values of "files:<label>": size_bytes (allocated on disk) and files (count); of a file with a write-ahead log
     beside it wal_bytes, which size_bytes includes. Made for Beside. ProbeUnavailable if the path is gone."""
 
@@ -32,26 +34,17 @@ class FilesProbe:
         clock: Clock = time.monotonic,
         cpu_clock: Clock = time.thread_time,
     ) -> None:
+        super().__init__()
         self.source = f"files:{options.label}"
         self._path = str(directory / options.path)
-        self._clock, self._cpu_clock = clock, cpu_clock
-        self._next_s = 0.0
-        self._notes: list[str] = []
-        self._told: set[str] = set()
-
-    def take_notes(self) -> list[str]:
-        """Folders that may not be read, and that there are too many files."""
-        notes, self._notes = self._notes, []
-        return notes
+        self._rest = Rest(COST_SHARE, clock, cpu_clock)
 
     def observe(self) -> Sequence[Observation]:
         """The size now; nothing where it was counted a moment ago at some cost."""
-        now = self._clock()
-        if now < self._next_s:
+        if not self._rest.is_over():
             return ()
-        began = self._cpu_clock()
         values = self._measure()
-        self._next_s = now + (self._cpu_clock() - began) / COST_SHARE
+        self._rest.begin()
         return [Observation(self.source, values)]
 
     def _measure(self) -> dict[str, float]:
@@ -80,7 +73,7 @@ class FilesProbe:
             try:
                 entries = list(os.scandir(folder))
             except OSError as error:
-                self._tell(folder, f"{folder} cannot be read ({error.strerror}); what is below it is not counted.")
+                self._tell_once(folder, f"{folder} cannot be read ({error.strerror}); what is below it is not counted.")
                 continue
             for entry in entries:
                 try:
@@ -95,11 +88,6 @@ class FilesProbe:
                     files += 1
                     size += about.st_blocks * _BLOCK
                 if files >= MOST_FILES:
-                    self._tell("many", f"{self._path} has more than {MOST_FILES:,} files; that many are counted.")
+                    self._tell_once("many", f"{self._path} has more than {MOST_FILES:,} files; that many are counted.")
                     return size, files
         return size, files
-
-    def _tell(self, what: str, words: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
-            self._notes.append(words)

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from plimsoll.probes.clock_offset import ClockOffset
 from plimsoll.probes.http_page import HttpPage
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
+from plimsoll.probes.told_notes import ToldNotes
 
 _EARLY_S = 0.1  # the sampler's second is not exact
 _NO_BOUND_S = 1e6
 
 
-class HttpSource(ABC):
+class HttpSource(ToldNotes, ABC):
     """An observer that asks `page`; made for Beside.
 
     It asks every `every_s` seconds; None: each time that it is observed. `host` is whose clock its answers tell.
@@ -24,13 +25,12 @@ class HttpSource(ABC):
     def __init__(
         self, source: str, page: HttpPage, host: str, every_s: float | None = None, clock: Clock = time.monotonic
     ) -> None:
+        super().__init__()
         self.source = source
         self.clock_offset = ClockOffset(host)
         self._page = page
         self._every_s, self._clock, self._due = every_s, clock, -math.inf
         self._failed: ProbeUnavailable | None = None
-        self._notes: list[str] = []
-        self._told: set[str] = set()
 
     @abstractmethod
     def _ask(self) -> list[Observation]:
@@ -52,11 +52,6 @@ class HttpSource(ABC):
         self._failed = None
         return found
 
-    def take_notes(self) -> list[str]:
-        """What a reader of the run should know, a clock that is off included; then forgotten."""
-        notes, self._notes = self._notes, []
-        return notes
-
     def interrupt(self) -> None:
         """Give up the answer that is awaited."""
         self._page.interrupt()
@@ -64,11 +59,6 @@ class HttpSource(ABC):
     def close(self) -> None:
         """Close the connection."""
         self._page.close()
-
-    def _tell_once(self, what: str, words: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
-            self._notes.append(words)
 
     def _clock_observation(self, at_unix: float | None = None) -> list[Observation]:
         """The offset of the host's clock, noted as well, when it is first seen or changed; else nothing."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 
 from plimsoll.probes.finding_processes import find_roots
+from plimsoll.probes.kernel_files import text
 from plimsoll.probes.probe import Clock
 from plimsoll.study.models import ProcessSelector
 
@@ -22,59 +24,71 @@ class Rest:
     def __init__(self, share: float, clock: Clock = time.monotonic, cpu_clock: Clock = time.thread_time) -> None:
         self._share, self._clock, self._cpu_clock = share, clock, cpu_clock
         self._until = -1.0
-        self._now, self._began_cpu_s = 0.0, 0.0
+        self._began_s, self._began_cpu_s = 0.0, 0.0
 
     def is_over(self) -> bool:
-        """Whether it is time to look; the time of the look begins now."""
-        self._now = self._clock()
-        self.begin_anew()
-        return self._now >= self._until
+        """Whether it is time to look; a look begins with this call."""
+        self._began_s = self._clock()
+        self.forget_cost()
+        return self._began_s >= self._until
 
-    def begin_anew(self) -> None:
-        """What was spent so far does not count: it is dear and rare."""
+    def forget_cost(self) -> None:
+        """What the look has cost so far does not count: it was dear, and is rare."""
         self._began_cpu_s = self._cpu_clock()
 
-    def looked(self) -> None:
-        """The look is over."""
-        self._until = self._now + (self._cpu_clock() - self._began_cpu_s) / self._share
-
-    @property
-    def now(self) -> float:
-        """When the look began."""
-        return self._now
+    def begin(self) -> None:
+        """The look is over, and by its cost the rest after it is set."""
+        self._until = self._began_s + (self._cpu_clock() - self._began_cpu_s) / self._share
 
 
 class RestingProbe(ABC):
-    """A probe of a process that rests after a dear look. `root`: of the file system with /proc."""
+    """A probe of a process and its children that rests after a dear look. `root`: of the file system with /proc."""
+
+    kind: ClassVar[str]
 
     def __init__(
         self,
-        kind: str,
         selector: ProcessSelector,
         clock: Clock = time.monotonic,
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
         root: Path = Path("/"),
         cpu_clock: Clock = time.thread_time,
     ) -> None:
-        self.source = f"{kind}:{selector.label}"
-        self._selector, self._find, self._root = selector, find, root
+        self.source = f"{self.kind}:{selector.label}"
+        self._selector, self._find, self._root, self._clock = selector, find, root, clock
         self._rest = Rest(MOST_SHARE, clock, cpu_clock)
         self._roots: list[psutil.Process] = []
 
     @abstractmethod
-    def _look(self) -> dict[str, float]:
-        """The values now, of the processes `_roots`; calls `_rest.looked()`. ProbeUnavailable if they cannot be read."""
+    def _look(self, pids: list[int]) -> dict[str, float]:
+        """The values now, of these processes. ProbeUnavailable if they may not be read."""
 
     def take_notes(self) -> list[str]:
         """None: the process probe tells of restarts."""
         return []
 
     def sample(self) -> dict[str, float]:
-        """Values now, none in a second that is left out; see the class. ProbeUnavailable if the process is gone or
-        what it has may not be read."""
+        """Values now, none in a second that is left out; see the class. ProbeUnavailable if the process is gone or may
+        not be read."""
         if not self._rest.is_over():
             return {}
         if not self._roots or not all(root.is_running() for root in self._roots):
             self._roots = self._find(self._selector)
-            self._rest.begin_anew()
-        return self._look()
+            self._rest.forget_cost()
+        values = self._look(process_tree(self._root, [root.pid for root in self._roots]))
+        self._rest.begin()
+        return values
+
+
+def process_tree(root: Path, pids: Iterable[int]) -> list[int]:
+    """Processes with all their children (/proc/PID/task/TID/children, proc(5))."""
+    found: list[int] = []
+    left = list(pids)
+    while left:
+        pid = left.pop()
+        if pid in found:
+            continue
+        found.append(pid)
+        for children in (root / "proc" / str(pid) / "task").glob("*/children"):
+            left += [int(word) for word in text(children).split()]
+    return found

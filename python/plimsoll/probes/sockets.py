@@ -18,17 +18,17 @@ import psutil
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.kernel_files import readable_address, text
 from plimsoll.probes.probe import Clock, ProbeUnavailable
+from plimsoll.probes.resting import RestingProbe
 from plimsoll.probes.tcp_info import LISTENING, Connection, connections
 from plimsoll.study.models import ProcessSelector
 
-MOST_SHARE = 0.003
 MOST_REMOTES = 8
 # Columns of /proc/net/tcp (proc(5)): addresses with ports, state, queues tx:rx, inode.
 _LOCAL, _REMOTE, _STATE, _QUEUES, _INODE = 1, 2, 3, 4, 9
 _ESTABLISHED, _LISTENING = "01", "0A"
 
 
-class SocketsProbe:
+class SocketsProbe(RestingProbe):
     """Values: accept_queue (connections that the kernel has made and the process has not yet accepted), connections_in
     (to its listening ports), connections_sending (of these, with a part of an answer that the other side has not
     acknowledged), requests_inside and requests_answered (of these, that received last and that sent last),
@@ -37,6 +37,8 @@ class SocketsProbe:
     Sockets of its children count. Who was last is not known of a process in another network namespace, nor where both
     happened in one tick of the kernel's clock: compare the two numbers.
     """
+
+    kind = "sockets"
 
     def __init__(
         self,
@@ -47,31 +49,14 @@ class SocketsProbe:
         cpu_clock: Clock = time.thread_time,
         ask: Callable[[set[str]], list[Connection] | None] = connections,
     ) -> None:
-        self.source = f"sockets:{selector.label}"
-        self._selector, self._clock, self._cpu_clock = selector, clock, cpu_clock
-        self._find, self._root, self._ask = find, root, ask
-        self._roots: list[psutil.Process] = []
-        self._rest_until = -1.0
+        super().__init__(selector, clock, find, root, cpu_clock)
+        self._ask = ask
 
-    def take_notes(self) -> list[str]:
-        """None: the process probe tells of restarts."""
-        return []
-
-    def sample(self) -> dict[str, float]:
-        """Values now, none in a second that is left out; see the class. ProbeUnavailable if the process is gone or its
-        sockets may not be read."""
-        now, began_cpu_s = self._clock(), self._cpu_clock()
-        if now < self._rest_until:
-            return {}
-        if not self._roots or not all(root.is_running() for root in self._roots):
-            self._roots = self._find(self._selector)
-            began_cpu_s = self._cpu_clock()  # finding them is dear and rare
-        inodes = _inodes(self._root, process_tree(self._root, [root.pid for root in self._roots]))
+    def _look(self, pids: list[int]) -> dict[str, float]:
+        inodes = _inodes(self._root, pids)
         if inodes is None:
             raise ProbeUnavailable(f"{self._selector.label}: its sockets may not be read. Run as the target's user.")
-        values = _values([one for one in self._sockets(inodes) if one.inode in inodes])
-        self._rest_until = now + (self._cpu_clock() - began_cpu_s) / MOST_SHARE
-        return values
+        return _values([one for one in self._sockets(inodes) if one.inode in inodes])
 
     def _sockets(self, inodes: set[str]) -> list[Connection]:
         """In the process's network namespace, from the kernel or, where it does not tell, from its tables."""
@@ -80,20 +65,6 @@ class SocketsProbe:
             return _of_tables(other)
         told = self._ask(inodes) if self._root == Path("/") else None
         return told if told is not None else _of_tables(self._root / "proc/net")
-
-
-def process_tree(root: Path, pids: Iterable[int]) -> list[int]:
-    """Processes with all their children (/proc/PID/task/TID/children, proc(5))."""
-    found: list[int] = []
-    left = list(pids)
-    while left:
-        pid = left.pop()
-        if pid in found:
-            continue
-        found.append(pid)
-        for children in (root / "proc" / str(pid) / "task").glob("*/children"):
-            left += [int(word) for word in text(children).split()]
-    return found
 
 
 def _inodes(root: Path, pids: Iterable[int]) -> set[str] | None:

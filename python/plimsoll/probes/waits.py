@@ -18,10 +18,9 @@ import psutil
 
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import Clock, ProbeUnavailable
-from plimsoll.probes.sockets import process_tree
+from plimsoll.probes.resting import RestingProbe
 from plimsoll.study.models import ProcessSelector
 
-MOST_SHARE = 0.003
 MOST_THREADS = 500
 # Words in the names of the kernel's functions; the first that fits counts.
 _PLACES = (
@@ -32,12 +31,14 @@ _PLACES = (
 )  # fmt: skip
 
 
-class WaitsProbe:
+class WaitsProbe(RestingProbe):
     """Values: threads_seen, and of these threads_on_locks (futexes, semaphores and file locks), threads_on_disk and
     threads_on_timers (that sleep for a set time); busiest_thread_ready_share, the greatest share of the time since the
-    last sample in which one thread ran or waited for a core. At most MOST_THREADS are looked at, children's too; a
-    sample that took long is followed by seconds without one.
+    last sample in which one thread ran or waited for a core. None where the kernel does not tell. At most MOST_THREADS
+    are looked at, children's too.
     """
+
+    kind = "waits"
 
     def __init__(
         self,
@@ -47,30 +48,14 @@ class WaitsProbe:
         root: Path = Path("/"),
         cpu_clock: Clock = time.thread_time,
     ) -> None:
-        self.source = f"waits:{selector.label}"
-        self._selector, self._clock, self._cpu_clock = selector, clock, cpu_clock
-        self._find, self._root = find, root
-        self._roots: list[psutil.Process] = []
-        self._rest_until = -1.0
+        super().__init__(selector, clock, find, root, cpu_clock)
         self._ready_before: tuple[float, dict[str, int]] | None = None
 
-    def take_notes(self) -> list[str]:
-        """None: the process probe tells of restarts."""
-        return []
-
-    def sample(self) -> dict[str, float]:
-        """Values now, none in a second that is left out or where the kernel does not tell; see the class.
-        ProbeUnavailable if the process is gone."""
-        now, began_cpu_s = self._clock(), self._cpu_clock()
-        if now < self._rest_until:
-            return {}
-        if not self._roots or not all(root.is_running() for root in self._roots):
-            self._roots = self._find(self._selector)
-            began_cpu_s = self._cpu_clock()
-        threads = list(_threads(self._root, process_tree(self._root, [root.pid for root in self._roots])))
+    def _look(self, pids: list[int]) -> dict[str, float]:
+        now = self._clock()
+        threads = list(_threads(self._root, pids))
         places = [one.place for one in threads]
         ready = self._ready(now, {one.folder: one.ready_ns for one in threads if one.ready_ns is not None})
-        self._rest_until = now + (self._cpu_clock() - began_cpu_s) / MOST_SHARE
         if not places:
             raise ProbeUnavailable(f"{self._selector.label}: it has no threads that may be read. Run as its user.")
         if not any(places):

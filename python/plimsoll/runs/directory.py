@@ -1,6 +1,6 @@
 """The layout of a run directory (version 1): names, atomic writes, whole lines, finding the latest.
 
-    runs/<UTC yyyymmdd-HHMMSS>-<experiment>-<4 hex>/
+    runs/<UTC yyyymmdd-HHMMSS>-<experiment>-<4 hex, the fraction of the second>/
       manifest.json                       what was run, where, with what outcome
       series.jsonl                        one snapshot a line
       minutes.jsonl                       what answers need of it in columns, for fast reading; may be missing
@@ -39,6 +39,7 @@ SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parque
 LOGS = "logs"
 RESERVE = ".reserve"
 _CHUNK_BYTES = 65_536
+FRACTIONS_PER_SECOND = 65_536
 
 _RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
 _NEXT_STEPS = {
@@ -72,18 +73,24 @@ def make_run_directory(run_root: Path, experiment: str, now_unix: float) -> Path
 
 
 def make_named_directory(run_root: Path, experiment: str, now_unix: float) -> Path:
-    """Create runs/<UTC time>-<experiment>-<4 hex>/; only its owner may enter."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now_unix))
+    """Create runs/<UTC time>-<experiment>-<4 hex>/; only its owner may enter.
+
+    The four digits are the fraction of that second in 65536ths, the next free one if it is taken, so that names tell
+    the order in which runs began.
+    """
     slug = re.sub(r"[^A-Za-z0-9_.]+", "_", experiment).strip("_.") or "run"
+    moment = int(now_unix * FRACTIONS_PER_SECOND)
     try:
         run_root.mkdir(parents=True, exist_ok=True)
         while True:
-            path = run_root / f"{stamp}-{slug}-{secrets.token_hex(2)}"
+            second, fraction = divmod(moment, FRACTIONS_PER_SECOND)
+            stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(second))
+            path = run_root / f"{stamp}-{slug}-{fraction:04x}"
             try:
                 path.mkdir(mode=0o700)
                 break
             except FileExistsError:
-                continue
+                moment += 1
     except OSError as error:
         raise run_error("make a run directory in", run_root, error) from error
     return path
@@ -97,13 +104,18 @@ def latest(run_root: str | Path) -> Path:
     return runs[-1]
 
 
+def began(path: Path) -> tuple[str, str]:
+    """What the name of a run directory says of when it began, to sort by."""
+    return path.name[:15], path.name[-4:]
+
+
 def list_runs(run_root: str | Path) -> list[Path]:
     """All run directories below `run_root`, oldest first; empty if the folder does not exist."""
     try:
         found = [
             path for path in Path(run_root).iterdir() if _RUN_NAME.match(path.name) and (path / MANIFEST).is_file()
         ]
-        return sorted(found, key=lambda path: (path.name[:15], (path / MANIFEST).stat().st_ctime_ns))
+        return sorted(found, key=began)
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -11,6 +11,8 @@ from typing import Any
 
 import psutil
 
+from plimsoll.runs.directory import began
+
 TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"
 LIMIT_S = 90.0
 
@@ -49,8 +51,8 @@ class Cli:
         return process
 
     def runs(self, folder: str = "runs") -> list[Path]:
-        """The run directories that have a manifest."""
-        return sorted(path.parent for path in (self.folder / folder).glob("*/manifest.json"))
+        """The run directories that have a manifest, oldest first."""
+        return sorted((path.parent for path in (self.folder / folder).glob("*/manifest.json")), key=began)
 
     def end(self) -> None:
         for process in self._running:

@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.sockets import MOST_SHARE, SocketsProbe
+from plimsoll.probes.resting import MOST_SHARE
+from plimsoll.probes.sockets import SocketsProbe
 from plimsoll.study.models import ProcessSelector
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"

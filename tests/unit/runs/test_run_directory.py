@@ -239,6 +239,21 @@ def test_the_latest_run_is_found_and_none_is_told(tmp_path):
     assert list_runs(tmp_path) == [paths[0], paths[2], paths[1]]
 
 
+def test_runs_of_one_second_are_listed_as_they_began_whatever_they_are(tmp_path):
+    began = []
+    for now, experiment in ((1e9 + 0.25, "run"), (1e9 + 0.375, "hold"), (1e9 + 0.5, "a-study"), (1e9 + 0.75, "drain")):
+        writer = RunWriter.create(tmp_path, RunFacts(experiment), clock=lambda now=now: now)
+        writer.finish()
+        began.append(writer.path)
+    assert [path.name[-4:] for path in began] == ["4000", "6000", "8000", "c000"]
+    assert latest(tmp_path) == began[-1]
+    again = [RunWriter.create(tmp_path, RunFacts("run"), clock=lambda: 1e9 + 0.99999) for _ in range(3)]
+    for writer in again:
+        writer.finish()
+    assert list_runs(tmp_path)[-3:] == [writer.path for writer in again]
+    assert again[-1].path.name[:15] == "20010909-014641"
+
+
 @pytest.mark.parametrize(
     ("error", "status"), [(None, "finished"), (KeyboardInterrupt, "interrupted"), (OSError, "failed")]
 )

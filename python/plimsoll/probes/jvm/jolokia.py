@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from plimsoll.probes.clock_offset import ClockOffset
 from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
+from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Observation, ProbeUnavailable, Rates
 from plimsoll.study.jvm import JvmOptions
 
@@ -22,37 +22,21 @@ REQUEST = json.dumps([{"type": "read", "mbean": bean, "attribute": list(names)} 
 _BEGAN_ANEW_MS = 1500
 
 
-class JolokiaProbe:
+class JolokiaProbe(HttpSource):
     """Values of "process:<label>@<host>", without @<host> on this one: heap_used_bytes, heap_committed_bytes,
     heap_limit_bytes, heap_share, gc_share, gc_per_s, threads, cpu_cores_used, open_files, open_files_limit, each where
     it is told. Made for Beside; ProbeUnavailable if the page is no Jolokia. A machine that was started anew is noted.
     """
 
     def __init__(self, page: HttpPage, options: JvmOptions, fetch: Callable[[], Fetched] | None = None) -> None:
-        self.source = f"process:{options.shown}@{options.host}" if options.host else f"process:{options.shown}"
-        self.clock_offset = ClockOffset(options.host or page.host)
-        self._page = page
+        source = f"process:{options.shown}@{options.host}" if options.host else f"process:{options.shown}"
+        super().__init__(source, page, options.host or page.host)
         self._fetch = fetch or (lambda: page.fetch(accept="application/json", json=REQUEST))
         self._at = 0.0
         self._rates = Rates(lambda: self._at)
         self._started_ms: float | None = None
-        self._notes: list[str] = []
 
-    def take_notes(self) -> list[str]:
-        """Restarts, and a clock that is off."""
-        notes, self._notes = self._notes, []
-        return notes
-
-    def interrupt(self) -> None:
-        """Give up the page that is being read."""
-        self._page.interrupt()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._page.close()
-
-    def observe(self) -> Sequence[Observation]:
-        """Its values now."""
+    def _ask(self) -> list[Observation]:
         fetched = self._fetch()
         found = values_by_bean(fetched.body, self._page.shown)
         self._at = (fetched.sent_unix + fetched.received_unix) / 2
@@ -60,10 +44,7 @@ class JolokiaProbe:
         gauges, counters = resources_of(found)
         rates, _ = self._rates.update(counters)
         self.clock_offset.date_header(fetched.headers.get("date"), fetched.sent_unix, fetched.received_unix)
-        note = self.clock_offset.take_note()
-        if note is not None:
-            self._notes.append(note)
-        return [Observation(self.source, gauges | rates, self._at)]
+        return [Observation(self.source, gauges | rates, self._at), *self._clock_observation(self._at)]
 
     def _note_restart(self, started_ms: Any) -> None:
         if not isinstance(started_ms, int | float):

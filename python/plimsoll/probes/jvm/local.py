@@ -14,10 +14,11 @@ from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.jvm import counters
 from plimsoll.probes.jvm.attach import PROC, Machine, heap_of, is_jvm, most_heap_of
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable, Rates
+from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.study.models import ProcessSelector
 
 
-class JvmProbe:
+class JvmProbe(ToldNotes):
     """Values of "process:<label>", beside those of the process probe: heap_used_bytes, heap_committed_bytes,
     heap_limit_bytes, heap_share (of the limit), gc_share (of the time), gc_per_s, jvm_threads. Made for Beside.
 
@@ -31,19 +32,13 @@ class JvmProbe:
         clock: Clock = time.monotonic,
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
     ) -> None:
+        super().__init__()
         self.source = f"process:{label}"
         self._selector, self._find, self._clock = selector, find, clock
         self._rates = Rates(clock)
         self._machine: Machine | None = None
         self._limit: float | None = None
         self._counters: Path | None = None
-        self._notes: list[str] = []
-        self._told: set[str] = set()
-
-    def take_notes(self) -> list[str]:
-        """What it does not tell, and why."""
-        notes, self._notes = self._notes, []
-        return notes
 
     def observe(self) -> Sequence[Observation]:
         """Its values now."""
@@ -102,6 +97,4 @@ class JvmProbe:
         return values
 
     def _tell(self, words: str) -> None:
-        if words not in self._told:
-            self._told.add(words)
-            self._notes.append(f"{self._selector.label}: {words}")
+        self._tell_once(words, f"{self._selector.label}: {words}")

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -40,7 +41,7 @@ PERF_DENIED = (
 )
 
 
-class _Tool:
+class _Tool(ABC):
     """A program that samples until it is interrupted, and then writes a file."""
 
     kind = ""
@@ -117,17 +118,21 @@ class _Tool:
         last = " ".join(said.split())[-300:] or "it said nothing"
         return ProbeUnavailable(f"{self.name()} gave no profile: {last}")
 
+    @abstractmethod
     def name(self) -> str:
-        raise NotImplementedError
+        """What the program is called."""
 
+    @abstractmethod
     def program(self) -> str | None:
-        raise NotImplementedError
+        """Where it is; None if it is not installed."""
 
+    @abstractmethod
     def commands(self, program: str) -> list[list[str]]:
-        raise NotImplementedError
+        """How it is started, without where it writes to."""
 
+    @abstractmethod
     def counts(self, output: Path) -> Counter[tuple[str, str]]:
-        raise NotImplementedError
+        """Samples by (function, where) of the file that it wrote."""
 
 
 class PySpy(_Tool):
