@@ -15,8 +15,9 @@ from plimsoll.findings.next_limit import next_limit_finding
 from plimsoll.findings.resources import Means, Step, means_of_steps, processes
 from plimsoll.findings.run_resources import resources_of
 from plimsoll.findings.scaling import scaling_finding
-from plimsoll.findings.sizing import sizing_finding, wanted_of
+from plimsoll.findings.sizing import sizing_finding
 from plimsoll.findings.sizing_facts import sizing_facts
+from plimsoll.findings.sizing_needs import wanted_of
 
 SCHEMA = 1
 

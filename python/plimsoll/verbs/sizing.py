@@ -15,8 +15,9 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
-from plimsoll.findings.sizing import QUESTION, RESERVE, Wanted, sizing_finding, wanted_of
+from plimsoll.findings.sizing import QUESTION, sizing_finding
 from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
+from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
 from plimsoll.report.html import write_html
 from plimsoll.runs import directory
 from plimsoll.runs.directory import write_json

@@ -12,8 +12,9 @@ from test_further_findings import FACTS, LOADS, run_of, step
 import plimsoll
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.further import further_findings
-from plimsoll.findings.sizing import QUESTION, carried_on
+from plimsoll.findings.sizing import QUESTION
 from plimsoll.findings.sizing_facts import sizing_facts
+from plimsoll.findings.sizing_needs import carried_on
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.study import Redactor, parse_study
-from plimsoll.study.mysql import MysqlOptions, is_dsn, parts_of_dsn, secrets_of_mysql
+from plimsoll.study.mysql import MysqlOptions, parts_of_dsn, secrets_of_mysql
 
 STUDY = """\
 workload: {script: script.js, operations: [{name: a, per_user_hour: 1}]}
@@ -25,7 +25,7 @@ probes: {mysql: DATABASES}
     ],
 )  # fmt: skip
 def test_a_dsn_is_a_url_with_its_parts(dsn: str, parts: dict) -> None:
-    assert is_dsn(dsn) and MysqlOptions(dsn=dsn).dsn == dsn
+    assert MysqlOptions.is_dsn(dsn) and MysqlOptions(dsn=dsn).dsn == dsn
     assert parts_of_dsn(dsn) == parts
 
 
