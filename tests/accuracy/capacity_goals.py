@@ -256,6 +256,7 @@ def beside_mlrsearch(target: Target, repeat: int, first_seed: int) -> Lines:
 
 
 USL = (40.0, 0.02, 1e-5)
+FALLING = (40.0, 0.02, 5e-4)
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,12 @@ CLOSED = (
         "the USL with its peak at 313 users, 155 s",
         lambda seed: UslUsers(*USL, seed),
         UslUsers(*USL, 0).saturated_from(0.95),
+        CapacitySettings(),
+    ),
+    Closed(
+        "the USL with its peak at 44 users and 35 % of it at 320, 155 s",
+        lambda seed: UslUsers(*FALLING, seed),
+        UslUsers(*FALLING, 0).saturated_from(0.95),
         CapacitySettings(),
     ),
     Closed(

@@ -96,13 +96,16 @@ def marginal_gain(below: Throughput, above: Throughput) -> float:
 
 def is_flat(points: Sequence[Throughput]) -> bool:
     """Whether the last step up brought almost no throughput, and chance cannot hide that it brought much: the plateau
-    is in sight."""
+    is in sight. Where one step cannot tell, the whole stretch from an earlier level may."""
     if len(points) < 2:
         return False
-    below, above = points[-2:]
-    gain = marginal_gain(below, above)
-    doubt = math.hypot(below.sd / max(below.per_s, 1e-9), above.sd / max(above.per_s, 1e-9))
-    return gain < FLAT_GAIN and gain + MARGIN_SDS * doubt / math.log(above.level / below.level) < STEEP_GAIN
+    above = points[-1]
+    for below in points[-2::-1]:
+        gain = marginal_gain(below, above)
+        doubt = math.hypot(below.sd / max(below.per_s, 1e-9), above.sd / max(above.per_s, 1e-9))
+        if gain < FLAT_GAIN and gain + MARGIN_SDS * doubt / math.log(above.level / below.level) < STEEP_GAIN:
+            return True
+    return False
 
 
 def crossing_of(points: Sequence[Throughput], border_per_s: float) -> tuple[float, float] | None:

@@ -26,7 +26,7 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepRecord, level_text
-from plimsoll.experiments.search import Trial, bracket_of, rounded
+from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.stats.saturation import variance_per_event
 from plimsoll.stats.top_of_curve import top_of
@@ -37,6 +37,11 @@ PRECISE = 0.03
 RISES = 0.003
 MOST_PLATEAU_STEPS = 7
 LONGEST_STEPS = 10
+_WHY: dict[Verdict, str] = {
+    "bad": "by all levels together, more users bring no more throughput",
+    "good": "by all levels together, throughput still rises with the users",
+    "undecided": "too close to tell",
+}
 
 
 def search_closed(holder: StepHolder, settings: CapacitySettings, result: CapacityResult) -> None:
@@ -95,7 +100,7 @@ class _ClosedSearch:
 
     def _measure_plateau(self) -> bool:
         """Hold the flat level and its neighbours, and further on while it rises; False if the target is gone."""
-        flat = self.points[-1].level
+        flat = max(self.points[-2:], key=lambda point: point.per_s).level
         wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
         while wanted:
             level = self._held(wanted.pop(0))
@@ -111,11 +116,15 @@ class _ClosedSearch:
         return True
 
     def _further(self) -> list[float]:
-        """The level beyond the outermost held one if that does most by more than chance and a little."""
+        """The level beyond the outermost held one if that does most by more than chance and a little; that of a probe
+        that did more than all held ones by more than chance: overload may have made the target slower for good."""
         points = pooled(self.held.values())
         if len(points) < 2:
             return []
         best = max(points, key=lambda point: point.per_s)
+        for probe in self.points:
+            if probe.level not in self.held and probe.per_s - best.per_s > MARGIN_SDS * math.hypot(probe.sd, best.sd):
+                return [probe.level]
         for edge, inner, level in (
             (points[-1], points[-2], points[-1].level * SPACING),
             (points[0], points[1], points[0].level / SPACING),
@@ -246,7 +255,24 @@ class _ClosedSearch:
         return self.holder.hold(level, "probe", max(HANG_LIMIT_S, 3 * least_s), decide, conclude)
 
     def _publish(self) -> None:
-        self.result.bracket = self.holder.bracket = bracket_of(self._trials())
+        trials = self._trials()
+        self.result.bracket = self.holder.bracket = bracket_of(trials)
+        self._judge_again({trial.level: trial.verdict for trial in trials})
+
+    def _judge_again(self, known: dict[float, Verdict]) -> None:
+        """Each held step by what its level is held to be now; one that does less with more users than the best has is
+        past the border, too."""
+        best = max(self.held.values(), key=lambda point: point.per_s)
+        for record in self.holder.records:
+            if record.kind != "hold" or record.level in self.failing:
+                continue
+            found = judge_closed(record.measurement, self.plateau, self.base_errors)
+            verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")
+            if found.verdict != verdict:
+                here = throughput(record.measurement)
+                words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {level_text(best.level)}"
+                found = Judgement(verdict, (f"{words}: {_WHY[verdict]}.",))
+            record.judgement = found
 
     def _unusable(self, record: StepRecord) -> bool:
         seen = record.measurement

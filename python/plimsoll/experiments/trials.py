@@ -24,6 +24,8 @@ Around = Callable[[Trial], AbstractContextManager[Any]]
 Skip = Callable[[Trial, Sequence[Record]], str | None]
 Sample = Callable[[int, float], Iterable[Mapping[str, Any]]]
 SETTLED_SHARE = 0.1
+MEASURED = ("rss_bytes", "cpu_cores_used", "restarts")
+COUNTED = ("restarts",)
 
 
 class TrialWriter(Protocol):
@@ -117,6 +119,13 @@ def run_trials(plan: TrialPlan, session: Session) -> TrialsResult:
     return result
 
 
+def _of_trial(name: str, values: Sequence[float]) -> float:
+    """One number of a trial: the most memory, restarts in the trial, means of the rest."""
+    if name in COUNTED:
+        return max(values) - min(values)
+    return max(values) if name == "rss_bytes" else sum(values) / len(values)
+
+
 class _Holder:
     """One trial: start, hold, stop; `next_s` is the second of the run after the last that it wrote."""
 
@@ -161,8 +170,7 @@ class _Holder:
         if self.session.sample is not None and snapshot.second < until_s:
             for row in self.session.sample(second, snapshot.t_unix):
                 writer.append_resource(row)
-                if measured:
-                    self._note(row)
+                self._note(row, MEASURED if measured else COUNTED)
         if self.session.on_progress is not None and snapshot.second < until_s:
             label, level = self.plan.label(self.trial.variant), self.trial.level.words
             self.session.on_progress(
@@ -171,8 +179,8 @@ class _Holder:
                 )
             )
 
-    def _note(self, row: Mapping[str, Any]) -> None:
-        for name in ("rss_bytes", "cpu_cores_used"):
+    def _note(self, row: Mapping[str, Any], names: Sequence[str]) -> None:
+        for name in names:
             value = row.get("values", {}).get(name)
             if isinstance(value, int | float):
                 self._resources.setdefault(str(row.get("source")), {}).setdefault(name, []).append(float(value))
@@ -191,10 +199,7 @@ class _Holder:
             "ended_unix": self._last_unix + 1,
             **self._seen.to_json(),
             "resources": {
-                source: {
-                    name: max(values) if name == "rss_bytes" else sum(values) / len(values)
-                    for name, values in found.items()
-                }
+                source: {name: _of_trial(name, values) for name, values in found.items()}
                 for source, found in self._resources.items()
             },
         }

@@ -14,7 +14,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
 from plimsoll.findings.limit import NEAR_CEILING, Limit
-from plimsoll.findings.resources import Means, Step, hosts, processes, target_cores
+from plimsoll.findings.resources import Means, Step, host_of, hosts, processes, target_cores
 from plimsoll.findings.starved_thread import starved_thread
 from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
 
@@ -24,6 +24,9 @@ STOLEN_MATTERS = 0.03
 MEMORY_CEILING = 0.95
 SWAP_BYTES = 64e6
 ALL_CORES = "host, all cores"
+TARGET_CORES = "target_cores"
+OWN_CORES = "the target's"
+MOST_NAMED, LEAST_NAMED = 4, 0.05
 LEAST_OWN = 0.4  # of the work of the host's cores that the target must have done
 
 
@@ -57,7 +60,7 @@ def limiting_resource(
     before = f"at {level_words(lowest['level'], unit)}"
     full = _candidates(here, low, words, before)
     found = [limit for limit in full if limit.low is None or limit.utilisation >= RISE * limit.low]
-    found.sort(key=lambda limit: -limit.utilisation)
+    found = sorted(found, key=lambda limit: (_is_of_a_process_as_well(limit, found), -limit.utilisation))
     others = [limit for limit in found if _is_of_others(limit, here)]
     found = _with_databases([limit for limit in found if limit not in others], here, bad, statements, words)
     found += waiting_limits(here, low, _under_way(bad), words, before)
@@ -96,12 +99,20 @@ def _is_caller(limit: Limit, here: Means) -> bool:
     return bool(here.get(f"sockets:{label}", {}).get("connections_out"))
 
 
+def _is_of_a_process_as_well(limit: Limit, found: Sequence[Limit]) -> bool:
+    """Whether these are the target's cores, and one of its processes alone is at its ceiling: then that is what stops
+    it."""
+    return limit.where.startswith(OWN_CORES) and any(one.where.startswith("target process") for one in found)
+
+
 def _is_of_others(limit: Limit, here: Means) -> bool:
-    """Whether the host's cores were full of work that is not the target's."""
-    used, own = here.get("host", {}).get("cpu_cores_used"), target_cores(here)
-    if limit.kind != "cpu" or limit.where != ALL_CORES or used is None or own is None:
+    """Whether the cores were full of work that is not the target's."""
+    if limit.kind != "cpu" or not (limit.where == ALL_CORES or limit.where.startswith(OWN_CORES)):
         return False
-    return own < LEAST_OWN * used
+    used, own = here.get("host", {}).get("cpu_cores_used"), target_cores(here)
+    if limit.where != ALL_CORES:
+        used = here[TARGET_CORES]["usable_cores"] * here[TARGET_CORES]["cpu_share"]
+    return used is not None and own is not None and own < LEAST_OWN * used
 
 
 def _under_way(step: Step) -> float:
@@ -129,10 +140,32 @@ def _candidates(here: Means, low: Means, words: str, before: str) -> list[Limit]
         or starved_thread(label, values, here, low, words, before)
         for label, values in processes(here).items()
     ]
+    found += [_target_cores(here, low, words, before)]
     found += _host_limits("host", here.get("host", {}), low.get("host", {}), words, before)
     for name, values in hosts(here).items():
         found += _host_limits(f"host {name}", values, hosts(low).get(name, {}), words, before)
     return [*(limit for limit in found if limit is not None), *group_limits(here, low, words, before)]
+
+
+def _target_cores(here: Means, low: Means, words: str, before: str) -> Limit | None:
+    """The cores that the target may use, where those are fewer than the host has."""
+    cores = here.get(TARGET_CORES, {})
+    count, share = cores.get("usable_cores"), cores.get("cpu_share", 0.0)
+    if count is None or share < NEAR_CEILING:
+        return None
+    then = low.get(TARGET_CORES, {}).get("cpu_share")
+    own = sorted(
+        ((values.get("cpu_cores_used", 0.0), label) for label, values in processes(here).items() if not host_of(label)),
+        reverse=True,
+    )
+    used = ", ".join(f"{label} {cores_used:.2f}" for cores_used, label in own[:MOST_NAMED] if cores_used >= LEAST_NAMED)
+    which = "The one core" if count == 1 else f"The {count:.0f} cores"
+    quiet = f", {then:.0%} {before}" if then is not None else ""
+    by = f"; of it {used}" if used else ""
+    text = f"{which} that the target may use {'was' if count == 1 else 'were'} {share:.0%} busy {words}{quiet}{by}."
+    remedy = "give the target more cores" + (f"; {own[0][1]} takes most of them" if own and used else "")
+    where = f"{OWN_CORES} one core" if count == 1 else f"{OWN_CORES} {count:.0f} cores"
+    return Limit("cpu", where, share, then, text, remedy)
 
 
 def _host_limits(

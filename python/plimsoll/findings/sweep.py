@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, trials_finding
+from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, times, trials_finding
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.power_law import PowerLaw, power_law
 
@@ -14,6 +14,7 @@ QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0
 FLAT = 0.10
 MOST_SAID = 2
+MOST_IN_TABLE = 6
 _TOO_FEW = "Fewer than two values of each parameter have trials that count."
 METRICS = {
     "work": ("duration of an iteration", "work_ms"),
@@ -118,6 +119,7 @@ def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, A
         "failed": failed,
         "requests": judged,
         "causes": causes,
+        "restarts": _restarts(trials),
         "samples": samples,
     }
 
@@ -130,6 +132,17 @@ def _memory(trial: Mapping[str, Any]) -> float | None:
         if "rss_bytes" in values and source not in ("host", "generator")
     ]
     return float(sum(seen)) if seen else None
+
+
+def _restarts(trials: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How often each process of the target was started again while these trials ran: {label: times}, where it was."""
+    found: dict[str, int] = {}
+    for trial in trials:
+        for source, values in trial["resources"].items():
+            if source.startswith("process:") and values.get("restarts"):
+                label = source.removeprefix("process:")
+                found[label] = found.get(label, 0) + round(values["restarts"])
+    return found
 
 
 def _middle(values: Sequence[float]) -> float | None:
@@ -163,9 +176,10 @@ def _dependency(
     first, last = known[0], known[-1]
     ends_of = [(cell["parameters"][name], cell[key]) for cell in known]
     where = f" at {joined([f'{k}={v}' for k, v in others.items()])}" if others else ""
-    ends = [f"{_amount(metric, cell[key])} at {name}={cell['parameters'][name]}" for cell in (first, last)]
+    shown = (first, last) if law is not None else known[:MOST_IN_TABLE]
+    ends = [f"{_amount(metric, cell[key])} at {name}={cell['parameters'][name]}" for cell in shown]
     form, what = _form_words(name, law, len(known))
-    words = f"{title}{where} {what}: {', '.join(ends)}."
+    words = f"{title}{where}{f' {what}' if what else ''}: {', '.join(ends)}."
     return {
         "parameter": name,
         "metric": metric,
@@ -184,7 +198,7 @@ def _dependency(
 def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]:
     """Which form the dependence has, and what a sentence says of it."""
     if law is None:
-        return "table", f"over {name}, which is no number above 0 or was measured too seldom for a law"
+        return "table", ""
     if law.form == "none":
         return "none", f"has no simple form in {name}"
     exponent = f"{name}^{law.exponent:.2f} (95 % interval of the exponent {law.low:.2f} to {law.high:.2f})"
@@ -218,12 +232,11 @@ def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any
 def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
     """One sentence for a dependence that was measured at many settings of the others; the table has them all."""
     factors = [one["most"][1] / one["least"][1] for one in mine]
+    span = " to ".join(dict.fromkeys(f"{factor:.2g}" for factor in (min(factors), max(factors))))
     steepest = mine[factors.index(max(factors))]
     where = joined([f"{key}={value}" for key, value in steepest["at"].items()])
     ends = [f"{_amount(steepest['metric'], value)} at {name}={x}" for x, value in (steepest["least"], steepest["most"])]
-    words = (
-        f"{title} changes by a factor of {min(factors):.2g} to {max(factors):.2g} over {name}, as the others are set"
-    )
+    words = f"{title} changes by a factor of {span} over {name}, as the others are set"
     return f"{words[0].upper()}{words[1:]}; most at {where}: {' to '.join(ends)}."
 
 
@@ -255,8 +268,10 @@ def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dic
                 if cell["state"] == "silent"
                 else f"{percent(cell['failed_share'])} of the requests fail ({cause})"
             )
+            again = "".join(f"; {label} was restarted {times(count)}" for label, count in cell["restarts"].items())
+            words = f"From {where} on {what}{again}."
             found.append(
-                {"parameters": cell["parameters"], "state": cell["state"], "words": f"From {where} on {what}."}
+                {"parameters": cell["parameters"], "state": cell["state"], "restarts": cell["restarts"], "words": words}
             )
     return found
 
@@ -290,9 +305,7 @@ def _answer(
             span = low if low == high else f"{low} to {high}, depending on the others"
             parts.append(f"The duration of an iteration goes with {span}.")
         else:
-            parts.append(
-                f"The duration of an iteration has no one simple form in {name}; the sentences below have each."
-            )
+            parts.append(_summed_up(METRICS[ANSWERS][0], name, mine))
     edge = " ".join(stop["words"] for stop in stops) if stops else "It answered everywhere that was tried."
     return " ".join([*parts, edge])
 
@@ -312,7 +325,9 @@ def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
 def _next_steps(stops: Sequence[Mapping[str, Any]], dependencies: Sequence[Mapping[str, Any]]) -> list[str]:
     steps = []
     if stops:
-        steps.append("Look at the target's log and memory at the first combination that fails, and try values between.")
+        again = joined(list(dict.fromkeys(label for stop in stops for label in stop["restarts"])))
+        whose = f"the log and the memory limit of {again}" if again else "the target's log and memory"
+        steps.append(f"Look at {whose} at the first combination that fails, and try values between.")
     steep = [
         one
         for one in dependencies

@@ -209,7 +209,8 @@ def _plan(arm: Arm, base: Base, choices: TrialChoices, closed: bool) -> Plan:
         if arm.exec is None:
             return plan
         config = dataclasses.replace(plan.config, options=_work_of(arm.exec))
-        inspect(config)
+        if study.target.start is None:  # else the command may make files that the script opens
+            inspect(config)
         return dataclasses.replace(plan, config=config, unit="vus", is_open=False)
     script_path = arm.script or base.script
     if not closed:

@@ -42,7 +42,8 @@ class Rest:
 
 
 class RestingProbe(ABC):
-    """A probe of a process and its children that rests after a dear look. `root`: of the file system with /proc."""
+    """A probe of a process and its children that rests after a dear look, so that it takes at most `share` of a core.
+    `root`: of the file system with /proc."""
 
     kind: ClassVar[str]
 
@@ -53,10 +54,11 @@ class RestingProbe(ABC):
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
         root: Path = Path("/"),
         cpu_clock: Clock = time.thread_time,
+        share: float = MOST_SHARE,
     ) -> None:
         self.source = f"{self.kind}:{selector.label}"
         self._selector, self._find, self._root, self._clock = selector, find, root, clock
-        self._rest = Rest(MOST_SHARE, clock, cpu_clock)
+        self._rest = Rest(share, clock, cpu_clock)
         self._roots: list[psutil.Process] = []
 
     @abstractmethod

@@ -14,7 +14,10 @@ from plimsoll.probes.host import HostProbe
 from plimsoll.probes.network import NetworkProbe
 from plimsoll.probes.probe import Observer, Probe
 from plimsoll.probes.process import ProcessProbe
+from plimsoll.probes.resting import MOST_SHARE
 from plimsoll.probes.sockets import SocketsProbe
+from plimsoll.probes.target_cores import TargetCoresProbe
+from plimsoll.probes.tcp_info import SocketTable
 from plimsoll.probes.waits import WaitsProbe
 from plimsoll.study.models import Probes, ProcessSelector
 
@@ -26,8 +29,8 @@ def probes_for(
     directory: Path = Path(),
 ) -> list[Probe | Observer]:
     """One probe per source: the host and the generator's limits on it, its network, each process of the target and its
-    control group, the speed of the target's cores, and what is read from elsewhere, which may be slow and is asked
-    beside.
+    control group, the load and the speed of the target's cores, and what is read from elsewhere, which may be slow and
+    is asked beside.
 
     `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`. Raises InputErrors with everything
     that is wrong.
@@ -39,12 +42,16 @@ def probes_for(
         probes.append(NetworkProbe())
     if wanted.processes:
         probes += [ProcessProbe(selector) for selector in processes]
+    if wanted.host and wanted.processes and processes:
+        probes.append(TargetCoresProbe(processes))
     if wanted.cgroups and wanted.processes:
         probes += [CgroupProbe(selector) for selector in processes]
+    share = MOST_SHARE / max(1, len(processes))
     if wanted.sockets and wanted.processes:
-        probes += [SocketsProbe(selector) for selector in processes]
+        table = SocketTable()
+        probes += [SocketsProbe(selector, share=share, ask=table.connections) for selector in processes]
     if wanted.waits and wanted.processes:
-        probes += [WaitsProbe(selector) for selector in processes]
+        probes += [WaitsProbe(selector, share=share) for selector in processes]
     if wanted.core_speed and processes:
         probes.append(CoreSpeedProbe(processes))
     mistakes: list[InputError] = []

@@ -18,7 +18,7 @@ import psutil
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.kernel_files import readable_address, text
 from plimsoll.probes.probe import Clock, ProbeUnavailable
-from plimsoll.probes.resting import RestingProbe
+from plimsoll.probes.resting import MOST_SHARE, RestingProbe
 from plimsoll.probes.tcp_info import LISTENING, Connection, connections
 from plimsoll.study.models import ProcessSelector
 
@@ -47,9 +47,10 @@ class SocketsProbe(RestingProbe):
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
         root: Path = Path("/"),
         cpu_clock: Clock = time.thread_time,
+        share: float = MOST_SHARE,
         ask: Callable[[set[str]], list[Connection] | None] = connections,
     ) -> None:
-        super().__init__(selector, clock, find, root, cpu_clock)
+        super().__init__(selector, clock, find, root, cpu_clock, share)
         self._ask = ask
 
     def _look(self, pids: list[int]) -> dict[str, float]:

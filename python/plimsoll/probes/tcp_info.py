@@ -11,9 +11,12 @@ from __future__ import annotations
 import socket
 import struct
 import sys
-from collections.abc import Collection, Container
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
+
+from plimsoll.probes.probe import Clock
 
 _SOCK_DIAG, _BY_FAMILY, _DUMP_REQUEST = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
@@ -30,6 +33,7 @@ _INODE_AT = 68
 # Of tcp_info: eight bytes of states, then words of 32 bits; the last data sent and received, in ms, are these.
 _SENT_AT, _RECEIVED_AT = 8 + 4 * 9, 8 + 4 * 11
 _WAIT_S = 0.2
+KEPT_S = 0.3
 
 
 @dataclass(frozen=True)
@@ -57,19 +61,42 @@ class Connection:
         return self.sent_ms is not None and self.received_ms is not None and self.received_ms < self.sent_ms
 
 
-def connections(inodes: Collection[str]) -> list[Connection] | None:
-    """The established and listening TCP sockets of this network namespace that have one of these inodes; None where the
-    kernel does not tell."""
+class SocketTable:
+    """The established and listening TCP sockets of this network namespace. The kernel tells all of them at once, so
+    that several processes that are looked at within KEPT_S of each other cost one question."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._asked_s = -KEPT_S
+        self._messages: dict[int, bytes] | None = None
+
+    def connections(self, inodes: Iterable[str]) -> list[Connection] | None:
+        """Those that have one of these inodes; None where the kernel does not tell."""
+        now = self._clock()
+        if now - self._asked_s >= KEPT_S:
+            self._messages, self._asked_s = _ask(), now
+        if self._messages is None:
+            return None
+        told = (self._messages.get(int(inode)) for inode in inodes)
+        return [connection_of(body) for body in told if body is not None]
+
+
+def connections(inodes: Iterable[str]) -> list[Connection] | None:
+    """The connections that have one of these inodes, asked for now; None where the kernel does not tell."""
+    return SocketTable().connections(inodes)
+
+
+def _ask() -> dict[int, bytes] | None:
+    """What the kernel tells of each socket, by its inode; None where it does not."""
     if not sys.platform.startswith("linux"):
         return None
-    found: list[Connection] = []
-    wanted = {int(inode) for inode in inodes}
+    found: dict[int, bytes] = {}
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as asked:
             asked.settimeout(_WAIT_S)
             for family in (socket.AF_INET, socket.AF_INET6):
                 asked.send(request(family))
-                while read_answer(asked.recv(1 << 17), wanted, found):
+                while read_answer(asked.recv(1 << 17), found):
                     pass
     except OSError:
         return None
@@ -82,8 +109,8 @@ def request(family: int) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _DUMP_REQUEST, 1, 0) + body
 
 
-def read_answer(answer: bytes, wanted: Container[int], found: list[Connection]) -> bool:
-    """Adds what a part of the answer tells of the inodes that are wanted; whether more parts come. OSError where the
+def read_answer(answer: bytes, found: dict[int, bytes]) -> bool:
+    """Adds what a part of the answer tells of each socket, by its inode; whether more parts come. OSError where the
     kernel refuses."""
     at = 0
     while at + _HEADER.size <= len(answer):
@@ -93,13 +120,14 @@ def read_answer(answer: bytes, wanted: Container[int], found: list[Connection]) 
         if kind == _DONE or size < _HEADER.size:
             return False
         inode_at = at + _HEADER.size + _INODE_AT
-        if size >= _HEADER.size + _INODE_AT + 4 and _WORD.unpack_from(answer, inode_at)[0] in wanted:
-            found.append(_connection(answer[at + _HEADER.size : at + size]))
+        if size >= _HEADER.size + _INODE_AT + 4:
+            found[_WORD.unpack_from(answer, inode_at)[0]] = answer[at + _HEADER.size : at + size]
         at += (size + 3) & ~3
     return True
 
 
-def _connection(body: bytes) -> Connection:
+def connection_of(body: bytes) -> Connection:
+    """A socket, of what the kernel told."""
     family, state, port, remote_port, _, remote = _MESSAGE.unpack_from(body)
     received, unsent, _, inode = _REST.unpack_from(body, _MESSAGE.size)
     sent_ms = received_ms = None

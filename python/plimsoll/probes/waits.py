@@ -18,7 +18,7 @@ import psutil
 
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import Clock, ProbeUnavailable
-from plimsoll.probes.resting import RestingProbe
+from plimsoll.probes.resting import MOST_SHARE, RestingProbe
 from plimsoll.study.models import ProcessSelector
 
 MOST_THREADS = 500
@@ -47,8 +47,9 @@ class WaitsProbe(RestingProbe):
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
         root: Path = Path("/"),
         cpu_clock: Clock = time.thread_time,
+        share: float = MOST_SHARE,
     ) -> None:
-        super().__init__(selector, clock, find, root, cpu_clock)
+        super().__init__(selector, clock, find, root, cpu_clock, share)
         self._ready_before: tuple[float, dict[str, int]] | None = None
 
     def _look(self, pids: list[int]) -> dict[str, float]:

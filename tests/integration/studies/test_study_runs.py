@@ -15,9 +15,11 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
 
 Server = Callable[..., str]
+TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"
 SCRIPT = """import http from 'k6/http';
 export function work() { http.get(`${__ENV.BASE_URL}/?n=${__ENV.N}`, { tags: { name: 'GET /' } }); }
 """
@@ -49,6 +51,18 @@ def says(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
 def study_folder(folder: Path) -> Path:
     [found] = (folder / "runs").glob("*-study-*")
     return found
+
+
+def test_a_script_may_open_what_the_start_command_makes(tmp_path: Path) -> None:
+    port = free_port()
+    start = f", ready: /, start: 'echo 7 > made.txt; exec {TESTKIT} --port {port}'"
+    decompose = "decompose: {variants: {one: work, other: again}, rounds: 2, trial_s: 1}"
+    study = write_study(tmp_path / "made", f"http://127.0.0.1:{port}", decompose, TWO_TRIALS, target=start)
+    script = "const made = open('./made.txt');\n" + SCRIPT + "export function again() { work(); }\n"
+    (study.parent / "work.js").write_text(script)
+    done = says(tmp_path, study)
+    parts = json.loads((study_folder(tmp_path) / "study.json").read_text())["parts"]
+    assert [(part["status"], part["problem"]) for part in parts] == [("finished", "")] * 2, done.stderr
 
 
 def test_each_experiment_runs_with_its_own_options_and_the_page_links_their_reports(

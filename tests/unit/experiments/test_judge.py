@@ -82,6 +82,12 @@ def test_doubling_is_flat_only_if_chance_cannot_hide_a_rise():
     assert not is_flat([Throughput(10, 100, 30), Throughput(20, 104, 30)])
 
 
+def test_a_long_flat_stretch_tells_what_one_step_cannot():
+    noisy = [Throughput(level, per_s, 0.2 * per_s) for level, per_s in ((20, 9), (40, 12), (80, 12.5), (160, 12.3))]
+    assert not is_flat(noisy[:3]) and not is_flat(noisy[2:])
+    assert is_flat(noisy)
+
+
 def test_closed_steps_are_judged_against_the_plateau():
     plateau = PlateauSeen(100, 0)
     assert judge_closed(measured([99] * 200, [99] * 200, 40), plateau, (0, 0)).verdict == "bad"

@@ -248,5 +248,29 @@ def test_a_sweep_over_three_parameters_says_each_dependence_in_one_sentence() ->
     finding = sweep_finding(told, trials)
     about = [text for text in finding["sentences"] if text.startswith("Duration of an iteration")]
     assert len(about) == 3 and len(finding["dependencies"]) > 20
-    assert "by a factor of 10 to 10 over SIZE" in about[0] and "10 ms at SIZE=10 to 100 ms at SIZE=100" in about[0]
-    assert "by a factor of 2 to 2 over FORM" in about[1]
+    assert "by a factor of 10 over SIZE" in about[0] and "10 ms at SIZE=10 to 100 ms at SIZE=100" in about[0]
+    assert "by a factor of 2 over FORM" in about[1]
+    [by_form, *_] = [one["words"] for one in finding["dependencies"] if one["parameter"] == "FORM"]
+    assert by_form.endswith(": 10 ms at FORM=a, 20 ms at FORM=b, 20 ms at FORM=c.")
+
+
+def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_restarted() -> None:
+    over = {"FORM": ["a", "b"], "SIZE": ["10", "100", "1000"]}
+    places = [(form, size) for form in over["FORM"] for size in over["SIZE"]]
+    told = plan("sweep", [f"FORM={form},SIZE={size}" for form, size in places], over=over, level_parameter=None)
+    for variant, (form, size) in zip(told["variants"], places, strict=True):
+        variant["facts"]["variables"].update(FORM=form, SIZE=size)
+    trials = [
+        trial(10 * n + at, n, f"FORM={form},SIZE={size}", float(size) if form == "a" else 50.0)
+        for n in range(3)
+        for at, (form, size) in enumerate(places)
+        if (form, size) != ("a", "1000")
+    ]
+    trials += [
+        trial(100 + n, n, "FORM=a,SIZE=1000", 900.0, failed=250) | {"resources": {"process:store": {"restarts": 2.0}}}
+        for n in range(3)
+    ]
+    finding = sweep_finding(told, trials)
+    assert "Duration of an iteration changes by a factor of" in finding["answer"]
+    assert "store was restarted 6 times" in finding["answer"]
+    assert any("memory limit of store" in text for text in finding["next"])

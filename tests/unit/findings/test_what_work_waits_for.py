@@ -188,6 +188,36 @@ def test_a_host_that_others_fill_is_named_after_what_the_target_waits_for() -> N
     assert limited(mine)["where"] == "host, all cores"
 
 
+FULL_CORE = {"usable_cores": 1.0, "cpu_share": 0.98}
+
+
+def test_processes_that_share_the_cores_the_target_may_use_are_named_together() -> None:
+    here = {
+        "target_cores": FULL_CORE,
+        "process:app": {"cpu_cores_used": 0.36, "busiest_thread_cores_used": 0.36, "processes": 1},
+        "process:store": {"cpu_cores_used": 0.55, "busiest_thread_cores_used": 0.5, "processes": 1},
+    }
+    found = limited(here, {"target_cores": {"usable_cores": 1.0, "cpu_share": 0.2}})
+    assert (found["kind"], found["where"]) == ("cpu", "the target's one core")
+    assert found["evidence"] == (
+        "The one core that the target may use was 98% busy in the step at 100 users, 20% at 10 users; of it "
+        "store 0.55, app 0.36."
+    )
+    assert "store takes most" in found["remedy"]
+
+
+def test_a_process_that_fills_the_target_s_core_alone_comes_before_it() -> None:
+    app = {"cpu_cores_used": 0.95, "busiest_thread_cores_used": 0.94, "processes": 1}
+    found = limited({"target_cores": FULL_CORE, "process:app": app})
+    assert found["where"] == "target process app, its busiest thread"
+    assert found["runner_up"]["where"] == "the target's one core"
+
+
+def test_cores_of_the_target_that_others_fill_come_after_what_it_waits_for() -> None:
+    found = limited({"target_cores": FULL_CORE, "waits:app": WAITS})
+    assert found["kind"] == "lock" and found["runner_up"]["where"] == "the target's one core"
+
+
 def test_what_was_not_read_in_the_step_is_taken_from_another_overloaded_one() -> None:
     other = {**BAD, "level": 200}
     seen: list[Values] = [IDLE, {**IDLE, "waits:app": {}}, {**IDLE, "waits:app": WAITS}]

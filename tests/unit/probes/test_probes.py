@@ -209,7 +209,7 @@ def test_a_study_gets_the_probes_it_asks_for():
     chosen = probes_for(Probes(), processes)
     always = ["host", "generator", "network"]
     assert [probe.source for probe in chosen] == [
-        *always, "process:a", "process:b", "cgroup:a", "cgroup:b", "sockets:a", "sockets:b", "waits:a",
+        *always, "process:a", "process:b", "target_cores", "cgroup:a", "cgroup:b", "sockets:a", "sockets:b", "waits:a",
         "waits:b", "core_speed",
     ]  # fmt: skip
     assert all(isinstance(probe, Probe) for probe in chosen)

@@ -10,7 +10,16 @@ import time
 
 import pytest
 
-from plimsoll.probes.tcp_info import ESTABLISHED, LISTENING, connections, read_answer, request
+from plimsoll.probes.tcp_info import (
+    ESTABLISHED,
+    KEPT_S,
+    LISTENING,
+    SocketTable,
+    connection_of,
+    connections,
+    read_answer,
+    request,
+)
 
 
 def message(inode: int, sent_ms: int, received_ms: int, state: int = ESTABLISHED, remote_port: int = 5432) -> bytes:
@@ -27,27 +36,49 @@ def message(inode: int, sent_ms: int, received_ms: int, state: int = ESTABLISHED
 DONE = struct.pack("=LHHLL", 20, 3, 2, 1, 0) + bytes(4)
 
 
-def test_an_answer_is_read_and_only_of_the_inodes_that_are_wanted() -> None:
-    found: list = []
-    assert not read_answer(message(7, 5, 900) + message(8, 1, 1) + message(9, 400, 20) + DONE, {7, 9}, found)
-    first, second = found
+def test_an_answer_is_read_by_inode() -> None:
+    found: dict[int, bytes] = {}
+    assert not read_answer(message(7, 5, 900) + message(8, 1, 1) + message(9, 400, 20) + DONE, found)
+    assert list(found) == [7, 8, 9]
+    first, second = connection_of(found[7]), connection_of(found[9])
     assert (first.inode, first.remote, first.received, first.unsent) == ("7", "10.0.0.2:5432", 3, 17)
     assert first.has_sent_last and not first.has_received_last
     assert second.has_received_last and not second.has_sent_last
-    more: list = []
-    assert read_answer(message(8, 4, 4), {8}, more)
-    assert not more[0].has_sent_last and not more[0].has_received_last
+    more: dict[int, bytes] = {}
+    assert read_answer(message(8, 4, 4), more)
+    same = connection_of(more[8])
+    assert not same.has_sent_last and not same.has_received_last
+
+
+def test_several_processes_that_are_looked_at_at_once_cost_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    now = [100.0]
+
+    def ask() -> dict[int, bytes]:
+        asked.append(now[0])
+        found: dict[int, bytes] = {}
+        read_answer(message(7, 5, 900) + message(9, 400, 20) + DONE, found)
+        return found
+
+    monkeypatch.setattr("plimsoll.probes.tcp_info._ask", ask)
+    table = SocketTable(lambda: now[0])
+    assert [one.inode for one in table.connections({"7", "8"}) or []] == ["7"]
+    assert [one.inode for one in table.connections({"9"}) or []] == ["9"]
+    now[0] += 1.01 * KEPT_S
+    table.connections({"9"})
+    assert len(asked) == 2
 
 
 def test_a_listening_socket_has_no_remote_address() -> None:
-    found: list = []
-    read_answer(message(7, 0, 0, LISTENING), {7}, found)
-    assert found[0].remote == "" and found[0].state == LISTENING
+    found: dict[int, bytes] = {}
+    read_answer(message(7, 0, 0, LISTENING), found)
+    listening = connection_of(found[7])
+    assert listening.remote == "" and listening.state == LISTENING
 
 
 def test_a_kernel_that_refuses_is_an_error_of_the_system() -> None:
     with pytest.raises(OSError, match="no sockets"):
-        read_answer(struct.pack("=LHHLLi", 20, 2, 0, 1, 0, -2), set(), [])
+        read_answer(struct.pack("=LHHLLi", 20, 2, 0, 1, 0, -2), {})
     assert len(request(socket.AF_INET)) == 72
 
 
