@@ -6,40 +6,31 @@ It only has to be installed (`make mariadb`).
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pymysql
-
-from plimsoll.lab.ports import free_port
+from database_server import DatabaseServer
 
 MISSING = "There is no MariaDB server on this machine. Install Debian's package mariadb-server."
 LIMIT_S = 60
 
 
-class MariadbServer:
-    """A context that runs a server; `settings` go to its command line. It can be stopped, paused and started again.
+class MariadbServer(DatabaseServer):
+    """`settings` go to its command line. The account "root" has every right and no password."""
 
-    Root starts it as the user mysql. The account "root" has every right and no password.
-    """
+    account, end_signal = "mysql", signal.SIGKILL
 
     def __init__(self, *settings: str, measures: bool = True) -> None:
         found = [shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") for name in _PROGRAMS]
         if None in found:
             raise FileNotFoundError(MISSING)
-        self._install, self._server = map(str, found)
-        self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-mariadb-"))
-        self.port = free_port()
+        self._installer, self._server = map(str, found)
+        super().__init__()
         self._settings = [f"--performance-schema={'ON' if measures else 'OFF'}", *settings]
-        self._owner: dict[str, Any] = {}
-        self._process: subprocess.Popen[bytes] | None = None
 
     def dsn(self, user: str = "root", database: str = "shop", password: str = "") -> str:
         """Where it answers."""
@@ -52,30 +43,11 @@ class MariadbServer:
             host="127.0.0.1", port=self.port, user=user, password=password, database=database, autocommit=True
         )
 
-    def __enter__(self) -> MariadbServer:
-        try:
-            if os.geteuid() == 0:
-                owner = pwd.getpwnam("mysql")
-                os.chown(self.folder, owner.pw_uid, owner.pw_gid)
-                self._owner = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
-            command = [self._install, "--no-defaults", f"--datadir={self.folder}/data", "--skip-test-db"]
-            normal = ["--auth-root-authentication-method=normal", f"--tmpdir={self.folder}"]
-            with (self.folder / "install.log").open("wb") as log:
-                subprocess.run(
-                    [*command, *normal], check=True, cwd=self.folder, stdout=log, stderr=log, **self._owner
-                )  # fmt: skip
-            self.start()
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._process is not None:
-            self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def _install(self) -> None:
+        command = [self._installer, "--no-defaults", f"--datadir={self.folder}/data", "--skip-test-db"]
+        normal = ["--auth-root-authentication-method=normal", f"--tmpdir={self.folder}"]
+        with (self.folder / "install.log").open("wb") as log:
+            subprocess.run([*command, *normal], check=True, cwd=self.folder, stdout=log, stderr=log, **self._owner)
 
     def start(self) -> None:
         """Start it and wait until it takes connections."""
@@ -95,24 +67,6 @@ class MariadbServer:
                 if self._process.poll() is not None or time.monotonic() > until:
                     raise RuntimeError(f"MariaDB does not run: {(self.folder / 'log').read_text()}") from None
                 time.sleep(0.1)
-
-    def stop(self) -> None:
-        """End it, whatever its sessions do."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGCONT)
-        self._process.kill()
-        self._process.wait(timeout=30)
-        self._process = None
-
-    def pause(self) -> None:
-        """Have it hang until `resume`."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """End the hanging."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGCONT)
 
 
 _PROGRAMS = ("mariadb-install-db", "mariadbd")

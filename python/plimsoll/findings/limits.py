@@ -14,7 +14,17 @@ from typing import Any
 from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
 from plimsoll.findings.limit import NEAR_CEILING, Limit
-from plimsoll.findings.resources import Means, Step, host_of, hosts, processes, target_cores
+from plimsoll.findings.resources import (
+    OWN_CORES,
+    TARGET_CORES,
+    Means,
+    Step,
+    host_of,
+    hosts,
+    processes,
+    target_cores,
+    target_cores_words,
+)
 from plimsoll.findings.starved_thread import starved_thread
 from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
 
@@ -24,8 +34,6 @@ STOLEN_MATTERS = 0.03
 MEMORY_CEILING = 0.95
 SWAP_BYTES = 64e6
 ALL_CORES = "host, all cores"
-TARGET_CORES = "target_cores"
-OWN_CORES = "the target's"
 MOST_NAMED, LEAST_NAMED = 4, 0.05
 LEAST_OWN = 0.4  # of the work of the host's cores that the target must have done
 
@@ -164,8 +172,7 @@ def _target_cores(here: Means, low: Means, words: str, before: str) -> Limit | N
     by = f"; of it {used}" if used else ""
     text = f"{which} that the target may use {'was' if count == 1 else 'were'} {share:.0%} busy {words}{quiet}{by}."
     remedy = "give the target more cores" + (f"; {own[0][1]} takes most of them" if own and used else "")
-    where = f"{OWN_CORES} one core" if count == 1 else f"{OWN_CORES} {count:.0f} cores"
-    return Limit("cpu", where, share, then, text, remedy)
+    return Limit("cpu", target_cores_words(count), share, then, text, remedy)
 
 
 def _host_limits(

@@ -65,6 +65,11 @@ def _is_near(first: Reaching, carried: float | None) -> bool:
 
 
 def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -> str:
+    limited = main["limited_by"]
+    named = limited["where"] if limited["kind"] not in ("unknown", "none") else None
+    if named and not named.startswith("target process"):
+        at = f" at {number(carried)}/s" if carried else ""
+        return f"What stopped it{at} was {named}, of which no demand per operation was seen."
     if not carried:
         return "What stopped it is not among what was probed."
     share = max(first.resource.used) / first.resource.ceiling

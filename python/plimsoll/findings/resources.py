@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+TARGET_CORES = "target_cores"
+OWN_CORES = "the target's"
 Means = dict[str, dict[str, float]]
 Row = Mapping[str, Any]
 Step = Mapping[str, Any]
@@ -57,6 +59,11 @@ def target_cores(means: Means) -> float | None:
     here = (values for label, values in processes(means).items() if not host_of(label))
     used = [values["cpu_cores_used"] for values in here if "cpu_cores_used" in values]
     return sum(used) if used else None
+
+
+def target_cores_words(count: float) -> str:
+    """The cores that the target may use, where those are fewer than the host has."""
+    return f"{OWN_CORES} one core" if count == 1 else f"{OWN_CORES} {count:.0f} cores"
 
 
 def cpu_shares(means: Means, generator_share: float | None) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
     thread   a process most of whose CPU time is one thread's ends at one core, however many there are
     cpu      all processes of a host share its cores: their demands add up (shared budget)
+    target_cores    likewise those cores that the target may use, where that are fewer
     disk     the busiest disk ends at 100 %
 
 Steps that were overloaded, disturbed or failing are left out: there an operation costs something else. A use that does
@@ -15,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.resources import Means, Step, host_of, hosts, processes
+from plimsoll.findings.resources import TARGET_CORES, Means, Step, host_of, hosts, processes, target_cores_words
 from plimsoll.stats.demand import fit_line
 
 ONE_THREAD_SHARE = 0.8
@@ -69,12 +70,24 @@ def resources_of(
         if cores:
             shares = [(step, _host_cores(values, cores)) for step, values in seen]
             found.append(_resource("cpu", f"the host's {cores:.0f} cores", cores, shares, _parts(seen)))
+    if labels:
+        found.append(_target_cores(labels, seen))
     if labels and same_host is not False:
         disk = [(step, values.get("host", {}).get("disk_busy_share")) for step, values in seen]
         found.append(_resource("disk", "the host's busiest disk", 1.0, disk, {}))
     for name in sorted({name for _, values in seen for name in hosts(values)}):
         found += _of_other_host(name, seen)
     return sorted((one for one in found if one is not None), key=lambda one: one.full_per_s)
+
+
+def _target_cores(labels: Sequence[str], seen: Sequence[tuple[Step, Means]]) -> Resource | None:
+    """The cores that several processes of the target share and may not leave; of one process its thread tells."""
+    cores = next((values[TARGET_CORES]["usable_cores"] for _, values in seen if TARGET_CORES in values), None)
+    if cores is None or len(labels) < 2:
+        return None
+    shares = [(step, values.get(TARGET_CORES, {}).get("cpu_share")) for step, values in seen]
+    used = [(step, None if share is None else share * cores) for step, share in shares]
+    return _resource(TARGET_CORES, target_cores_words(cores), cores, used, {})
 
 
 def _of_other_host(name: str, seen: Sequence[tuple[Step, Means]]) -> list[Resource | None]:

@@ -45,8 +45,9 @@ def step(place: int, level: float, per_s: float, verdict: str = "good") -> dict:
     }  # fmt: skip
 
 
-def run_of(points, *, open_=True, bad=None, app=0.004, thread=True, database=0.002, host=True):
-    """(main finding, run) of steps at (level, throughput); CPU seconds per operation of two processes."""
+def run_of(points, *, open_=True, bad=None, app=0.004, thread=True, database=0.002, host=True, own=None):
+    """(main finding, run) of steps at (level, throughput); CPU seconds per operation of two processes; `own`: the cores
+    that these may use."""
     steps = [
         step(at, level, rate, "bad" if bad and level >= bad else "good") for at, (level, rate) in enumerate(points)
     ]
@@ -62,6 +63,9 @@ def run_of(points, *, open_=True, bad=None, app=0.004, thread=True, database=0.0
                 whole = 0.02 + sum(used.values())
                 values = {"cores": 4.0, "cpu_cores_used": whole, "cpu_share": whole / 4}
                 rows.append({"second": second, "source": "host", "values": values})
+                if own:
+                    shared = {"usable_cores": own, "cpu_share": min(1.0, whole / own)}
+                    rows.append({"second": second, "source": "target_cores", "values": shared})
     good = max((level for level, _ in points if bad is None or level < bad), default=None)
     run = Rows(rows)
     [main] = capacity_findings({**FACTS, "open": open_, "good": good, "bad": bad, "steps": steps}, run)
@@ -135,6 +139,24 @@ def test_a_limit_that_was_not_probed_is_not_blamed_on_the_cpu():
     found = by_question(further_findings(*run_of(LOADS, bad=1200.0, app=0.001), same_host=True))
     words = found["What would stop it next?"]["answer"]
     assert "is not among what was probed" in words and "After that" in words
+
+
+def test_the_cores_that_processes_of_the_target_share_are_full_before_each_of_them_is():
+    loads = [(100.0 * at, 10.0 * at) for at in range(1, 17)]
+    main, run = run_of(loads, bad=1600.0, own=1.0, app=0.003, database=0.003)
+    assert main["limited_by"]["where"] == "the target's one core"
+    found = by_question(further_findings(main, run, same_host=True, kept_apart="on cores of their own"))
+    next_one = found["What would stop it next?"]
+    assert [one["name"] for one in next_one["order"]] == ["target_cores", "app"]
+    assert next_one["answer"].startswith("The target's one core is full first: near 16")
+    assert "Then the one busy thread of app (one core) would stop it" in next_one["answer"]
+
+
+def test_a_named_limit_that_has_no_demand_is_named_before_what_comes_after_it():
+    main, run = run_of(LOADS, bad=1200.0, app=0.001)
+    main["limited_by"] = {"kind": "lock", "where": "locks of app", "utilisation": 1.0, "evidence": ""}
+    words = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]["answer"]
+    assert words.startswith("What stopped it at 110/s was locks of app, of which no demand per operation was seen.")
 
 
 def test_without_probes_nothing_is_said_and_an_unknown_budget_cannot_be_told():

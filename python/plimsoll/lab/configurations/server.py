@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,8 @@ from plimsoll.lab.configurations.data import WantedData, prepare_data
 from plimsoll.lab.configurations.load_files import write_load_files
 from plimsoll.lab.configurations.processes import Service, Services
 from plimsoll.lab.folder import write_file
-from plimsoll.lab.ports import free_port
 from plimsoll.lab.serving import TargetOptions, bound_socket, pin_to_core, say, serve_app, url_of
+from plimsoll.lab.supervised import ports_after
 
 SERVICES = ("gc", "rm", "qm", "cm", "jts")
 COUNTED = ("gc", "rm", "qm", "cm")
@@ -63,7 +63,7 @@ def serve(options: ServerOptions) -> int:
         cpus = {name: options.shared_cpu if name in SHARING_CORE else None for name in SERVICES}
         started = [Service(name, ports[name], MODULE, {**shared, "cpu": cpus[name]}) for name in SERVICES]
         services = Services(started, say)
-        with contextlib.closing(prepared.lock), running(services):
+        with contextlib.closing(prepared.lock), services.running():
             url = url_of(options.host, listener.getsockname()[1])
             where = {"url": url, "services": urls}
             write_file(options.data / "services.json", json.dumps(where, indent=1) + "\n")
@@ -73,31 +73,6 @@ def serve(options: ServerOptions) -> int:
             app = front(urls, services)
             serve_app(app, listener, ready, lifespan="on", keep_going=services.watch)
     return 0
-
-
-def ports_after(host: str, port: int, count: int) -> list[int]:
-    """The next `count` ports, which must be free; after port 0 any free ones. Raises InputError."""
-    if not port:
-        found: list[int] = []
-        while len(found) < count:
-            free = free_port(host)
-            if free not in found:
-                found.append(free)
-        return found
-    ports = [port + place for place in range(1, count + 1)]
-    for one in ports:
-        bound_socket(host, one).close()
-    return ports
-
-
-@contextlib.contextmanager
-def running(services: Services) -> Iterator[None]:
-    """The services run within."""
-    try:
-        services.start()
-        yield
-    finally:
-        services.stop()
 
 
 def front(urls: Mapping[str, str], services: Services) -> Starlette:

@@ -7,7 +7,6 @@ When all serve, the ready line is printed (lab/serving.py).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,8 @@ from plimsoll.lab.inventory.data_directory import Wanted, prepare_data
 from plimsoll.lab.inventory.gateway import Gateway, telemetry_document
 from plimsoll.lab.inventory.load_files import write_load_files
 from plimsoll.lab.inventory.modules import Module, Modules
-from plimsoll.lab.ports import free_port
 from plimsoll.lab.serving import TargetOptions, bound_socket, pin_to_core, say, serve_app, url_of
+from plimsoll.lab.supervised import ports_after
 
 MODULES = ("storage", "search", "users")
 
@@ -36,12 +35,12 @@ def serve(options: ServerOptions) -> int:
     """Seed if need be, serve until told to stop, return 0. Raises InputError before it serves."""
     pin_to_core(options.cpu)
     with contextlib.closing(bound_socket(options.host, options.port)) as listener:
-        ports = dict(zip(MODULES, _ports_of_modules(options), strict=True))
+        ports = dict(zip(MODULES, ports_after(options.host, options.port, len(MODULES)), strict=True))
         wanted = Wanted(options.instances, options.seed, options.reset, options.missing_index)
         facts, lock = prepare_data(options.data, wanted, options.dsn, say)
         urls = {name: url_of(options.host, ports[name]) for name in MODULES}
         modules = Modules([_module(name, ports[name], urls, options) for name in MODULES], say)
-        with contextlib.closing(lock), _running(modules):
+        with contextlib.closing(lock), modules.running():
             url = url_of(options.host, listener.getsockname()[1])
             study = write_load_files(options.data, url, ports, facts.count)
             say(f"To load it, in another terminal: plimsoll sweep {study}")
@@ -57,34 +56,11 @@ def serve(options: ServerOptions) -> int:
     return 0
 
 
-def _ports_of_modules(options: ServerOptions) -> list[int]:
-    """The ports after the gateway's, which must be free; with port 0 any free ones."""
-    if not options.port:
-        found: list[int] = []
-        while len(found) < len(MODULES):
-            port = free_port(options.host)
-            if port not in found:
-                found.append(port)
-        return found
-    ports = [options.port + place for place in range(1, len(MODULES) + 1)]
-    for port in ports:
-        bound_socket(options.host, port).close()
-    return ports
-
-
 def _module(name: str, port: int, urls: dict[str, str], options: ServerOptions) -> Module:
     given: dict[str, Any] = {"host": options.host, "data": str(options.data), "dsn": options.dsn}
     if name == "search":
         given = {"host": options.host, "storage_url": urls["storage"]}
     if name == "storage":
         given |= {"missing_index": options.missing_index, "load_all": options.load_all, "profiler": options.profiler}
-    return Module(name, port, given, options.memory_limit if name == "storage" else None)
-
-
-@contextlib.contextmanager
-def _running(modules: Modules) -> Iterator[None]:
-    try:
-        modules.start()
-        yield
-    finally:
-        modules.stop()
+    limit_mb = options.memory_limit if name == "storage" else None
+    return Module(name, port, "plimsoll.lab.inventory.module", given, memory_limit_mb=limit_mb)
