@@ -20,6 +20,7 @@ import psutil
 
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.usable_cores import UsableCores
 from plimsoll.study.models import ProcessSelector
 
 INTERVAL_S = 0.02
@@ -41,8 +42,7 @@ class CoreSpeedProbe:
     source = "core_speed"
 
     def __init__(self, selectors: Iterable[ProcessSelector], find: Callable[..., list[psutil.Process]] = find_roots):
-        self._selectors, self._find = list(selectors), find
-        self._roots: list[psutil.Process] = []
+        self._usable = UsableCores(selectors, find)
         self._lock = threading.Lock()
         self._spent_s: list[float] = []
         self._asked = 0.0
@@ -70,9 +70,7 @@ class CoreSpeedProbe:
         if not hasattr(os, "sched_setaffinity"):
             raise ProbeUnavailable("the speed of the target's cores is not measured: this system binds no threads.")
         try:
-            if not self._roots or not all(root.is_running() for root in self._roots):
-                self._roots = [root for selector in self._selectors for root in self._find(selector)]
-            cores = sorted({core for root in self._roots for core in os.sched_getaffinity(root.pid)})
+            cores = sorted(self._usable.now())
         except OSError as error:
             raise ProbeUnavailable(f"the speed of the target's cores is not measured: {error}.") from None
         return {cores[place * len(cores) // MOST_CORES] for place in range(MOST_CORES)} if cores else set()

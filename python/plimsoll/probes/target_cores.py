@@ -14,6 +14,7 @@ import psutil
 
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import Clock, ProbeUnavailable, Rates
+from plimsoll.probes.usable_cores import UsableCores
 from plimsoll.study.models import ProcessSelector
 
 _IDLE = ("idle", "iowait")
@@ -31,9 +32,8 @@ class TargetCoresProbe:
         clock: Clock = time.monotonic,
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
     ) -> None:
-        self._selectors, self._find, self._clock = list(selectors), find, clock
+        self._usable, self._clock = UsableCores(selectors, find), clock
         self._rates = Rates(clock)
-        self._roots: list[psutil.Process] = []
         self._cores: set[int] = set()
 
     def take_notes(self) -> list[str]:
@@ -44,7 +44,10 @@ class TargetCoresProbe:
         """Values now; the share is absent in the first call, and when the cores have changed."""
         if not hasattr(os, "sched_getaffinity"):
             return {}
-        cores = self._usable()
+        try:
+            cores = self._usable.now()
+        except OSError as error:
+            raise ProbeUnavailable(f"the target's cores are not known: {error}.") from None
         times = psutil.cpu_times(percpu=True)
         if not cores or len(cores) >= len(times) or max(cores) >= len(times):
             return {}
@@ -59,12 +62,3 @@ class TargetCoresProbe:
         rates, _ = self._rates.update({"busy": busy})
         share = {"cpu_share": min(1.0, rates["busy"] / len(cores))} if "busy" in rates else {}
         return {"usable_cores": float(len(cores)), **share}
-
-    def _usable(self) -> set[int]:
-        """Cores that some process of the target may use."""
-        if not self._roots or not all(root.is_running() for root in self._roots):
-            self._roots = [root for selector in self._selectors for root in self._find(selector)]
-        try:
-            return {core for root in self._roots for core in os.sched_getaffinity(root.pid)}
-        except OSError as error:
-            raise ProbeUnavailable(f"the target's cores are not known: {error}.") from None
