@@ -61,14 +61,16 @@ def resident_bytes(pid: int) -> int:
     return int(found.group(1)) * 1024 if found else 0
 
 
-def run(tool: str, folder: Path, script: Path, *flags: str, every_s: float = 1.0) -> Ran:
-    """Runs a script by k6 or by Plimsoll and watches its memory."""
+def run(tool: str, folder: Path, script: Path, *flags: str, every_s: float = 1.0, everywhere: bool = False) -> Ran:
+    """Runs a script by k6 or by Plimsoll on the second core, or on all (`everywhere`), and watches its memory."""
     export, runs = folder / f"{tool}.json", folder / f"runs-{time.monotonic_ns()}"
     command = {
         "k6": ["k6", "run", "-q", "--no-usage-report"],
         "plimsoll": [sys.executable, "-m", "plimsoll", "run", "-q", "--runs", str(runs)],
     }[tool]
-    full = [*pinned(1), *command, "--summary-export", str(export), *flags, str(script)]
+    if everywhere and tool == "plimsoll":
+        command += ["--threads", str(os.cpu_count() or 1)]
+    full = [*([] if everywhere else pinned(1)), *command, "--summary-export", str(export), *flags, str(script)]
     ran = Ran({}, "", time.time())
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+") as stderr:
@@ -134,14 +136,15 @@ def memory(url: str, folder: Path) -> Callable[[str], str]:
     return of
 
 
-def start(url: str, folder: Path) -> Callable[[str], str]:
+def start(url: str, folder: Path, everywhere: bool = False) -> Callable[[str], str]:
     """From the start of the process until every VU has begun its first iteration, and from the first to the last."""
     script = written(folder, "first.js", FIRST_ITERATIONS)
+    load = ["-u", str(START_VUS), "-d", "10s", "-e", f"URL={url}"]
 
     def of(tool: str) -> str:
         whole, first_to_last = [], []
         for _ in range(ROUNDS):
-            ran = run(tool, folder, script, "-u", str(START_VUS), "-d", "10s", "-e", f"URL={url}")
+            ran = run(tool, folder, script, *load, everywhere=everywhere)
             trend = ran.metrics["first_iteration_unix_ms"]
             if trend.get("count", START_VUS) != START_VUS:
                 sys.exit(f"{tool}: {trend['count']} of {START_VUS} VUs began")
@@ -150,6 +153,11 @@ def start(url: str, folder: Path) -> Callable[[str], str]:
         return f"{spread(whole, '.2f', 's')}; first to last {spread(first_to_last, '.2f', 's')}"
 
     return of
+
+
+def start_everywhere(url: str, folder: Path) -> Callable[[str], str]:
+    """The same with a load thread on each core, beside the target."""
+    return start(url, folder, everywhere=True)
 
 
 def many(url: str, folder: Path) -> Callable[[str], str]:
@@ -221,6 +229,7 @@ def distinct(url: str, folder: Path) -> Callable[[str], str]:
 ROWS: dict[str, tuple[str, Callable[[str, Path], Callable[[str], str]]]] = {
     "memory": (f"memory of a VU (request, sleep 1), {FEW_VUS} to {IDLE_VUS:,} VUs", memory),
     "start": (f"start of {START_VUS:,} VUs: process begun to last first iteration", start),
+    "start-everywhere": (f"the same on every core, a load thread each: start of {START_VUS:,} VUs", start_everywhere),
     "many": (f"{MANY_VUS:,} VUs for 60 s", many),
     "rate": (f"{RATE:,}/s for 60 s", exact_rate),
     "distinct": ("memory over distinct URLs", distinct),

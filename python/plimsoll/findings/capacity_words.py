@@ -94,8 +94,27 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
         )
         return f"Throughput rises up to {level_words(good, unit)}{users}{inside}{stops}."
     if bad is None:
-        return f"Carries at least {level_words(good, unit)}{users}{inside}; no saturation was found up to there."
+        return f"Carries at least {level_words(good, unit)}{users}{inside}; {_seen_above(result)}"
     return f"Carries {level_words(good, unit)}{users}{inside}; at {level_words(bad, unit)} work piles up."
+
+
+def _seen_above(result: Mapping[str, Any]) -> str:
+    """What was seen above the greatest level that is carried, where no level was proven to be too much."""
+    behind = [step for step in result["steps"] if step["verdict"] == "bad" and step["level"] > result["good"]]
+    if not behind:
+        return "no saturation was found up to there."
+    step = min(behind, key=lambda one: float(one["level"]))
+    held_s = step["end_s"] - step["measured_from_s"]
+    return f"at {level_words(step['level'], result['unit'])} it fell behind once, for {held_s:.0f} s, which is no proof."
+
+
+def _how_to_go_on(result: Mapping[str, Any]) -> str:
+    """What finds a level that is too much, where none was proven: a greater one, or more time."""
+    most, tried = result.get("max_level"), max((step["level"] for step in result["steps"]), default=0.0)
+    if not result["open"] or (most is not None and tried >= most * (1 - 1e-9)):
+        return "Raise --max-users to find where it stops."
+    nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
+    return f"The load time ended before a level was proven to be too much: longer steps (--step) give it more{nearer}."
 
 
 _RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
@@ -127,7 +146,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
             "Run it again with a smaller --min-users, or longer steps (--step), to find a level that it carries."
         )
     elif bad is None:
-        steps.append("Raise --max-users to find where it stops.")
+        steps.append(_how_to_go_on(result))
     elif (bad - good) / bad > goal + 1e-9:
         steps.append(
             f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step) narrow it."

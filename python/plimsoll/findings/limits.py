@@ -53,7 +53,7 @@ def limiting_resource(
     if bad is None:
         if generator is not None:
             return _with_runner_up([dict(generator)])
-        return _unknown("none", "The target was never saturated, so nothing limited it within the levels tried.", None)
+        return _unknown("none", "No level that was held saturated the target, so nothing limited it there.", None)
     overloaded = [step for step in steps if step.get("verdict") == "bad" and step is not bad]
     here, own = _filled([bad, *overloaded], steps, means), [dict(generator)] if generator is not None else []
     if _stopped_by_errors(bad):
