@@ -149,10 +149,12 @@ def period(truth_s: float) -> Check:
 
 
 def ages(*families: str) -> Check:
-    """By one of these laws; None while several fit and one of these is among them."""
+    """By one of these laws; None while none is told, or several fit and one of these is among them."""
 
     def check(found: Findings) -> bool | None:
-        [about] = [one["ageing"] for one in found if one.get("ageing")]
+        about = next((one["ageing"] for one in found if one.get("ageing")), None)
+        if about is None:
+            return None
         if about["family"] is None:
             return None if set(families) & {fit["family"] for fit in about["fits"]} else False
         return about["family"] in families

@@ -75,6 +75,9 @@ CASES = (
     Case("demo 290/s, slow drift 9 %", 1, 290, 10, drift="slow", cv=0.09),
     Case("demo 290/s, quick drift 9 %, probed", 1, 290, 10, drift="quick", cv=0.09, probed=True),
     Case("demo 290/s, slow drift 9 %, probed", 1, 290, 10, drift="slow", cv=0.09, probed=True),
+    Case("demo 180/s, 20 % slower for 25 s", 1, 180, 10, drift="warms up", cv=0.2),
+    Case("demo 180/s, 35 % slower for 25 s", 1, 180, 10, drift="warms up", cv=0.35),
+    Case("demo 180/s, quick drift 9 %, probed", 1, 180, 10, "bursty", drift="quick", cv=0.09, probed=True),
     Case("demo 290/s, slow drift 15 %, probed", 1, 290, 10, drift="slow", cv=0.15, probed=True),
 )
 

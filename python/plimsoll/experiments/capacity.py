@@ -46,6 +46,7 @@ WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
 QUICK_PLATEAU_SD = 0.02
+HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
 
 
@@ -123,7 +124,8 @@ class _OpenSearch:
         if not self._ramp():
             return
         for _ in range(self.settings.most_steps):
-            proposal = propose(self.trials, self.goal, self._half_width())
+            hurry = self._budget_left_s() < HURRY_STEPS * self.settings.step_s
+            proposal = propose(self.trials, self.goal, self._half_width(), hurry)
             if proposal is None or self._budget_left_s() < self.settings.step_s:
                 break
             if not self._hold(proposal.level):
@@ -230,16 +232,17 @@ class _OpenSearch:
         return found if found.given_up or len(seen.seconds) >= self.settings.step_s else None
 
     def _context(self, seen: Measurement, quick: bool = False, trials: Sequence[Trial] | None = None) -> Context:
-        rate = self.rate_per_level_s() or 0.0
+        known = self.trials if trials is None else trials
         return Context(
-            rate,
+            self.rate_per_level_s() or 0.0,
             self._half_width(),
             self.settings.step_s,
-            pooled_plateau(self.trials if trials is None else trials),
+            pooled_plateau(known),
             self._base_errors(seen.level),
             quick=quick,
             host=self.host,
             noise=self.noise,
+            firm=any(trial.proven and trial.plateau is not None for trial in known),
         )
 
     def _base_errors(self, level: float) -> tuple[int, int]:

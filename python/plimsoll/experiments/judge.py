@@ -72,7 +72,7 @@ class Context:
     """What a step is judged against; rates per second.
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
-    `plateau`: capacity estimate of the other steps; `base_errors`: (failed, requests) at low load; `least_seconds`
+    `plateau`: capacity estimate of the other steps, `firm` if held steps show it and not the ramp alone; `base_errors`: (failed, requests) at low load; `least_seconds`
     and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp;
     `host`: what the speed of the target's cores explains; `noise`: variance per completion over the run so far.
     """
@@ -86,6 +86,7 @@ class Context:
     quick: bool = False
     host: HostSpeed = UNKNOWN
     noise: float = 0.0
+    firm: bool = True
 
     @property
     def least_bad_seconds(self) -> float:
@@ -244,14 +245,17 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
 
 
 def _stillness_tells(seen: Measurement, context: Context) -> bool:
-    """Not against what the overloaded steps say, unless they say little, or this step finished clearly more than they
-    did: then they thrashed; on a host that was faster than usual, only if they say that this level
-    would have been below the capacity at mean speed by as much."""
+    """Not against what overloaded steps that were held say, unless they say little, or this step finished clearly more
+    than they did: then they thrashed; on a host that was faster than usual, only if they say that this level
+    would have been below the capacity at mean speed by as much. The ramp's few seconds have no such say: a target that
+    was still warming up, or a host that was slow just then, would keep every higher level undecided."""
     if context.plateau is None:
         return True
     speed = float(_factors(seen, context.host).mean())
     if speed > 1 + context.half_width / 2:
         return seen.level * speed <= context.plateau.level
+    if not context.firm:
+        return True
     above = seen.level - context.plateau.level
     if above < context.plateau.sd or context.plateau.relative_sd > context.half_width:
         return True

@@ -23,6 +23,7 @@ from plimsoll.stats.plateau import Plateau, pool
 Verdict = Literal["good", "bad", "undecided"]
 AIM_SHARE = 0.97
 LOOSE_BAD = 1.5
+SAFE_HALVES = 2.0
 DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
 THRASHING_SHARE = 0.12
@@ -92,14 +93,16 @@ def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
     """What all steps that kept the target busy say about its capacity; None if there was none.
 
     A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload. What a target
-    finished that thrashes, less than it has carried with ease by more than a host drifts, says nothing of its capacity.
+    finished that thrashes, less than it has carried with ease by more than a host drifts, says nothing of its capacity;
+    nor does what it finished in the ramp, if it has carried more since.
     """
     carried = bracket_of(trials).good or 0.0
     seen = []
     for trial in trials:
         if trial.plateau is not None:
             top = trial.plateau
-            if carried - top.level >= max(THRASHING_SHARE * carried, 2 * top.sd):
+            least = max(THRASHING_SHARE * carried, 2 * top.sd) if trial.proven else top.sd
+            if carried - top.level >= least:
                 continue
             doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / top.level - 1)
             seen.append(Plateau(top.level, math.hypot(top.relative_sd, doubt)))
@@ -119,17 +122,23 @@ def capacity_estimate(trials: Sequence[Trial], half_width: float) -> Plateau | N
     return estimate
 
 
-def propose(trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal | None:
+def propose(trials: Sequence[Trial], goal: Goal, half_width: float, hurry: bool = False) -> Proposal | None:
     """The next level to hold, or None when the goal is reached or nothing useful is left to try.
 
     `half_width`: the share around the estimate at which steps can decide, at least `goal.half_width`; more when
-    arrivals are few.
+    arrivals are few. `hurry`: little time is left, so that a good bound, if there is none yet, is aimed where a
+    single step of the least length will decide.
     """
     bounds = bracket_of(trials)
     if bounds.width <= goal.width or _at_most(bounds.good, goal):
         return None
     estimate = capacity_estimate(trials, half_width)
-    wanted = _without_estimate(trials, goal) if estimate is None else _around(estimate.level, trials, goal, half_width)
+    if estimate is None:
+        wanted = _without_estimate(trials, goal)
+    elif hurry and bounds.good is None:
+        wanted = Proposal(_safely_below(estimate.level, trials, half_width), "good")
+    else:
+        wanted = _around(estimate.level, trials, goal, half_width)
     return _within(wanted, trials, goal, half_width) if wanted is not None else None
 
 
@@ -156,6 +165,11 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
     if bounds.bad is None and bounds.good is not None and bad / good <= 1 + goal.width:
         return Proposal(bad, "bad")
     return Proposal(math.sqrt(good * bad), "good")
+
+
+def _safely_below(centre: float, trials: Sequence[Trial], half_width: float) -> float:
+    undecided = [trial.level for trial in trials if trial.proven and trial.verdict == "undecided"]
+    return min([centre * (1 - SAFE_HALVES * half_width), *(level * (1 - half_width) for level in undecided)])
 
 
 def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal:

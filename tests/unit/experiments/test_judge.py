@@ -47,6 +47,12 @@ def test_a_wandering_queue_is_good_only_below_a_known_plateau():
     assert judge(seen, near).verdict == "undecided"
 
 
+def test_a_still_step_above_what_held_steps_finished_is_undecided_and_above_what_the_ramp_did_good():
+    still = measured([150] * 12, [150] * 12, 150)
+    assert judge(still, Context(1.0, 0.048, 10, Plateau(143, 0.02))).verdict == "undecided"
+    assert judge(still, Context(1.0, 0.048, 10, Plateau(143, 0.02), firm=False)).verdict == "good"
+
+
 def test_more_than_half_failed_gives_the_step_up():
     found = judge(measured([50] * 5, [50] * 5, 50, failed=200), CONTEXT)
     assert found.given_up and "80% of the requests failed" in found.reasons[0]

@@ -51,6 +51,19 @@ def test_deep_overload_counts_less_than_a_step_near_the_capacity():
     assert capacity_estimate(trials, H).level == pytest.approx(100, rel=0.01)
 
 
+def test_what_the_ramp_finished_says_nothing_once_more_was_carried():
+    ramp, good = Trial(200, "bad", Plateau(100, 0.02), proven=False), Trial(106, "good")
+    assert propose([ramp, good], GOAL, H).level == pytest.approx(math.sqrt(106 * 200), rel=0.01)
+    assert propose([ramp, Trial(101, "good")], GOAL, H).level == pytest.approx(101 * (1 + H) ** 2, rel=0.01)
+
+
+def test_with_little_time_left_the_first_good_bound_is_aimed_where_one_step_decides():
+    trials = [Trial(104, "bad", Plateau(100, 0.02)), Trial(96, "undecided", Plateau(101, 0.02))]
+    assert propose(trials, GOAL, H).level > propose(trials, GOAL, H, hurry=True).level
+    assert propose(trials, GOAL, H, hurry=True).level < 96 * (1 - 0.9 * H)
+    assert propose([*trials, Trial(90, "good")], GOAL, H, hurry=True) == propose([*trials, Trial(90, "good")], GOAL, H)
+
+
 def test_without_a_plateau_it_doubles_or_halves():
     assert propose([Trial(10, "good")], GOAL, H).level == 20
     assert propose([Trial(10, "bad")], GOAL, H).level == 5
