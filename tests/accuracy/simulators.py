@@ -43,8 +43,8 @@ WARM_UP_S = 25
 
 
 def drifting_speeds(kind: str, cv: float, seed: int, seconds: int = 1000) -> np.ndarray:
-    """Speed of a host in each second, shape (seconds,): "quick" has mean 1 and forgets within about 5 s (AR(1), e^(−1/5)),
-    "slow" has mean 1 and keeps a speed for 10 to 20 s; "warms up" is 1 − `cv` for 25 s, then 1."""
+    """Speed of a host in each second, shape (seconds,): "quick" has mean 1 and forgets within about 5 s (AR(1),
+    e^(−1/5)), "slow" has mean 1 and keeps a speed for 10 to 20 s; "warms up" is 1 − `cv` for 25 s, then 1."""
     if kind == "warms up":
         return np.where(np.arange(seconds) < WARM_UP_S, 1 - cv, 1.0)
     random = np.random.default_rng([seed, 77])

@@ -72,9 +72,10 @@ class Context:
     """What a step is judged against; rates per second.
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
-    `plateau`: capacity estimate of the other steps, `firm` if held steps show it and not the ramp alone; `base_errors`: (failed, requests) at low load; `least_seconds`
-    and `least_share` (of the arrivals that decide) before a step may be called good; `quick`: a probe of the ramp;
-    `host`: what the speed of the target's cores explains; `noise`: variance per completion over the run so far.
+    `plateau`: capacity estimate of the other steps, `firm` if held steps show it and not the ramp alone;
+    `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
+    before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
+    explains; `noise`: variance per completion over the run so far.
     """
 
     rate_per_level_s: float

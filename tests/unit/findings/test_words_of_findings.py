@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.findings.capacity_words import level_words, next_steps
+from plimsoll.findings.capacity_words import answer, level_words, next_steps
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, Watched
@@ -152,3 +152,29 @@ def test_a_number_stays_on_one_line_with_its_unit() -> None:
 def test_an_invalid_finding_without_reasons_sends_the_reader_to_the_first() -> None:
     text = answer_lines([{"valid": False, "invalid_because": ["Late."]}, {"valid": False, "answer": "No drift."}])
     assert "See the reasons below." in text and "The reasons are with the first answer." in text
+
+
+@pytest.mark.parametrize(
+    ("max_level", "said", "next_step"),
+    [
+        (None, "at 12,800 users it fell behind once, for 8 s, which is no proof", "longer steps (--step) give it more"),
+        (12_800.0, "at 12,800 users it fell behind once", "Raise --max-users"),
+    ],
+)
+def test_a_search_that_ran_out_of_time_is_not_told_to_raise_its_greatest_level(
+    max_level: float | None, said: str, next_step: str
+) -> None:
+    steps = [
+        {"level": 12_800.0, "verdict": "bad", "measured_from_s": 1.0, "end_s": 9.0},
+        {"level": 11_466.0, "verdict": "good", "measured_from_s": 12.0, "end_s": 32.0},
+    ]
+    result = {
+        "status": "finished", "unit": "users", "open": True, "good": 11_466.0, "bad": None, "width_goal": 0.1,
+        "max_level": max_level, "steps": steps,
+    }  # fmt: skip
+    finding = {
+        "capacity": {}, "generator": {"healthy": True, "remedies": []}, "limited_by": {"kind": "none"},
+        "headroom": None, "objectives": [], "steps": steps,
+    }  # fmt: skip
+    assert said in answer(result, finding)
+    assert next_step in next_steps(result, finding)[0]
