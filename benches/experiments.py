@@ -34,9 +34,10 @@ TESTKIT = ROOT / "target" / "release" / "plimsoll-testkit"
 CONSUMER = ROOT / "tests" / "integration" / "long_runs" / "known_consumer.py"
 READY_S = 120.0
 LIMIT_S = 900.0
-SCRIPT = """import http from 'k6/http';
-export const options = { scenarios: { arrivals: {
+DECLARED = """export const options = { scenarios: { arrivals: {
   executor: 'constant-arrival-rate', rate: 60, duration: '1m', preAllocatedVUs: 50 } } };
+"""
+REQUESTS = """
 const token = __ENV.USERS_JSON ? JSON.parse(open(__ENV.USERS_JSON))[0].token : '';
 const get = (times) => {
   for (let i = 0; i < times; i++) {
@@ -48,6 +49,8 @@ export function five() { get(5); }
 export function three() { get(3); }
 export function one() { get(1); }
 """
+IMPORT = "import http from 'k6/http';\n"
+SCRIPT = IMPORT + DECLARED + REQUESTS
 PUT = "{ http.post(`${__ENV.URL}/put`, 'x'); }"
 CREATES = """import http from 'k6/http';
 export const options = { scenarios: { creates: {
@@ -200,9 +203,10 @@ CASES = (
     Case("decompose, tracker", "5, 3 and 1 of the same: 40, 40 and 20 %", {"A": tracker("--issues 5000")},
          f"decompose {ISSUE} {LAYERS}", shares(0.4, 0.4, 0.2)),
     Case("sweep, testkit", "R requests: exponent 1", {"A": testkit(f"{CONSTANT} 10")},
-         f"sweep {SCRIPTED} --over R=1,2,4,8 --over users=1 --repeats 3 --trial 5", exponent(1)),
+         "sweep {FOLDER}/swept.js -e URL={A} --over R=1,2,4,8 --users 1 --repeats 3 --trial 5", exponent(1)),
     Case("sweep, tracker", "R requests: exponent 1", {"A": tracker("--issues 5000")},
-         f"sweep {ISSUE} --over R=2,4,8,16 --over users=1 --repeats 3 --trial 5", exponent(1)),
+         "sweep {FOLDER}/swept.js -e URL={A}/api/issues/DEMO-7 -e USERS_JSON={FOLDER}/A/users.json --over R=2,4,8,16"
+         " --users 1 --repeats 3 --trial 5", exponent(1)),
     Case("drain, testkit", "40/s done of 60/s put in: 33 % left over",
          {"A": f"{sys.executable} {CONSUMER} {{PORT}} 40"},
          "drain {FOLDER}/puts.js -e URL={A} --backlog {A}/status#waiting --consumed {A}/status#done"
@@ -248,6 +252,7 @@ def run(case: Case) -> tuple[Findings, float]:
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         (folder / "script.js").write_text(SCRIPT)
+        (folder / "swept.js").write_text(IMPORT + REQUESTS)
         (folder / "compared.js").write_text(SCRIPT.replace("__ENV.URL", "__ENV.BASE_URL"))
         (folder / "creates.js").write_text(CREATES)
         (folder / "puts.js").write_text(SCRIPT.replace("{ get(Number(__ENV.R || 1)); }", PUT))

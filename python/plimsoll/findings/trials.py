@@ -12,6 +12,7 @@ from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
+LATE = ("lag", "steal")
 Trial = Mapping[str, Any]
 
 
@@ -84,7 +85,7 @@ def sound_trials(
     """Judge the generator in the measured seconds of each trial; the run is read once.
 
     `tail`: whether the answer rests on high percentiles. Where it rests on means and medians, a generator that was late
-    at p99 only has not touched it.
+    at p99 only, for whatever reason, has hardly touched it; what is left shows as scatter between the trials.
     Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
     """
     found = SoundTrials()
@@ -95,7 +96,7 @@ def sound_trials(
         seen = of_trial.get(trial["trial"], GeneratorSeconds())
         spoils = [(one.name, one.words, one.remedy) for one in diagnose(seen) if one.spoils] if seen.seconds else []
         if not tail and not _late_at_median(seen):
-            spoils = [one for one in spoils if one[0] != "lag"]
+            spoils = [one for one in spoils if one[0] not in LATE]
         spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
         if not spoils:
             found.sound.append(trial)

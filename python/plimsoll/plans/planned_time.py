@@ -53,6 +53,7 @@ def time_words(seconds: float | None) -> str:
 
 
 def planned_time(study: Study, item: Experiment) -> str:
-    """The same in words, with "at most" where it is a bound."""
+    """The same in words, with "at most" where it is a bound; draining between steps and resets come on top."""
+    seconds = planned_s(study, item)
     bound = isinstance(item.options, CapacityOptions | DrainOptions)
-    return f"{'at most ' if bound else ''}{time_words(planned_s(study, item))}"
+    return time_words(seconds) if seconds is None else f"{'at most ' if bound else ''}{time_words(seconds)} of load"

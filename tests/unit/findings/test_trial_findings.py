@@ -15,6 +15,7 @@ from plimsoll.findings.compare import compare_finding
 from plimsoll.findings.decompose import decompose_finding
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.sweep import sweep_finding
+from plimsoll.findings.trials import sound_trials
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -111,6 +112,18 @@ def test_a_drift_of_both_and_an_error_burst_are_named() -> None:
     trials[4] |= {"failed": 50, "causes": {"status 503": 50}}
     finding = compare_finding(COMPARE, trials)
     assert any("Trial 5 (a, 10 users) failed 10 % of its requests (status 503)" in one for one in finding["anomalies"])
+
+
+@pytest.mark.parametrize(("lag_p50_ms", "of_medians", "of_tails"), [(0.1, True, False), (30.0, False, False)])
+def test_stolen_time_spoils_means_only_where_the_generator_was_late_at_the_median_too(
+    lag_p50_ms: float, of_medians: bool, of_tails: bool
+) -> None:
+    times = Series.of_trend("http_req_response_time", {}, Histogram.from_values(np.full(50, 100.0)))
+    generator = {"lag_p50_ms": lag_p50_ms, "lag_p99_ms": 60.0}
+    seconds = [Snapshot(10 + n, generator=generator, series=(times,)) for n in range(5)]
+    rows = [{"second": 10 + n, "source": "generator", "values": {"host_steal_share": 0.2}} for n in range(5)]
+    kept = {tail: sound_trials([trial(1, 1, "a", 100)], seconds, rows, tail=tail).sound for tail in (False, True)}
+    assert bool(kept[False]) == of_medians and bool(kept[True]) == of_tails
 
 
 def test_a_trial_that_the_generator_limited_takes_its_pair_out_and_is_named() -> None:

@@ -7,6 +7,7 @@
 //   USERS_JSON     names and passwords (the forum writes users.json); without it the sessions come from /auto_auth
 //   SESSIONS       users who log in before the load                     20
 //   THREADS        the seeded threads are 1 to N                        1000
+//   PAGES          lists are one of the first N pages, by number of comments   3
 //   USERS          how many users, without a study                      48
 //   DURATION       for how long, without a study                        1m
 import http from 'k6/http';
@@ -18,6 +19,7 @@ const API = `${BASE_URL}/api/discussion/v1`;
 const COURSE = __ENV.COURSE || 'course-v1:DemoX+Load1+2026';
 const SESSIONS = Number(__ENV.SESSIONS || 20);
 const THREADS = Number(__ENV.THREADS || 1000);
+const PAGES = Number(__ENV.PAGES || 3);
 const USERS = Number(__ENV.USERS || 48);
 const DURATION = __ENV.DURATION || '1m';
 const PAGE_SIZE = 20;
@@ -129,7 +131,7 @@ export function deleteComment(data) {
 
 /** One of the first pages of the most discussed threads: new threads do not come into it, so it stays the same work. */
 function threadList(session) {
-  const page = 1 + Math.floor(Math.random() * 3);
+  const page = 1 + Math.floor(Math.random() * PAGES);
   const query = `course_id=${encodeURIComponent(COURSE)}&order_by=comment_count&page=${page}&page_size=${PAGE_SIZE}`;
   return results(get(session, `/threads/?${query}${FIELDS}`, 'GET_thread_list'));
 }
