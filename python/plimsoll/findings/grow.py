@@ -247,8 +247,9 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         grows = f"It grows{after} by {percent_words(growth.change)}, but by which law cannot be told yet ({others})"
         answer = f"{grows}: {span}."
         if "constant" in likely:
+            best = f"by the best fit ({others}) {span}" if others else span
             answer = (
-                f"Whether it grows cannot be told over this range{after}; no growth fits as well as {others}: {span}."
+                f"Whether it grows cannot be told over this range{after}: {best}; the scatter allows for no growth."
             )
     elif growth.family == "constant":
         answer = f"The time per item does not depend on the volume of data{after}: {_per_item(ends.mean())} throughout."
