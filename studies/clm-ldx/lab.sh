@@ -5,9 +5,10 @@
 #   POLL_EVERY  seconds between polls of the index                          5
 #   DATA        folder of the data                                          .lab
 #   DSN         PostgreSQL instead of SQLite: postgresql://user@host:port/database
+#   DEFECT      a known defect: --reindex-all, --keep-versions              none
 #   PLIMSOLL    the command, if it is not on the path
 #
-# Further arguments go to `plimsoll lab links`: --reindex-all, --keep-versions, --threads N, --source NAME.
+# Further arguments go to `plimsoll lab links`: --threads N, --source NAME.
 set -eu
 cd "$(dirname "$0")"
 . ../plimsoll.sh
@@ -23,4 +24,4 @@ until grep -q '"ready": true' "$DATA/configurations.out"; do
 done
 # shellcheck disable=SC2086
 exec $run lab links --port 8770 --configurations "$DATA/configurations" --data "$DATA/links" --reset \
-  --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@"
+  --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@" ${DEFECT:-}
