@@ -11,6 +11,7 @@ from plimsoll.findings.run_resources import Resource, as_json
 
 QUESTION = "What would stop it next?"
 NEAR = 0.85
+CLEARLY = 1.05
 
 
 def next_limit_finding(
@@ -28,7 +29,7 @@ def next_limit_finding(
         later, words = reached, _unprobed(main, first, carried)
     elif stopped:
         later = others
-        words = f"{_capital(first.resource.where)} is full first: {_at(first, main)}."
+        words = f"{_capital(first.resource.where)} is full first: {_within(first, main) or _at(first, main)}."
     else:
         later, words = others, f"{_capital(first.resource.where)} would be full first: {_at(first, main)}."
     if later:
@@ -78,6 +79,15 @@ def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -
         f"used): {first.resource.where}, of the largest "
         f"demand, had a use of {share:.0%} at most."
     )
+
+
+def _within(one: Reaching, main: Mapping[str, Any]) -> str | None:
+    """The bracket, where the curve of all levels ends clearly above it: the overload was measured, the curve is drawn."""
+    level, good, bad, unit = level_at(one, main), *(main["capacity"][key] for key in ("good", "bad", "unit"))
+    if level is None or good is None or level <= CLEARLY * bad:
+        return None
+    demand = f"{number(1000 * one.resource.demand_s)} ms of it per operation"
+    return f"between {level_words(good, unit)} and {level_words(bad, unit)}, at {demand}"
 
 
 def _at(one: Reaching, main: Mapping[str, Any]) -> str:

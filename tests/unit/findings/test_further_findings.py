@@ -135,6 +135,14 @@ def test_a_saturated_run_says_what_is_full_and_what_comes_after_it():
     assert "Cannot tell what would come after" in alone["What would stop it next?"]["answer"]
 
 
+def test_a_resource_that_was_full_in_an_overloaded_step_is_not_said_to_be_full_above_it():
+    loads = [(100.0 * at, 10.0 * at) for at in range(1, 17)]
+    main, run = run_of(loads, bad=1600.0, own=1.0, app=0.003, database=0.003)
+    main["capacity"] |= {"good": 1300.0, "bad": 1450.0}  # as on a host that was slower just then
+    [found] = [one for one in further_findings(main, run, same_host=True) if one["question"].startswith("What would")]
+    assert "is full first: between 1,300 users and 1,450 users, at 6" in found["answer"]
+
+
 def test_a_limit_that_was_not_probed_is_not_blamed_on_the_cpu():
     found = by_question(further_findings(*run_of(LOADS, bad=1200.0, app=0.001), same_host=True))
     words = found["What would stop it next?"]["answer"]
