@@ -82,7 +82,7 @@ def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -
 
 
 def _within(one: Reaching, main: Mapping[str, Any]) -> str | None:
-    """The bracket, where the curve of all levels ends clearly above it: the overload was measured, the curve is drawn."""
+    """The bracket, where the curve of all levels ends clearly above it, as the overload was measured."""
     level, good, bad, unit = level_at(one, main), *(main["capacity"][key] for key in ("good", "bad", "unit"))
     if level is None or good is None or level <= CLEARLY * bad:
         return None
