@@ -151,7 +151,8 @@ def _profiled(series: NDArray[np.float64], known: NDArray[np.bool_], fold: _Fold
             continue
         score = _matched(white, phi, width)
         z = _folded(score, fold.period)
-        first = max(0, fold.start - START_REACH)
+        # A shorter period has fewer phases: the last one may be gone.
+        first = max(0, min(fold.start, z.size - 1) - START_REACH)
         place = first + int(z[first : fold.start + START_REACH + 1].argmax())
         if best is None or z[place] > best.z:
             best = _Fold(float(z[place]), fold.period, place, width, score)
@@ -294,7 +295,8 @@ def _finely(fold: _Fold) -> tuple[float, int]:
     best = -math.inf, fold.period, fold.start
     for period in fold.period * np.linspace(1 - apart, 1 + apart, 2 * FINE_STEPS + 1):
         z = _folded(fold.score, float(period))
-        first = max(0, fold.start - START_REACH)
+        # A shorter period has fewer phases: the last one may be gone.
+        first = max(0, min(fold.start, z.size - 1) - START_REACH)
         place = first + int(z[first : fold.start + START_REACH + 1].argmax())
         best = max(best, (float(z[place]), float(period), place))
     return best[1:]

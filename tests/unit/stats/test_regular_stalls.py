@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from plimsoll.stats.periodic import periodic_pulse
 from plimsoll.stats.regular_stalls import chance_of, regular_stalls
@@ -36,3 +37,14 @@ def test_noise_without_stalls_has_none() -> None:
 def test_the_chance_is_that_of_even_gaps_by_accident() -> None:
     assert chance_of(4, 66, 1) == pytest.approx(0.0017, abs=0.001)
     assert chance_of(7, 66, 1) < 0.0005
+
+
+def test_a_pulse_that_begins_where_one_period_ends_is_located() -> None:
+    """Its phase is the last one of the fold, which a shorter trial period has not."""
+    random = np.random.default_rng([40_031, 190])
+    series = np.asarray(lfilter([np.sqrt(0.75)], [1, -0.5], random.standard_normal(800))[200:])
+    first = random.uniform(0, 190)
+    for start in np.arange(first, 600, 190).astype(int):
+        series[start : start + 20] += 2
+    found = periodic_pulse(series)
+    assert found is not None and found.period_s == pytest.approx(190, rel=0.02)
