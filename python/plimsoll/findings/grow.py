@@ -248,7 +248,7 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         answer = f"{grows}: {span}."
         if "constant" in likely:
             best = f"by the best fit ({others}) {span}" if others else span
-            answer = f"Whether it grows cannot be told over this range{after}: {best}; scatter allows for none."
+            answer = f"Whether it grows cannot be told over this range{after}: {best}, but it scatters as much."
     elif growth.family == "constant":
         answer = f"The time per item does not depend on the volume of data{after}: {_per_item(ends.mean())} throughout."
     else:
