@@ -73,7 +73,7 @@ def test_each_experiment_runs_with_its_own_options_and_the_page_links_their_repo
     )
     done = says(tmp_path, "known/study.yaml")
     assert done.returncode in (0, 3, 99), done.stderr
-    assert "compare: 12 s; compare: 12 s; sweep: 6 s" in done.stderr.splitlines()[0]
+    assert "compare: 12 s of load; compare: 12 s of load; sweep: 6 s of load" in done.stderr.splitlines()[0]
     folder = study_folder(tmp_path)
     kept = json.loads((folder / "study.json").read_text())["parts"]
     assert [(part["place"], part["experiment"], part["status"]) for part in kept] == [
