@@ -70,10 +70,10 @@ fmt: setup
 	$(BIN)/ruff format python tests docs benches
 
 # The scorecard, docs/accuracy.md, and the few tests that need a machine to themselves. ROWS: only lines that contain
-# this (no page is written); SCALE: share of the repetitions, 1 takes about two hours; kneed, MLRsearch and
+# this (no page is written); SCALE: share of the repetitions, 1 takes over an hour; kneed, MLRsearch and
 # apache-otava (in target/otava, as it pins an older numpy) are peers, and no dependencies.
 ROWS ?=
-SCALE ?= 0.25
+SCALE ?= 0.4
 accuracy: build
 	$(BIN)/python -m pytest tests/accuracy -m timing
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'kneed>=0.8' 'MLRsearch>=1.2' || true

@@ -3,7 +3,7 @@
     python tests/accuracy/scorecard.py [--rows C1] [--scale 0.1] [--seed 40000] [--workers 2]
 
 `rows`: only lines whose goal or name contains one of these; then the page stays as it is, without `--page`. `scale`: so
-many times the repetitions that the modules name; `make accuracy` takes a quarter, to end within 45 minutes on 2 cores.
+many times the repetitions that the modules name; `make accuracy` takes 0.4, to end within 45 minutes on 2 cores.
 Rows are spread over processes. A module of MODULES has `jobs(scale, first_seed)`, an iterator of Job.
 """
 
@@ -126,7 +126,7 @@ def main() -> None:
         "--rows", default="", help="only lines whose goal or name contains one of these (commas between)"
     )
     parser.add_argument("--page", action="store_true", help="write the page with --rows too; it says which")
-    parser.add_argument("--scale", type=float, default=1.0, help="times the repetitions; 0.25 is published")
+    parser.add_argument("--scale", type=float, default=1.0, help="times the repetitions; make accuracy: 0.4")
     parser.add_argument("--seed", type=int, default=FIRST_SEED)
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
