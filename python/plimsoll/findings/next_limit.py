@@ -86,20 +86,22 @@ def _within(one: Reaching, main: Mapping[str, Any]) -> str | None:
     level, good, bad, unit = level_at(one, main), *(main["capacity"][key] for key in ("good", "bad", "unit"))
     if level is None or good is None or level <= CLEARLY * bad:
         return None
-    demand = f"{number(1000 * one.resource.demand_s)} ms of it per operation"
-    return f"between {level_words(good, unit)} and {level_words(bad, unit)}, at {demand}"
+    return f"between {level_words(good, unit)} and {level_words(bad, unit)}, at {_demand(one)}"
 
 
 def _at(one: Reaching, main: Mapping[str, Any]) -> str:
     """Where it would be full, in throughput and level, with the interval."""
     level = level_at(one, main)
     words = f", {level_words(level, main['capacity']['unit'])}" if level is not None else ""
-    demand = f"{number(1000 * one.resource.demand_s)} ms of it per operation"
     if one.curve is None:
-        return f"near {number(one.per_s)}/s{words}, if its {demand} stay"
+        return f"near {number(one.per_s)}/s{words}, if its {_demand(one)} stay"
     low, high = one.curve.interval
     to = f"95 %: {number(low)} to {number(high)}" if high is not None else f"95 %: {number(low)} or more"
-    return f"near {number(one.per_s)}/s{words} ({to}), at {demand}"
+    return f"near {number(one.per_s)}/s{words} ({to}), at {_demand(one)}"
+
+
+def _demand(one: Reaching) -> str:
+    return f"{number(1000 * one.resource.demand_s)} ms of it per operation"
 
 
 def _capital(words: str) -> str:

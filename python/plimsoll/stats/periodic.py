@@ -151,9 +151,7 @@ def _profiled(series: NDArray[np.float64], known: NDArray[np.bool_], fold: _Fold
             continue
         score = _matched(white, phi, width)
         z = _folded(score, fold.period)
-        # A shorter period has fewer phases: the last one may be gone.
-        first = max(0, min(fold.start, z.size - 1) - START_REACH)
-        place = first + int(z[first : fold.start + START_REACH + 1].argmax())
+        place = _best_near(z, fold.start)
         if best is None or z[place] > best.z:
             best = _Fold(float(z[place]), fold.period, place, width, score)
     return best
@@ -238,6 +236,12 @@ def _folded(score: NDArray[np.float64], period: float) -> NDArray[np.float64]:
     return np.where(cycles >= FEWEST_CYCLES, sums / np.sqrt(np.maximum(cycles, 1)), -np.inf)
 
 
+def _best_near(z: NDArray[np.float64], start: int) -> int:
+    """The phase of the greatest z near `start`; a shorter period has fewer phases, so that `start` may be gone."""
+    first = max(0, min(start, z.size - 1) - START_REACH)
+    return first + int(z[first : start + START_REACH + 1].argmax())
+
+
 def _trial_periods(shortest: float, longest: float, count: int, width: int) -> NDArray[np.float64]:
     """Periods so dense that the last cycle is at most width / PER_WIDTH off: dP = w P / (1.5 n)."""
     ratio = 1 + width / (PER_WIDTH * count)
@@ -295,9 +299,7 @@ def _finely(fold: _Fold) -> tuple[float, int]:
     best = -math.inf, fold.period, fold.start
     for period in fold.period * np.linspace(1 - apart, 1 + apart, 2 * FINE_STEPS + 1):
         z = _folded(fold.score, float(period))
-        # A shorter period has fewer phases: the last one may be gone.
-        first = max(0, min(fold.start, z.size - 1) - START_REACH)
-        place = first + int(z[first : fold.start + START_REACH + 1].argmax())
+        place = _best_near(z, fold.start)
         best = max(best, (float(z[place]), float(period), place))
     return best[1:]
 
