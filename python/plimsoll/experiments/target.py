@@ -16,6 +16,7 @@ from pathlib import Path
 
 from plimsoll.errors import TargetError
 from plimsoll.experiments.commands import Command, last_lines
+from plimsoll.experiments.interruptions import interruptions_held
 from plimsoll.experiments.port_holder import Holders, holders_of, names_of
 from plimsoll.experiments.readiness import answers
 from plimsoll.study.models import Target
@@ -75,8 +76,9 @@ class TargetControl:
         if self._started is not None:
             raise TargetError("the target is started already", "Stop it before starting it again.")
         self._there_before = holders_of(self._watched_url())
-        self._started = self._run("start", self.target.start)
-        self._started.guard(self.target.time_limits.stop_s, self.target.stop)
+        with interruptions_held():
+            self._started = self._run("start", self.target.start)
+            self._started.guard(self.target.time_limits.stop_s, self.target.stop)
         self._on_event("note", f"started: {self._redactor.text(self.target.start)}")
 
     def wait_ready(self) -> None:
@@ -178,8 +180,7 @@ class TargetControl:
             return answers(ready, below=400, limit_s=left_s)
         if ready.startswith("/") and self.target.url and " " not in ready and shutil.which(ready) is None:
             return answers(self.target.url.rstrip("/") + ready, below=400, limit_s=left_s)
-        command = self._run("ready", ready)
-        code = command.wait(left_s)
+        command, code = self._run_to_end("ready", ready, left_s)
         command.end(1.0)
         return (
             ""
@@ -191,12 +192,7 @@ class TargetControl:
 
     def _complete(self, name: str, text: str, limit_s: float, limit: str | None = None) -> None:
         """Run a command to its end; TargetError if it fails or takes too long."""
-        command = self._run(name, text)
-        try:
-            code = command.wait(limit_s)
-        except BaseException:
-            command.end(1.0)
-            raise
+        command, code = self._run_to_end(name, text, limit_s)
         if code == 0:
             command.release()
             return
@@ -232,6 +228,18 @@ class TargetControl:
 
     def _there_words(self) -> str:
         return f"{names_of(self._there_before)} listened on the port of {self._watched_url()} before `start` ran"
+
+    def _run_to_end(self, name: str, text: str, limit_s: float) -> tuple[Command, int | None]:
+        """The command and its exit code, None if the limit came first; an interrupted one is ended."""
+        command: Command | None = None
+        try:
+            with interruptions_held():
+                command = self._run(name, text)
+            return command, command.wait(limit_s)
+        except BaseException:
+            if command is not None:
+                command.end(1.0)
+            raise
 
     def _run(self, name: str, text: str) -> Command:
         try:

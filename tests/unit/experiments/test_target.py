@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -121,6 +123,32 @@ def test_the_stop_command_runs_first_and_its_failure_does_not_leave_the_target_r
         target.stop()
     assert not lives(pid)
     target.stop(quietly=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("cut", ["start", "ready", "reset"])
+def test_ctrl_c_while_a_command_is_being_started_leaves_nothing_running(tmp_path, monkeypatch, cut, number):
+    started: list[int] = []
+
+    class Interrupted(subprocess.Popen):  # the signal comes when the process is there and nobody knows of it yet
+        def __init__(self, command: Any, *rest: Any, **more: Any) -> None:
+            super().__init__(command, *rest, **more)
+            if isinstance(command, str):
+                started.append(self.pid)
+                if cut in command:
+                    signal.raise_signal(number)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    commands = {name: f"sleep 61; : {name}" for name in ("start", "reset")} | {"ready": "sleep 0; : ready"}
+    target = control(tmp_path, **commands)
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), target:
+            target.reset()
+    finally:
+        signal.signal(number, before)
+    assert len(started) == 1 + ["start", "ready", "reset"].index(cut)
+    assert not any(lives(pid) for pid in started)
 
 
 def test_reset_runs_to_its_end_and_its_failures_are_told(tmp_path):
