@@ -113,7 +113,7 @@ fuzz:
 studies: build
 	$(BIN)/plimsoll study --all studies --isolate
 
-# Every experiment on the lab's tracker and on servers of known truth, as a user types it; about 25 minutes.
+# Every experiment on the lab's tracker and on servers of known truth, as a user types it; about 30 minutes.
 experiments: build
 	$(BIN)/python benches/experiments.py
 
