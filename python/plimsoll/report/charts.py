@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,15 @@ from typing import Any
 from plimsoll.report.theme import vega_config
 
 STATIC_WIDTH_PX = 700
+
+
+@contextlib.contextmanager
+def unchecked() -> Iterator[None]:
+    """Charts are made without a check of each of their parts, which takes longer than making them; tests check them."""
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):
+        yield
 
 
 def static_svg(specification: dict[str, Any]) -> str:
