@@ -4,6 +4,7 @@ MariaDB."""
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ from mariadb_server import MariadbServer
 from postgresql_server import PostgresqlServer, own_database
 
 from plimsoll.lab.ports import free_port
+
+# A shell starts jobs in the background with SIGINT ignored, which their children inherit; here it is what Ctrl-C sends.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TESTKIT = Path(__file__).parents[1] / "target" / "release" / "plimsoll-testkit"
 
