@@ -11,7 +11,7 @@ from typing import Any
 
 GOAL_CORES = 0.01
 BY_DESIGN = "core_speed"  # what it costs is its way of measuring (docs/measurement.md), and not part of the goal
-_FEWEST_S = 5.0
+_FEWEST_S = 30.0  # before that, the share moves by chance
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Cost:
         }
 
     def words(self) -> str | None:
-        """A sentence where they took more than the goal; None else."""
-        if self.wall_s < _FEWEST_S or self.cores <= GOAL_CORES:
+        """A sentence where they took more than the goal, to a tenth of a per cent; None else."""
+        if self.wall_s < _FEWEST_S or round(self.cores, 3) <= GOAL_CORES:
             return None
         worst = max(self.by_source, key=lambda source: self.by_source[source])
         return (

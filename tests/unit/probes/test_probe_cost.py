@@ -10,6 +10,7 @@ from plimsoll.probes.probe_cost import Cost, ProbeCost
 def test_a_cost_within_the_goal_says_nothing_and_one_above_names_the_dearest() -> None:
     cheap = Cost(0.5, 100.0, {"host": 0.3, "process:app": 0.2}, 3.0)
     assert (cheap.cores, cheap.words()) == (0.005, None)
+    assert Cost(1.04, 100.0, {"host": 1.04}, 0.0).words() is None, "1.0% is not said to be more than 1%"
     dear = Cost(4.0, 100.0, {"host": 1.0, "prometheus:db": 3.0}, 0.0)
     assert str(dear.words()).startswith(
         "The probes took 4.0% of a core, more than the 1% that they should; prometheus:db took 75% of it."
@@ -18,7 +19,7 @@ def test_a_cost_within_the_goal_says_nothing_and_one_above_names_the_dearest() -
 
 
 def test_a_run_too_short_to_tell_says_nothing() -> None:
-    assert Cost(1.0, 2.0, {"host": 1.0}, 0.0).words() is None
+    assert Cost(1.0, 20.0, {"host": 1.0}, 0.0).words() is None
 
 
 def test_the_first_question_of_each_probe_is_counted_apart() -> None:
