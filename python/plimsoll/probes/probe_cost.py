@@ -11,7 +11,7 @@ from typing import Any
 
 GOAL_CORES = 0.01
 BY_DESIGN = "core_speed"  # what it costs is its way of measuring (docs/measurement.md), and not part of the goal
-_FEWEST_S = 30.0  # before that, the share moves by chance
+_FEWEST_S = 5.0
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def test_a_cost_within_the_goal_says_nothing_and_one_above_names_the_dearest() -
 
 
 def test_a_run_too_short_to_tell_says_nothing() -> None:
-    assert Cost(1.0, 20.0, {"host": 1.0}, 0.0).words() is None
+    assert Cost(1.0, 2.0, {"host": 1.0}, 0.0).words() is None
 
 
 def test_the_first_question_of_each_probe_is_counted_apart() -> None:
