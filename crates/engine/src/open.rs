@@ -21,6 +21,9 @@ const MAX_LINE: usize = 1_000_000;
 /// How long a line that gets shorter is left alone.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
+/// A turn of the loop that is shorter had nothing to do: a request takes longer than a look at the sockets.
+const IDLE_TURN: Duration = Duration::from_micros(5);
+
 /// An arrival in line, and whether it came when no further VU was allowed.
 #[derive(Clone, Copy)]
 struct Waiting {
@@ -169,14 +172,14 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
     }
 }
 
-/// Makes VUs for arrivals in line, one at a time and for at most half of the thread's time: making them all at
-/// once would keep the ready ones from working. A line that gets shorter needs none: the ready ones work it off.
+/// Makes VUs for arrivals in line, one at a time; between two of them everything else that is ready has its turn. A
+/// line that gets shorter by itself needs none: the ready ones work it off.
 async fn make_vus(pool: Rc<Pool>) {
     let Ok(timer) = Timer::new() else { return };
     loop {
         pool.wanted.notified().await;
         while pool.line.length() > 0 && pool.made.get() < pool.cap {
-            let (began, length) = (Instant::now(), pool.line.length());
+            let began = Instant::now();
             match pool.context.worker.new_slot() {
                 Ok(slot) => {
                     pool.context.adopt(&slot);
@@ -188,12 +191,24 @@ async fn make_vus(pool: Rc<Pool>) {
                 }
                 Err(error) => pool.context.worker.show_error(&error),
             }
-            timer.wait(began.elapsed()).await;
-            let mut before = length;
+            let mut before = pool.line.length();
+            give_way(began.elapsed()).await;
             while (1..before).contains(&pool.line.length()) {
                 before = pool.line.length();
                 timer.wait(LOOK_AGAIN).await;
             }
+        }
+    }
+}
+
+/// Leaves the thread to the others for this long, or until none of them has anything to do.
+async fn give_way(at_most: Duration) {
+    let began = Instant::now();
+    loop {
+        let turn = Instant::now();
+        tokio::task::yield_now().await;
+        if turn.elapsed() < IDLE_TURN || began.elapsed() >= at_most {
+            return;
         }
     }
 }

@@ -3,7 +3,8 @@
 //! so timers add at most a millisecond to a response and nothing to the capacity.
 //!
 //! `plimsoll-testkit --port 0 --servers 4 --service-ms 13.3 --constant --freeze-at-s 10 --freeze-for-s 1 --status 200`
-//! prints its URL. The freeze counts from the first request. With `--site` it is a site instead (`site.rs`).
+//! prints its URL. The freeze counts from the first request. `GET /answers` tells when it began each answer so far, in milliseconds
+//! since the first request: what a generator should have seen. With `--site` it is a site instead (`site.rs`).
 
 mod certificates;
 mod digest;
@@ -58,6 +59,8 @@ struct Queue {
     first: Option<Instant>,
     /// When each server is free again, in seconds since the first request.
     free_s: Vec<f64>,
+    /// When each answer was begun, since the first request.
+    answered: Vec<Duration>,
 }
 
 impl Queue {
@@ -77,6 +80,20 @@ impl Queue {
         *earliest = done_s;
         Duration::from_secs_f64((done_s - now_s).max(0.0))
     }
+
+    fn note_answer(&mut self) {
+        self.answered.extend(self.first.map(|first| first.elapsed()));
+    }
+
+    /// A JSON list of the moments of all answers in milliseconds, to the microsecond.
+    fn answers(&self) -> String {
+        let moments: Vec<String> = self.answered.iter().map(|at| format!("{:.3}", at.as_secs_f64() * 1000.0)).collect();
+        format!("[{}]", moments.join(","))
+    }
+}
+
+fn response(status: u16, body: &str) -> String {
+    format!("HTTP/1.1 {status} Known\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 fn settings() -> Result<Settings, String> {
@@ -132,8 +149,7 @@ fn settings() -> Result<Settings, String> {
 async fn serve(mut stream: TcpStream, queue: Rc<RefCell<Queue>>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let status = queue.borrow().settings.status;
-    let body = r#"{"id":1,"items":[{"name":"a"},{"name":"b"}]}"#;
-    let answer = format!("HTTP/1.1 {status} Known\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let answer = response(status, r#"{"id":1,"items":[{"name":"a"},{"name":"b"}]}"#);
     let mut buffer = Vec::with_capacity(4096);
     loop {
         let head_end = loop {
@@ -152,11 +168,17 @@ async fn serve(mut stream: TcpStream, queue: Rc<RefCell<Queue>>) -> std::io::Res
             }
         }
         buffer.drain(..head_end + length);
+        if head.starts_with("get /answers ") {
+            let told = response(200, &queue.borrow().answers());
+            stream.write_all(told.as_bytes()).await?;
+            continue;
+        }
         freeze_once(&queue);
         let wait = queue.borrow_mut().admit();
         if wait > Duration::from_micros(200) {
             tokio::time::sleep(wait).await;
         }
+        queue.borrow_mut().note_answer();
         stream.write_all(answer.as_bytes()).await?;
     }
 }
@@ -190,7 +212,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!("{scheme}://{at}");
         let (rng, free_s) = (SmallRng::seed_from_u64(settings.seed), vec![0.0; settings.servers]);
-        let queue = Rc::new(RefCell::new(Queue { settings, rng, first: None, free_s }));
+        let queue = Rc::new(RefCell::new(Queue { settings, rng, first: None, free_s, answered: Vec::new() }));
         loop {
             let (stream, _) = listener.accept().await?;
             let queue = queue.clone();
