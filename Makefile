@@ -28,7 +28,8 @@ demo: build
 	$(BIN)/plimsoll demo
 
 # Tests that put load on something and watch it run one at a time; the others share the cores.
-TOGETHER = tests/unit tests/docs tests/accuracy tests/integration/lab
+TOGETHER = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
+  tests/integration/mysql tests/integration/probes tests/integration/profiles
 test: build postgresql mariadb jdk
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses auto $(TOGETHER)

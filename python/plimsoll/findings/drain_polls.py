@@ -42,9 +42,7 @@ def polls_finding(run: Any, operations: float | None) -> dict[str, Any] | None:
             "records": records,
             "operations": operations,
         },
-        "notes": [
-            f"The interval is that of durations rounded to {time_words(rounding_s)}; it does not hold other variation."
-        ],
+        "notes": [_what_the_interval_holds(found, rounding_s)],
         "next": [] if math.isfinite(found.high) else ["Load it for longer: the polls take less than their rounding."],
     }
 
@@ -55,7 +53,15 @@ def _rate_words(found: PollRate) -> str:
     if not math.isfinite(found.per_s):
         return f"At least {number(found.low)} items/s: {work}, all shorter than their rounding."
     high = f"to {number(found.high)}" if math.isfinite(found.high) else "or more"
-    return f"{number(found.per_s)} items/s (95 % for the rounding: {number(found.low)} {high}): {work}."
+    of = "95 %" if found.polls > 1 else "95 % for the rounding"
+    return f"{number(found.per_s)} items/s ({of}: {number(found.low)} {high}): {work}."
+
+
+def _what_the_interval_holds(found: PollRate, rounding_s: float) -> str:
+    rounded = f"durations rounded to {time_words(rounding_s)}"
+    if found.polls == 1:
+        return f"The interval is that of {rounded}; one poll does not tell how polls vary."
+    return f"The interval holds how the polls varied, and {rounded}; it does not hold what changes from run to run."
 
 
 def _record_words(found: PollRate, records: float | None, operations: float | None) -> list[str]:

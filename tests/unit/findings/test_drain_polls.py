@@ -33,6 +33,7 @@ def test_items_and_change_records_are_told_apart_and_for_each_operation() -> Non
     low, high = found["polls"]["interval"]
     assert 17.7 < low < 18.2 and 22 < high < 23
     assert "160 items in 8 s of work, in 2 polls" in found["answer"]
+    assert "how the polls varied" in found["notes"][0]
     assert "240 change records, 1.50 for each item" in found["answer"]
     assert "3.00 change records and 2.00 items" in found["answer"]
 
@@ -42,6 +43,13 @@ def test_polls_shorter_than_their_rounding_bound_the_rate_from_below() -> None:
     assert found is not None
     assert found["answer"].startswith("At least 10 items/s") and found["polls"]["per_s"] is None
     assert found["polls"]["interval"][1] is None and "for longer" in found["next"][0]
+
+
+def test_one_poll_gives_the_interval_of_its_rounding_and_says_so() -> None:
+    found = polls_finding(polls((2000, 8, None)), operations=None)
+    assert found is not None
+    assert "250 items/s (95 % for the rounding: 235 to 267)" in found["answer"]
+    assert "one poll does not tell how polls vary" in found["notes"][0]
 
 
 def test_what_cannot_be_told_says_why() -> None:

@@ -50,3 +50,25 @@ def test_the_interval_holds_the_true_rate_95_times_of_100() -> None:
         assert found is not None
         held += found.low <= 50 <= found.high
     assert 0.93 < held / 2000 < 0.97
+
+
+def test_polls_that_differ_widen_the_interval_beyond_their_rounding() -> None:
+    """By hand: without one of 120 the rate is 28/3, without one of 80 32/3; mean of their logarithms 2.30036, each
+    off by 0.066766; error √(3/4 · 4 · 0.066766²) = 0.11564; t of 3 degrees 3.1824."""
+    found = poll_rate([120, 80, 120, 80], [10, 10, 10, 10], rounding_s=0.001)
+    assert found is not None
+    factor = math.exp(3.1824 * 0.11564)
+    assert (found.per_s, found.low, found.high) == pytest.approx((10, 10 / factor, 10 * factor), rel=1e-3)
+
+
+@pytest.mark.parametrize(("polls", "rounding_s"), [(5, 0.001), (12, 0.001), (40, 0.001), (12, 1.0)])
+def test_the_interval_holds_the_true_rate_of_polls_that_vary(polls: int, rounding_s: float) -> None:
+    source = random.Random(2)
+    held = 0
+    for _ in range(1500):
+        items = [source.randint(50, 500) for _ in range(polls)]
+        lengths = [count / 50 * source.lognormvariate(-0.02, 0.2) for count in items]
+        found = poll_rate(items, [round(one / rounding_s) * rounding_s for one in lengths], rounding_s)
+        assert found is not None
+        held += found.low <= 50 <= found.high
+    assert 0.93 < held / 1500 < 0.985
