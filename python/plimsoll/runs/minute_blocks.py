@@ -11,7 +11,6 @@ import json
 import zlib
 from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -324,7 +323,8 @@ def blocks_of_run(
     except OSError:
         return
     with series:
-        for block in _decoded(minutes, wanted, from_s, with_buckets):
+        for _, raw in raw_lines(minutes):
+            block = Block.from_line(raw, wanted, from_s, with_buckets=with_buckets)
             if block is None or block.from_byte < here or not _fits(series, block):
                 continue
             if block.from_byte > here:
@@ -332,21 +332,6 @@ def blocks_of_run(
             yield block
             here = block.to_byte
     yield from blocks_of(_cut(lines, wanted, here))
-
-
-def _decoded(
-    minutes: Path, wanted: frozenset[str], from_s: float | None, with_buckets: bool
-) -> Iterator[Block | None]:
-    """The lines of minutes.jsonl as blocks, None for one that is none. The next is decoded while one is being used:
-    inflating and numpy leave the interpreter to the other thread."""
-    with ThreadPoolExecutor(1) as ahead:
-        next_one: Future[Block | None] | None = None
-        for _, raw in raw_lines(minutes):
-            before, next_one = next_one, ahead.submit(Block.from_line, raw, wanted, from_s, with_buckets=with_buckets)
-            if before is not None:
-                yield before.result()
-        if next_one is not None:
-            yield next_one.result()
 
 
 def _cut(lines: Path, metrics: frozenset[str], start: int, end: int | None = None) -> Iterator[Snapshot]:
