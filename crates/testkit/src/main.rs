@@ -3,8 +3,8 @@
 //! so timers add at most a millisecond to a response and nothing to the capacity.
 //!
 //! `plimsoll-testkit --port 0 --servers 4 --service-ms 13.3 --constant --freeze-at-s 10 --freeze-for-s 1 --status 200`
-//! prints its URL. The freeze counts from the first request. `GET /answers` tells when it began each answer so far, in milliseconds
-//! since the first request: what a generator should have seen. With `--site` it is a site instead (`site.rs`).
+//! prints its URL. The freeze counts from the first request. `GET /answers` of one that freezes tells when it began each answer
+//! so far, in milliseconds since the first request: what a generator should have seen. With `--site` it is a site instead (`site.rs`).
 
 mod certificates;
 mod digest;
@@ -81,8 +81,11 @@ impl Queue {
         Duration::from_secs_f64((done_s - now_s).max(0.0))
     }
 
+    /// Only a server that is to freeze keeps them: another's memory shall not grow with what it answered.
     fn note_answer(&mut self) {
-        self.answered.extend(self.first.map(|first| first.elapsed()));
+        if self.settings.freeze_for_s > 0.0 {
+            self.answered.extend(self.first.map(|first| first.elapsed()));
+        }
     }
 
     /// A JSON list of the moments of all answers in milliseconds, to the microsecond.
