@@ -44,7 +44,8 @@ class Watched:
 class HoldSeries:
     """Of the measured seconds, shape (n,): `mean_ms` of all requests (NaN without any), `failed`, `requests`, `done`;
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
-    `metric`: whose times these are."""
+    `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
+    where the host was not seen)."""
 
     seconds: Array
     mean_ms: Array
@@ -57,6 +58,7 @@ class HoldSeries:
     host_memory_bytes: float | None = None
     memory_free_bytes: float | None = None
     metric: str | None = None
+    stolen: Array | None = None
 
 
 def hold_series(
@@ -80,7 +82,7 @@ def hold_series(
         if (block := _block_of(merged.from_s, hold, baseline)) is not None:
             _add(merged.series, block, metric, operations, objectives, wanted)
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
-    memory, whole, free = _memory(run.resources(), hold)
+    memory, whole, free, stolen = _resources(run.resources(), hold)
     return HoldSeries(
         columns[0],
         columns[1],
@@ -93,6 +95,7 @@ def hold_series(
         whole,
         free,
         metric,
+        np.array([stolen.get(int(second), math.nan) for second in columns[0]]),
     )
 
 
@@ -145,9 +148,11 @@ def _add(
                 one.requests += int(series.total or 0)
 
 
-def _memory(
+def _resources(
     rows: Iterable[Mapping[str, Any]], hold: Mapping[str, Any] | None
-) -> tuple[dict[str, tuple[Array, Array]], float | None, float | None]:
+) -> tuple[dict[str, tuple[Array, Array]], float | None, float | None, dict[int, float]]:
+    """Memory of processes; memory of the host and what of it is free; what was stolen, by second."""
+    stolen: dict[int, float] = {}
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     whole = free = None
     for row in rows:
@@ -159,5 +164,7 @@ def _memory(
         if source == "host" and "memory_available_bytes" in values:
             free = float(values["memory_available_bytes"])
             whole = free + float(values.get("memory_used_bytes", 0.0))
+        if source == "host" and "cpu_steal_worst_core_share" in values:
+            stolen[int(row["second"])] = float(values["cpu_steal_worst_core_share"])
     arrays = {name: np.array(points).T for name, points in found.items()}
-    return {name: (points[0], points[1]) for name, points in arrays.items()}, whole, free
+    return {name: (points[0], points[1]) for name, points in arrays.items()}, whole, free, stolen

@@ -22,6 +22,7 @@ from plimsoll.stats.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.periodic import PeriodicPulse, periodic_pulse
 
 LEAST_DRIFT = 0.03
+STOLEN = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow
 LARGEST_TOLD = 10.0
 LEAST_LEAK_BYTES_PER_S = 100.0
 LEAST_RISE, FEWEST_IN_QUARTER = 0.10, 5
@@ -29,11 +30,32 @@ MOST_SHOWN = 5
 
 
 def drift_finding(series: HoldSeries) -> dict[str, Any]:
-    """Does it get slower? The mean response time over the seconds."""
+    """Does it get slower? The mean response time over the seconds; those in which a hypervisor took time are left out
+    where at least half are without."""
+    mean_ms, left_out = _undisturbed(series)
+    found = _drift_finding(series.seconds, mean_ms)
+    if left_out:
+        seconds = "1 second" if left_out == 1 else f"{left_out} seconds"
+        found["notes"] = [f"{seconds} in which a hypervisor took more than {share_words(STOLEN)} of a core left out."]
+    return found
+
+
+def _undisturbed(series: HoldSeries) -> tuple[NDArray[np.float64], int]:
+    """The means, NaN where they are left out, and how many those are."""
+    if series.stolen is None:
+        return series.mean_ms, 0
+    disturbed = (series.stolen > STOLEN) & np.isfinite(series.mean_ms)
+    left_out = int(disturbed.sum())
+    if 2 * left_out > int(np.isfinite(series.mean_ms).sum()):
+        return series.mean_ms, 0
+    return np.where(disturbed, np.nan, series.mean_ms), left_out
+
+
+def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -> dict[str, Any]:
     base: dict[str, Any] = {"question": "Does it get slower over time?", "drift": None, "next": []}
-    found = drift(series.seconds, series.mean_ms)
+    found = drift(seconds, mean_ms)
     if found is None:
-        known = int(np.isfinite(series.mean_ms).sum())
+        known = int(np.isfinite(mean_ms).sum())
         why = (
             f"only {known} seconds have answers"
             if known < FEWEST_BLOCKS

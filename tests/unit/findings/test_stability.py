@@ -27,6 +27,20 @@ def test_a_drift_is_told_excluded_or_neither(rise, scatter_ms, starts, verdict, 
     assert bool(found["next"]) == (verdict != "steady")
 
 
+@pytest.mark.parametrize(("share", "verdict"), [(0.4, "steady"), (0.8, "drifts")])
+def test_seconds_that_a_hypervisor_took_are_no_drift_where_most_are_without(share, verdict):
+    """A hypervisor takes a tenth of a core in more and more seconds, which then take half as long again."""
+    random, at = np.random.default_rng(5), np.arange(300.0)
+    taken = random.random(300) < 2 * share * at / 300
+    times = 100 * np.where(taken, 1.5, 1.0) + 5 * random.standard_normal(300)
+    none = np.zeros(300)
+    series = HoldSeries(at, times, none, none + 10, none + 10, {}, [], {}, stolen=np.where(taken, 0.1, 0.0))
+    found = drift_finding(series)
+    assert found["drift"]["verdict"] == verdict
+    left_out = [f"{taken.sum()} seconds in which a hypervisor took more than"] if verdict == "steady" else []
+    assert [note[: len(left_out[0])] for note in found.get("notes", [])] == left_out
+
+
 def test_a_stall_that_is_no_pulse_changes_neither_what_a_pulse_takes_nor_what_is_calm():
     """A job doubles two seconds in every fifteen; once, for half a minute, all took a hundred times as long."""
     random, at = np.random.default_rng(4), np.arange(300.0)
