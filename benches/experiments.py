@@ -11,6 +11,7 @@ The testkit's server answers after a set time, whatever the machine does while i
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shlex
@@ -268,6 +269,8 @@ def run(case: Case) -> tuple[Findings, float]:
 
 
 def main() -> None:
+    about = argparse.RawDescriptionHelpFormatter
+    argparse.ArgumentParser(description=__doc__, formatter_class=about).parse_args()
     only = os.environ.get("ONLY", "")
     print("| experiment | what is known | answer | took | |\n|---|---|---|---|---|")
     missed = 0
