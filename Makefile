@@ -27,7 +27,7 @@ $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 demo: build
 	$(BIN)/plimsoll demo
 
-# Tests that put load on something and watch it run one at a time; the others share the cores.
+# Tests whose figures another load would change run one at a time; the others share the cores.
 TOGETHER = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
   tests/integration/mysql tests/integration/probes tests/integration/profiles
 test: build postgresql mariadb jdk

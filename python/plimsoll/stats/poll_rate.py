@@ -54,7 +54,7 @@ def poll_rate(items: Sequence[float], durations_s: Sequence[float], rounding_s: 
     low = total / (seconds + error) if seconds + error > 0 else math.inf
     high = total / least if least > 0 else math.inf
     if len(busy) > 1 and seconds > 0:
-        rate, factor = total / seconds, _variation(busy)
+        rate, factor = total / seconds, _variation(busy, total, seconds)
         low, high = min(low, rate / factor), max(high, rate * factor)
     return PollRate(
         per_s=total / seconds if seconds > 0 else math.inf,
@@ -66,11 +66,11 @@ def poll_rate(items: Sequence[float], durations_s: Sequence[float], rounding_s: 
     )
 
 
-def _variation(busy: Sequence[tuple[float, float]]) -> float:
-    """The factor by which the rate of these polls may be off, as they differ."""
+def _variation(busy: Sequence[tuple[float, float]], items: float, seconds: float) -> float:
+    """The factor by which the rate of these polls, which sum up to `items` and `seconds`, may be off as they differ."""
     from scipy.special import stdtrit  # scipy.stats takes most of a second to import
 
-    n, items, seconds = len(busy), math.fsum(count for count, _ in busy), math.fsum(one for _, one in busy)
+    n = len(busy)
     without = [(items - count, seconds - one) for count, one in busy]
     if any(rest <= 0 for _, rest in without):
         return math.inf
