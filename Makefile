@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-hardware compare-k6 fuzz experiments known-capacity planted studies docs wheel-smoke postgresql mariadb jdk clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted studies docs wheel-smoke postgresql mariadb jdk clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -117,6 +117,10 @@ studies: build
 # Every experiment on the lab's tracker and on servers of known truth, as a user types it; about 30 minutes.
 experiments: build
 	$(BIN)/python benches/experiments.py
+
+# Each weakness of the studies' targets, on and off: found, and gone; about 50 minutes on a machine to itself.
+weaknesses: build
+	$(BIN)/python benches/weaknesses.py
 
 known-capacity: build
 	$(BIN)/python benches/known_capacity.py

@@ -1,7 +1,10 @@
 #!/bin/sh
 # Two forums with the same data: the new index for unread counts on 28720, the old one on 28730; the accounts service of
 # each on the next port. Seeds them the first time (about 15 s), and begins from the seeded data each time.
-# PLIMSOLL: the command, if it is not on the path.
+#
+#   THREADS       threads of each forum                         1000
+#   UNREAD_INDEX  of the second forum: old, or new as the first   old
+#   PLIMSOLL      the command, if it is not on the path
 set -eu
 cd "$(dirname "$0")"
 . ../plimsoll.sh
@@ -14,6 +17,6 @@ trap 'exit 0' TERM INT
 $lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth &
 first=$!
 $lab discussions --port 28730 --accounts-port 28731 --data .lab/old --threads "$threads" --reset --auto-auth \
-  --unread-index old &
+  --unread-index "${UNREAD_INDEX:-old}" &
 second=$!
 wait

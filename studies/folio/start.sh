@@ -8,6 +8,7 @@
 #
 #   INSTANCES   how many each holds                           10000
 #   MEMORY_MB   what the storage module may have              180
+#   LOAD_ALL, PROFILER, MISSING_INDEX   0: without that       1
 #   DATA        folder of the data, kept between runs         .lab-$INSTANCES
 #   DSN         PostgreSQL instead of SQLite, without the database's name: postgresql://user@host:port
 #               (databases inventory_product, inventory_profiled, inventory_fixed, inventory_unindexed must exist)
@@ -43,10 +44,16 @@ for name in profiled unindexed product; do # seeded once, as nothing of the stud
     cp "$DATA/fixed/inventory.db" "$DATA/$name/"
   fi
 done
-inventory profiled 8730 --load-all --profiler
+# switch NAME VALUE: the switch, unless the value is 0
+switch() { [ "$2" = 0 ] || echo "--$1"; }
+load_all=$(switch load-all "${LOAD_ALL:-1}")
+# shellcheck disable=SC2046,SC2086 # a switch that is off is no word
+inventory profiled 8730 $load_all $(switch profiler "${PROFILER:-1}")
 profiled=$!
-inventory unindexed 8750 --missing-index
+# shellcheck disable=SC2046
+inventory unindexed 8750 $(switch missing-index "${MISSING_INDEX:-1}")
 ready unindexed $!
 ready profiled "$profiled"
-inventory product 8720 --load-all # last: the study waits for this one
+# shellcheck disable=SC2086
+inventory product 8720 $load_all # last: the study waits for this one
 wait

@@ -23,7 +23,9 @@ def study(
     all_in: Annotated[
         Path | None, typer.Option("--all", help="a folder: run each FOLDER/*/study.yaml, and link their pages")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="these experiments alone, as in capacity,hold")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="these experiments alone: names or places from 1, as in capacity,3")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="go on with this study run: finished experiments are kept")
     ] = None,

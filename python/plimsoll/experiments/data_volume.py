@@ -5,22 +5,20 @@ A workload that creates things ages its target; read between the steps, this num
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import TargetError
 from plimsoll.experiments.commands import Command, last_lines
+from plimsoll.probes.json_place import JsonPlace
+from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.study.models import Target
 from plimsoll.study.secrets import Redactor
 
-MOST_BYTES = 16 * 2**20
 NEXT_STEP = "Correct target.data_volume of the study, or raise target.time_limits.data_volume_s."
 
 
@@ -68,21 +66,12 @@ class DataVolume:
         return self._target.url.rstrip("/") + self._what if is_path and self._target.url else None
 
     def _of_url(self) -> float:
-        url, _, place = str(self._url).partition("#")
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        where = JsonPlace(str(self._url), self._target.time_limits.data_volume_s)
         try:
-            with opener.open(url, timeout=self._target.time_limits.data_volume_s) as response:
-                document: Any = json.loads(response.read(MOST_BYTES))
-        except (OSError, ValueError) as error:
-            raise self._failure(f"{url} gave no JSON ({getattr(error, 'reason', None) or error})") from None
-        for key in filter(None, place.split(".")):
-            if isinstance(document, dict) and key in document:
-                document = document[key]
-            elif isinstance(document, list) and key.isdigit() and int(key) < len(document):
-                document = document[int(key)]
-            else:
-                raise self._failure(f"the JSON of {url} has no {place}: {key} is missing")
-        return self._number(document, f"{place or 'the JSON'} of {url}")
+            found = where.value()
+        except ProbeUnavailable as error:
+            raise self._failure(str(error)) from None
+        return self._number(found, f"{where.place or 'the JSON'} of {where.url}")
 
     def _of_command(self) -> float:
         limit_s = self._target.time_limits.data_volume_s

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from plimsoll.errors import TargetError
 from plimsoll.experiments.commands import Command, last_lines
-from plimsoll.experiments.interruptions import interruptions_held
 from plimsoll.experiments.port_holder import Holders, holders_of, names_of
 from plimsoll.experiments.readiness import answers
+from plimsoll.interruptions import interruptions_held
 from plimsoll.study.models import Target
 from plimsoll.study.secrets import Redactor
 

@@ -22,7 +22,7 @@ from plimsoll.stats.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.periodic import PeriodicPulse, periodic_pulse
 
 LEAST_DRIFT = 0.03
-STOLEN = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow
+STOLEN_IN_A_SECOND = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow
 LARGEST_TOLD = 10.0
 LEAST_LEAK_BYTES_PER_S = 100.0
 LEAST_RISE, FEWEST_IN_QUARTER = 0.10, 5
@@ -36,7 +36,9 @@ def drift_finding(series: HoldSeries) -> dict[str, Any]:
     found = _drift_finding(series.seconds, mean_ms)
     if left_out:
         seconds = "1 second" if left_out == 1 else f"{left_out} seconds"
-        found["notes"] = [f"{seconds} in which a hypervisor took more than {share_words(STOLEN)} of a core left out."]
+        found["notes"] = [
+            f"{seconds} in which a hypervisor took more than {share_words(STOLEN_IN_A_SECOND)} of a core left out."
+        ]
     return found
 
 
@@ -44,7 +46,7 @@ def _undisturbed(series: HoldSeries) -> tuple[NDArray[np.float64], int]:
     """The means, NaN where they are left out, and how many those are."""
     if series.stolen is None:
         return series.mean_ms, 0
-    disturbed = (series.stolen > STOLEN) & np.isfinite(series.mean_ms)
+    disturbed = (series.stolen > STOLEN_IN_A_SECOND) & np.isfinite(series.mean_ms)
     left_out = int(disturbed.sum())
     if 2 * left_out > int(np.isfinite(series.mean_ms).sum()):
         return series.mean_ms, 0
@@ -293,9 +295,9 @@ def _an_hour(bytes_per_s: float) -> str:
 
 
 def restart_finding(notes: Iterable[Mapping[str, Any]], held: Mapping[str, Any]) -> dict[str, Any]:
-    """Did it restart? Process ids that changed, and processes that were gone, while the load was on."""
+    """Did it restart? Process ids that changed, counters of a metrics page that began anew, while the load was on."""
     within = [one for one in notes if held["start_s"] <= float(one.get("second", -1)) <= held["end_s"] + 1]
-    seen = [one for one in within if " was restarted: " in str(one.get("message"))]
+    seen = [one for one in within if " was restarted" in str(one.get("message"))]
     rows = [{"second": one["second"], "message": str(one["message"]).partition(": ")[2]} for one in seen]
     found: dict[str, Any] = {"question": "Did it restart?", "restarts": rows, "next": []}
     if not rows:

@@ -10,16 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from plimsoll.errors import InputError
+from plimsoll.probes.json_place import JsonPlace
 from plimsoll.probes.probe import ProbeUnavailable
 
-LIMIT_S = 5.0
-MOST_BYTES = 16 * 2**20
 ITEMS = ("retrieved", "items", "processed")
 SECONDS = ("durationSeconds", "duration_s", "duration")
 EXACT_MS = ("durationMs", "duration_ms")
@@ -45,8 +43,7 @@ class PollHistory:
         if not place.startswith(("http://", "https://")):
             step = "Write a URL of JSON with #place of the list, as in /history#members."
             raise InputError(f"{text!r} is no place of a list of polls", step, key="drain.polls")
-        self._url, _, self._place = place.partition("#")
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self._from = JsonPlace(place)
         self._before: list[str] = []
 
     def begin(self) -> None:
@@ -56,19 +53,13 @@ class PollHistory:
     def polls(self) -> list[dict[str, Any]]:
         """Polls since `begin()`, as plain data of Polled. Raises ProbeUnavailable."""
         known = set(self._before)
-        return [asdict(_polled(entry, self._url)) for entry in self._entries() if _text(entry) not in known]
+        return [asdict(_polled(entry, self._from.url)) for entry in self._entries() if _text(entry) not in known]
 
     def _entries(self) -> list[Mapping[str, Any]]:
-        try:
-            with self._opener.open(self._url, timeout=LIMIT_S) as response:
-                document: Any = json.loads(response.read(MOST_BYTES))
-        except (OSError, ValueError) as error:
-            raise ProbeUnavailable(f"{self._url} gave no JSON ({getattr(error, 'reason', None) or error})") from None
-        for part in filter(None, self._place.split(".")):
-            document = document.get(part) if isinstance(document, dict) else None
-        if not isinstance(document, list) or not all(isinstance(entry, dict) for entry in document):
-            raise ProbeUnavailable(f"{self._url} has no list of polls at {self._place or 'its top'}")
-        return document
+        entries = self._from.value()
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise ProbeUnavailable(f"{self._from.url} has no list of polls at {self._from.place or 'its top'}")
+        return entries
 
 
 def _polled(entry: Mapping[str, Any], url: str) -> Polled:

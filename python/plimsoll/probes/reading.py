@@ -15,17 +15,16 @@ failure.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
 import subprocess
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError
+from plimsoll.probes.json_place import JsonPlace
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents
 
@@ -86,23 +85,10 @@ def number(value: Any, of: str) -> float:
 
 class _JsonNumber:
     def __init__(self, text: str) -> None:
-        self._url, _, self._place = text.partition("#")
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self._from = JsonPlace(text)
 
     def __call__(self) -> float:
-        try:
-            with self._opener.open(self._url, timeout=LIMIT_S) as response:
-                document: Any = json.loads(response.read(MOST_BYTES))
-        except (OSError, ValueError) as error:
-            raise ProbeUnavailable(f"{self._url} gave no JSON ({getattr(error, 'reason', None) or error})") from None
-        for part in filter(None, self._place.split(".")):
-            if isinstance(document, dict) and part in document:
-                document = document[part]
-            elif isinstance(document, list) and part.isdigit() and int(part) < len(document):
-                document = document[int(part)]
-            else:
-                raise ProbeUnavailable(f"the JSON of {self._url} has no {self._place}: {part} is missing")
-        return number(document, f"{self._place or 'the JSON'} of {self._url}")
+        return number(self._from.value(), f"{self._from.place or 'the JSON'} of {self._from.url}")
 
 
 class _SqlNumber:

@@ -37,8 +37,8 @@ RESUMABLE = ("grow", *TRIALS)
 
 @dataclass(frozen=True)
 class StudyChoices:
-    """What a caller may choose beside the study. `only`: names of experiments, all without; `resume`: the folder of an
-    earlier study run, whose finished experiments are kept. The rest as in `Choices`."""
+    """What a caller may choose beside the study. `only`: names of experiments or their places from 1, all without;
+    `resume`: the folder of an earlier study run, whose finished experiments are kept. The rest as in `Choices`."""
 
     runs: Path = Path("runs")
     env: Mapping[str, str] = field(default_factory=dict)
@@ -201,17 +201,19 @@ def _gravest(codes: set[int]) -> int:
 def _parts(given: Study, only: Sequence[str]) -> list[Part]:
     if not given.experiments:
         raise InputError("the study has no experiments", "Add a list, as in experiments: [capacity, hold].")
-    there = [item.name for item in given.experiments]
-    unknown = [name for name in only if name not in there]
+    numbered = list(enumerate(given.experiments, 1))
+    unknown = set(only) - {name for place, item in numbered for name in (item.name, str(place))}
     if unknown:
-        known = ", ".join(dict.fromkeys(there))
+        known = ", ".join(f"{place} {item.name}" for place, item in numbered)
         raise InputErrors(
-            [InputError(f"--only {name}: the study has no such experiment", f"It has {known}.") for name in unknown]
+            InputError(f"--only {name}: the study has no such experiment", f"It has {known}; give a name or a number.")
+            for name in only
+            if name in unknown
         )
     return [
         Part(place, item.name, planned_time(given, item), of=tuple(item.options.of))
-        for place, item in enumerate(given.experiments, 1)
-        if not only or item.name in only
+        for place, item in numbered
+        if not only or {item.name, str(place)} & set(only)
     ]
 
 

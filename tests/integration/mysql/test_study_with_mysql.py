@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,37 +10,23 @@ from typing import Any
 
 import pytest
 from mariadb_server import MariadbServer
+from watched_database import HOLD, PASSWORD, WatchedDatabase, repeated
 
 from plimsoll.report.html import write_html
 from plimsoll.report.run_evidence import read_findings
-
-PASSWORD = "pl4nted-s3cret"
-STUDY = """target: {{url: '{url}'}}
-probes: {{core_speed: false, mysql: [{{dsn: '{dsn}', label: shop}}]}}
-workload: {{script: script.js, operations: [{{name: a, exec: default, per_user_hour: 3600}}]}}
-"""
-SCRIPT = "import http from 'k6/http';\nexport default function () { http.get(__ENV.BASE_URL); }\n"
-HOLD = ("hold", "study.yaml", "--users", "20", "--duration", "5", "--warm-up", "1", "--baseline", "2", "-q")
 
 
 @contextmanager
 def work(server: MariadbServer) -> Iterator[None]:
     """An application at work in the database until the context ends."""
-    over = threading.Event()
+    cursor = server.connect(database="shop").cursor()
 
-    def run() -> None:
-        cursor = server.connect(database="shop").cursor()
-        while not over.wait(0.02):
-            cursor.execute("SELECT id FROM orders WHERE note = 'user data here'")
-            cursor.execute("SELECT note FROM orders WHERE id = 77")
+    def once() -> None:
+        cursor.execute("SELECT id FROM orders WHERE note = 'user data here'")
+        cursor.execute("SELECT note FROM orders WHERE id = 77")
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
+    with repeated(once):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 @pytest.fixture
@@ -57,32 +39,17 @@ def reader(mariadb_server: MariadbServer, shop: Any) -> str:
 
 
 @pytest.fixture
-def command(tmp_path: Path, known_server: Callable[..., str]) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`command(dsn, *arguments, **environment)` runs plimsoll in a folder with that study."""
-
-    def run(dsn: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "script.js").write_text(SCRIPT)
-        (tmp_path / "study.yaml").write_text(STUDY.format(url=known_server("--service-ms", 1), dsn=dsn))
-        return subprocess.run(
-            [sys.executable, "-m", "plimsoll", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=90,
-            check=False, env={**os.environ, **environment},
-        )  # fmt: skip
-
-    return run
-
-
-def everything(folder: Path, done: subprocess.CompletedProcess[str]) -> str:
-    """All that a run wrote and printed, beside the study itself."""
-    written = [path.read_bytes().decode("utf-8", "replace") for path in (folder / "runs").rglob("*") if path.is_file()]
-    return "\n".join([done.stdout, done.stderr, *written])
+def watched(tmp_path: Path, known_server: Callable[..., str]) -> WatchedDatabase:
+    """A study with a probe of the database."""
+    return WatchedDatabase("mysql", tmp_path, known_server("--service-ms", 1))
 
 
 @pytest.mark.parametrize("through", ["environment", "study"])
 def test_a_hold_names_the_statement_without_an_index_and_hides_the_password(
-    mariadb_server: MariadbServer, reader: str, command, tmp_path: Path, through: str
+    mariadb_server: MariadbServer, reader: str, watched: WatchedDatabase, tmp_path: Path, through: str
 ) -> None:
     with work(mariadb_server):
-        done = command("env:SHOP_DSN" if through == "environment" else reader, *HOLD, SHOP_DSN=reader)
+        done = watched.command("env:SHOP_DSN" if through == "environment" else reader, *HOLD, SHOP_DSN=reader)
     assert done.returncode == 3, done.stderr  # five seconds are too few to call a hold stable
     words = " ".join(done.stdout.split())
     assert "What takes the database's time?" in words
@@ -97,7 +64,7 @@ def test_a_hold_names_the_statement_without_an_index_and_hides_the_password(
     page = (run / "report.html").read_text()
     assert "Rows read per call" in page and "Database connections" in page and "performance_schema" in page
     assert "pg_stat_statements" not in page
-    everywhere = everything(tmp_path, done)
+    everywhere = watched.everything(done)
     assert PASSWORD not in everywhere and "user data here" not in everywhere
     events = (run / "events.jsonl").read_text().splitlines(keepends=True)
     (run / "findings.json").unlink()
@@ -107,23 +74,22 @@ def test_a_hold_names_the_statement_without_an_index_and_hides_the_password(
     assert "performance_schema over the run" in write_html(run).read_text()
 
 
-def test_mistakes_in_the_dsn_are_told_before_any_run_directory_is_made(command, tmp_path: Path) -> None:
+def test_mistakes_in_the_dsn_are_told_before_any_run_directory_is_made(watched: WatchedDatabase) -> None:
     for dsn, words in (
         ("env:NOT_SET_ANYWHERE", "probes.mysql[0].dsn: there is no environment variable NOT_SET_ANYWHERE"),
         (f"postgresql://root:{PASSWORD}@h/d", "this is no DSN of MariaDB or MySQL"),
         (f"mysql://root:{PASSWORD}@127.0.0.1:9/d", "the server cannot be reached"),
     ):
-        done = command(dsn, *HOLD)
+        done = watched.command(dsn, *HOLD)
         assert done.returncode == 2 and words in done.stderr
-        assert PASSWORD not in everything(tmp_path, done)
+        assert PASSWORD not in watched.everything(done)
 
 
 def test_a_script_without_a_study_is_given_its_database_by_a_flag(
-    mariadb_server: MariadbServer, reader: str, command, known_server, tmp_path: Path
+    mariadb_server: MariadbServer, reader: str, watched: WatchedDatabase
 ) -> None:
-    url = known_server("--service-ms", 1)
-    options = ("--duration", "3", "--warm-up", "1", "--baseline", "0", "-q", "-e", f"BASE_URL={url}")
+    options = ("--duration", "3", "--warm-up", "1", "--baseline", "0", "-q", "-e", f"BASE_URL={watched.url}")
     with work(mariadb_server):
-        done = command("env:X", "hold", "script.js", *options, "--probe", "mysql=env:X", X=reader)
+        done = watched.command("env:X", "hold", "script.js", *options, "--probe", "mysql=env:X", X=reader)
     assert "What takes the database's time?" in done.stdout, done.stderr
-    assert PASSWORD not in everything(tmp_path, done)
+    assert PASSWORD not in watched.everything(done)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,70 +10,41 @@ from pathlib import Path
 import psycopg
 import pytest
 from postgresql_server import PostgresqlServer
+from watched_database import HOLD, PASSWORD, WatchedDatabase, repeated
 
 from plimsoll.report.html import write_html
 from plimsoll.report.run_evidence import read_findings
-
-PASSWORD = "pl4nted-s3cret"
-STUDY = """target: {{url: '{url}'}}
-probes: {{core_speed: false, postgresql: [{{dsn: '{dsn}', label: shop}}]}}
-workload: {{script: script.js, operations: [{{name: a, exec: default, per_user_hour: 3600}}]}}
-"""
-SCRIPT = "import http from 'k6/http';\nexport default function () { http.get(__ENV.BASE_URL); }\n"
-HOLD = ("hold", "study.yaml", "--users", "20", "--duration", "5", "--warm-up", "1", "--baseline", "2", "-q")
 
 
 @contextmanager
 def work(dsn: str) -> Iterator[None]:
     """An application at work in the database until the context ends."""
-    over = threading.Event()
+    with psycopg.connect(dsn, autocommit=True) as connection:
 
-    def run() -> None:
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            while not over.wait(0.02):
-                connection.execute("SELECT id FROM item WHERE customer = 77")
-                connection.execute("SELECT id FROM item WHERE doc->>'title' = 'user data here'")
+        def once() -> None:
+            connection.execute("SELECT id FROM item WHERE customer = 77")
+            connection.execute("SELECT id FROM item WHERE doc->>'title' = 'user data here'")
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+        with repeated(once):
+            yield
 
 
 @pytest.fixture
-def command(tmp_path: Path, known_server: Callable[..., str]) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`command(dsn, *arguments, **environment)` runs plimsoll in a folder with that study."""
-
-    def run(dsn: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "script.js").write_text(SCRIPT)
-        (tmp_path / "study.yaml").write_text(STUDY.format(url=known_server("--service-ms", 1), dsn=dsn))
-        return subprocess.run(
-            [sys.executable, "-m", "plimsoll", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=90,
-            check=False, env={**os.environ, **environment},
-        )  # fmt: skip
-
-    return run
-
-
-def everything(folder: Path, done: subprocess.CompletedProcess[str]) -> str:
-    """All that a run wrote and printed, beside the study itself."""
-    written = [path.read_bytes().decode("utf-8", "replace") for path in (folder / "runs").rglob("*") if path.is_file()]
-    return "\n".join([done.stdout, done.stderr, *written])
+def watched(tmp_path: Path, known_server: Callable[..., str]) -> WatchedDatabase:
+    """A study with a probe of the database."""
+    return WatchedDatabase("postgresql", tmp_path, known_server("--service-ms", 1))
 
 
 @pytest.mark.parametrize("through", ["environment", "study", "words"])
 def test_a_hold_names_the_statements_and_the_missing_index_and_hides_the_password(
-    postgresql_server: PostgresqlServer, database, command, tmp_path: Path, through: str
+    postgresql_server: PostgresqlServer, database, watched: WatchedDatabase, tmp_path: Path, through: str
 ):
     dsn = postgresql_server.dsn(database="advice", password=PASSWORD)
     if through == "words":
         dsn = f"host=127.0.0.1 port={postgresql_server.port} dbname=advice user=plimsoll password={PASSWORD}"
     database.execute("SELECT pg_stat_statements_reset()")
     with work(postgresql_server.dsn(database="advice")):
-        done = command("env:SHOP_DSN" if through == "environment" else dsn, *HOLD, SHOP_DSN=dsn)
+        done = watched.command("env:SHOP_DSN" if through == "environment" else dsn, *HOLD, SHOP_DSN=dsn)
     assert done.returncode == 3, done.stderr  # five seconds are too few to call a hold stable
     assert "What takes the database's time?" in done.stdout
     assert "CREATE INDEX CONCURRENTLY ON public.item USING btree (customer);" in done.stdout.replace("\n    ", " ")
@@ -92,17 +59,17 @@ def test_a_hold_names_the_statements_and_the_missing_index_and_hides_the_passwor
     page = (run / "report.html").read_text()
     assert "ON public.item USING btree (customer)" in page
     assert "Database connections" in page
-    everywhere = everything(tmp_path, done)
+    everywhere = watched.everything(done)
     assert PASSWORD not in everywhere
     assert "user data here" not in everywhere
 
 
 def test_a_run_that_was_killed_still_tells_what_its_steps_show(
-    postgresql_server: PostgresqlServer, database, command, tmp_path: Path
+    postgresql_server: PostgresqlServer, database, watched: WatchedDatabase, tmp_path: Path
 ):
     database.execute("SELECT pg_stat_statements_reset()")
     with work(postgresql_server.dsn(database="advice")):
-        command(postgresql_server.dsn(database="advice"), *HOLD)
+        watched.command(postgresql_server.dsn(database="advice"), *HOLD)
     [run] = list((tmp_path / "runs").iterdir())
     (run / "findings.json").unlink()
     events = (run / "events.jsonl").read_text().splitlines(keepends=True)
@@ -114,32 +81,31 @@ def test_a_run_that_was_killed_still_tells_what_its_steps_show(
     assert "What takes the database" in write_html(run).read_text()
 
 
-def test_mistakes_in_the_dsn_are_told_before_any_run_directory_is_made(command, tmp_path: Path):
+def test_mistakes_in_the_dsn_are_told_before_any_run_directory_is_made(watched: WatchedDatabase, tmp_path: Path):
     for dsn, words in (
         ("env:NOT_SET_ANYWHERE", "there is no environment variable NOT_SET_ANYWHERE"),
         (f"mysql://root:{PASSWORD}@h/d", "this is no DSN of PostgreSQL"),
     ):
-        done = command(dsn, *HOLD)
+        done = watched.command(dsn, *HOLD)
         assert done.returncode == 2
         assert words in done.stderr
         assert PASSWORD not in done.stderr
         assert not (tmp_path / "runs").exists()
 
 
-def test_a_server_that_is_away_ends_the_command_before_the_load(command, tmp_path: Path):
-    done = command(f"postgresql://app:{PASSWORD}@127.0.0.1:9/shop", *HOLD)
+def test_a_server_that_is_away_ends_the_command_before_the_load(watched: WatchedDatabase):
+    done = watched.command(f"postgresql://app:{PASSWORD}@127.0.0.1:9/shop", *HOLD)
     assert done.returncode == 2
     assert "the server cannot be reached" in done.stderr
-    assert PASSWORD not in everything(tmp_path, done)
+    assert PASSWORD not in watched.everything(done)
 
 
 def test_a_script_without_a_study_is_given_its_database_by_a_flag(
-    postgresql_server: PostgresqlServer, database, command, known_server, tmp_path: Path
+    postgresql_server: PostgresqlServer, database, watched: WatchedDatabase
 ):
-    url = known_server("--service-ms", 1)
     dsn = postgresql_server.dsn(database="advice", password=PASSWORD)
-    options = ("--duration", "3", "--warm-up", "1", "--baseline", "0", "-q", "-e", f"BASE_URL={url}")
+    options = ("--duration", "3", "--warm-up", "1", "--baseline", "0", "-q", "-e", f"BASE_URL={watched.url}")
     with work(postgresql_server.dsn(database="advice")):
-        done = command("env:X", "hold", "script.js", *options, "--probe", "postgresql=env:X", X=dsn)
+        done = watched.command("env:X", "hold", "script.js", *options, "--probe", "postgresql=env:X", X=dsn)
     assert "What takes the database's time?" in done.stdout, done.stderr
-    assert PASSWORD not in everything(tmp_path, done)
+    assert PASSWORD not in watched.everything(done)

@@ -98,6 +98,12 @@ def test_only_some_experiments_as_json(tmp_path: Path, known_server: Server) -> 
     assert done.returncode == part["exit_code"] and done.stderr == ""
 
 
+def test_an_experiment_is_chosen_by_its_place(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "known", "http://127.0.0.1:9", *COMPARES, target=", start: 'exit 3', ready: /")
+    answer = plimsoll.run_study(study, plimsoll.StudyChoices(runs=tmp_path / "runs", only=("2",)))
+    assert [(part.place, part.experiment, part.status) for part in answer.parts] == [(2, "compare", "failed")]
+
+
 def test_a_target_that_does_not_come_up_is_told_in_its_place_and_the_next_is_tried(tmp_path: Path) -> None:
     study = write_study(
         tmp_path / "known", "http://127.0.0.1:9", TWO_TRIALS, COMPARES[0], target=", start: 'exit 3', ready: /"
@@ -147,7 +153,7 @@ def test_all_studies_of_a_folder_have_one_index(tmp_path: Path, known_server: Se
 
 @pytest.mark.parametrize(
     ("experiments", "only", "words"),
-    [((), (), "no experiments"), ((TWO_TRIALS,), ("hold", "swep"), "no such experiment")],
+    [((), (), "no experiments"), ((TWO_TRIALS,), ("hold", "swep", "2"), "no such experiment")],
 )
 def test_what_is_wrong_is_told_before_any_load(
     tmp_path: Path, experiments: tuple[str, ...], only: tuple[str, ...], words: str

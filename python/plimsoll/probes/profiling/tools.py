@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from plimsoll.interruptions import interruptions_held
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.profiling.profile import Profile
 
@@ -63,12 +64,12 @@ class _Tool(ABC):
         self._began = time.monotonic()
         for number, command in enumerate(self.commands(program)):
             output = Path(self._folder.name) / str(number)
-            with output.with_suffix(".log").open("wb") as log:
+            with output.with_suffix(".log").open("wb") as log, interruptions_held():
                 process = subprocess.Popen(
                     [*command, "-o", str(output)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     start_new_session=True,  # Ctrl-C at a terminal is for us to pass on
                 )  # fmt: skip
-            self._running.append((process, output))
+                self._running.append((process, output))
         with suppress(subprocess.TimeoutExpired):
             self._running[0][0].wait(START_LIMIT_S)
             raise self._reason(self._running[0][1])

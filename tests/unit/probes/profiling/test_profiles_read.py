@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import signal
+import subprocess
+from typing import Any
 
 import pytest
 from pprof_message import GO, message
@@ -11,7 +14,7 @@ from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.profiling.pprof import profile_of
 from plimsoll.probes.profiling.profile import MOST_FUNCTIONS, Profile
 from plimsoll.probes.profiling.steps import kind_of
-from plimsoll.probes.profiling.tools import own_of_report, own_of_stacks
+from plimsoll.probes.profiling.tools import PySpy, own_of_report, own_of_stacks
 
 
 def test_the_own_time_of_a_stack_is_that_of_its_innermost_function() -> None:
@@ -77,3 +80,33 @@ def test_the_kind_of_a_process_is_known_by_its_program() -> None:
 
     with pytest.raises(ProbeUnavailable, match="gone, or may not be read"):
         kind_of(2**22 + 1, denied)
+
+
+def test_ctrl_c_while_a_sampler_is_being_started_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen):  # the signal comes when the process is there and nobody knows of it yet
+        def __init__(self, *rest: Any, **more: Any) -> None:
+            super().__init__(*rest, **more)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    class Sleeper(PySpy):
+        def program(self) -> str:
+            return "/bin/sh"
+
+        def commands(self, program: str) -> list[list[str]]:
+            return [[program, "-c", "sleep 62"]]
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    tool = Sleeper([1], 100)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            tool.start()
+        tool.close()
+        assert [process.poll() for process in started] == [-signal.SIGKILL]
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for process in started:
+            process.kill()
