@@ -1,11 +1,13 @@
 """Is the capacity on more CPU what a run on less of it predicts? A real app under CPU quotas of a control group.
 
-    python benches/more_hardware.py [SEEDS]        1 if left out; about five minutes each; needs root and cgroup 1
+    python benches/more_hardware.py [SEEDS]        1 if left out; about eight minutes each; needs root and cgroup 1
 
 The app (benches/planted/app.py, one busy thread, about 4 ms of CPU per request) gets a quota of 0.25 core. `plimsoll
 capacity` finds what it carries, `plimsoll size --cores 0.5 --cores 1` says what it would carry with more, and then it
-gets that quota and is measured. The goal is 15 %; each line says whether it was met. Both numbers are the highest level
-proven good; a bracket of 10 % is part of the difference. With one core and a generator beside it that is the end here.
+gets that quota and is measured. Then one process with a quota of 0.4 core, and two such on one port (SO_REUSEPORT; each
+request has a connection of its own, as the system deals out connections). The goal is 15 %; each line says whether it
+was met. Both numbers are the highest level proven good; a bracket of 10 % is part of the difference. With one core and
+a generator beside it that is the end here.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from target import ROOT, await_listening, free_port
 
 GROUPS = Path("/sys/fs/cgroup/cpu")
-FIRST, MORE = 0.25, (0.5, 1.0)
 GOAL = 0.15
 PERIOD_US = 20_000
 CPU_MS = 4
@@ -46,22 +48,41 @@ def group(name: str) -> Iterator[Path]:
         folder.rmdir()
 
 
+@dataclass(frozen=True)
+class Hardware:
+    """Processes of the app, each with so many cores."""
+
+    cores: float
+    processes: int = 1
+
+    @property
+    def words(self) -> str:
+        return f"{self.processes} × {self.cores:g}" if self.processes > 1 else f"{self.cores:g}"
+
+
+# What is measured first, what is predicted from it, and the variables of the script.
+CASES: tuple[tuple[Hardware, tuple[Hardware, ...], tuple[str, ...]], ...] = (
+    (Hardware(0.25), (Hardware(0.5), Hardware(1.0)), ()),
+    (Hardware(0.4), (Hardware(0.4, 2),), ("-e", "NO_REUSE=1")),
+)
+
+
 @contextmanager
-def app(cores: float) -> Iterator[str]:
-    """The URL of the app under that quota."""
+def app(hardware: Hardware) -> Iterator[str]:
+    """The URL of the app on that hardware."""
     port = free_port()
     command = [sys.executable, str(ROOT / "benches/planted/app.py"), "--port", str(port), "--cpu-ms", str(CPU_MS)]
-    with group("app") as limited:
-        (limited / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-        (limited / "cpu.cfs_quota_us").write_text(str(round(cores * PERIOD_US)))
-        server = subprocess.Popen(command)
-        try:
+    with ExitStack() as stack:
+        for number in range(hardware.processes):
+            limited = stack.enter_context(group(f"app-{number}"))
+            (limited / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (limited / "cpu.cfs_quota_us").write_text(str(round(hardware.cores * PERIOD_US)))
+            server = subprocess.Popen([*command, "--share-port"])
+            stack.callback(server.wait)
+            stack.callback(server.kill)
             (limited / "cgroup.procs").write_text(str(server.pid))
             await_listening(port)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            server.kill()
-            server.wait()
+        yield f"http://127.0.0.1:{port}/"
 
 
 def plimsoll(*arguments: object) -> list[dict[str, Any]]:
@@ -77,48 +98,55 @@ def plimsoll(*arguments: object) -> list[dict[str, Any]]:
         sys.exit(f"no finding from {' '.join(command)}:\n{out}{error}")
 
 
-def capacity(cores: float, seed: int, folder: Path) -> dict[str, Any]:
-    """The capacity finding of the app under that quota."""
-    with app(cores) as url:
-        flags = ["-e", f"URL={url}", "--isolate", "--step", 8, "--seed", seed, "-q", "--runs", folder / "runs"]
-        return plimsoll("capacity", folder / "script.js", *flags)[0]
+def capacity(hardware: Hardware, variables: tuple[str, ...], seed: int, folder: Path) -> dict[str, Any]:
+    """The capacity finding of the app on that hardware."""
+    with app(hardware) as url:
+        flags = ["-e", f"URL={url}", *variables, "--isolate", "--step", 8, "--seed", seed, "-q"]
+        return plimsoll("capacity", folder / "script.js", *flags, "--runs", folder / "runs")[0]
 
 
 def main() -> None:
     if not (GROUPS / "cpu.cfs_quota_us").exists():
         sys.exit(f"skipped: there is no {GROUPS} (cgroup 1) here")
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    print(f"One busy thread, {CPU_MS} ms of CPU per request and what HTTP takes; predicted from {FIRST:g} core.\n")
+    print(f"One busy thread a process, {CPU_MS} ms of CPU per request and what HTTP takes.\n")
     print(
-        "| seed | quota, cores | predicted, /s (95 %) | measured, /s | apart | within 15 % |\n|---|---|---|---|---|---|"
+        "| seed | processes and quota, cores | predicted, /s (95 %) | measured, /s | apart | within 15 % |\n"
+        "|---|---|---|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "script.js").write_text(SCRIPT)
         for seed in range(1, seeds + 1):
-            first = capacity(FIRST, seed, folder)
-            carried = first["capacity"]["rate_per_s"]
-            print(
-                f"| {seed} | {FIRST:g} | – | {carried or 0:.1f} ({first['limited_by']['kind']}) | – | – |", flush=True
-            )
-            cores = [word for value in MORE for word in ("--cores", value)]
-            [sized] = plimsoll("size", first["run"], *cores)
-            for one in sized["sizing"]["carries"]:
-                found = capacity(one["cores"], seed, folder)["capacity"]["rate_per_s"]
-                show(seed, one, found)
+            for first, more, variables in CASES:
+                predicted_and_measured(first, more, variables, seed, folder)
 
 
-def show(seed: int, one: dict[str, Any], found: float | None) -> None:
+def predicted_and_measured(
+    first: Hardware, more: tuple[Hardware, ...], variables: tuple[str, ...], seed: int, folder: Path
+) -> None:
+    """Measures the first, predicts the others from it, and measures them."""
+    found = capacity(first, variables, seed, folder)
+    carried = found["capacity"]["rate_per_s"]
+    print(f"| {seed} | {first.words} | – | {carried or 0:.1f} ({found['limited_by']['kind']}) | – | – |", flush=True)
+    wanted = [word for one in more for word in ("--cores", one.cores * one.processes)]
+    [sized] = plimsoll("size", found["run"], *wanted)
+    for one, predicted in zip(more, sized["sizing"]["carries"], strict=True):
+        show(seed, one, predicted, capacity(one, variables, seed, folder)["capacity"]["rate_per_s"])
+
+
+def show(seed: int, hardware: Hardware, one: dict[str, Any], found: float | None) -> None:
+    """A line of the table."""
     if one["per_s"] is None or not found:
         told = one["why"] or f"{one['per_s']:.1f}"
-        print(f"| {seed} | {one['cores']:g} | {told} | {found or 'no level proven good'} | – | no |", flush=True)
+        print(f"| {seed} | {hardware.words} | {told} | {found or 'no level proven good'} | – | no |", flush=True)
         return
     apart = one["per_s"] / found - 1
     low, high = one["interval"]
     to = f"{low:.1f} to {high:.1f}" if high is not None else f"{low:.1f} or more"
     verdict = "yes" if abs(apart) <= GOAL else "no"
     print(
-        f"| {seed} | {one['cores']:g} | {one['per_s']:.1f} ({to}) | {found:.1f} | {apart:+.1%} | {verdict} |",
+        f"| {seed} | {hardware.words} | {one['per_s']:.1f} ({to}) | {found:.1f} | {apart:+.1%} | {verdict} |",
         flush=True,
     )
 

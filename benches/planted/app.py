@@ -1,6 +1,7 @@
 """A target with one planted limit; everything else it has in plenty. Standard library only, but for a database.
 
 python app.py --port 20700 --cpu-ms 2                     one busy thread (Python runs one at a time)
+              --share-port                                another process may listen there as well
               --workers 4 --wait-ms 40                    connections wait for a worker
               --pool 4 --to 127.0.0.1:20701 --wait-ms 40  connections to a dependency that takes so long
               --lock-ms 10                                a lock that is held so long
@@ -148,6 +149,7 @@ class Server(ThreadingHTTPServer):
         self.work = Work(asked)
         self.workers = threading.Semaphore(asked.workers) if asked.workers else None
         self.reply = b"ok" + b"." * int(asked.reply_kib * 1024)
+        self.allow_reuse_port = asked.share_port
         super().__init__((asked.host, asked.port), Handler)
 
     def process_request(self, request, client_address):  # type: ignore[no-untyped-def]
@@ -194,6 +196,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=float, default=0.0)
     for name in ("workers", "pool", "fail-above"):
         parser.add_argument(f"--{name}", type=int, default=0)
+    parser.add_argument("--share-port", action="store_true")
     parser.add_argument("--fail-status", type=int, default=429)
     parser.add_argument("--host", default="127.0.0.1")
     for name in ("to", "dsn", "statement", "write-to", "name"):  # name: a word to find the process by
