@@ -62,11 +62,9 @@ class Told:
 
 
 def ages(found: Findings) -> bool | None:
-    """The cost of an item grows with the volume, by half at the least."""
+    """The cost of an item grows with the volume."""
     [about] = [one["ageing"] for one in found if "ageing" in one]
-    if about is None or (about["family"] is None and about["change"] <= 0.5):
-        return None
-    return about["family"] != "constant" and about["change"] > 0.5
+    return None if about is None else about["grows"]
 
 
 def has_period(of_s: float) -> Named:
@@ -181,8 +179,13 @@ def run(weakness: Weakness, arm: Arm) -> Told:
         if not part["findings"]:
             return Told([], part["problem"], seconds)
         told = part["findings"]
-    because = "" if told[0]["valid"] else "; ".join(told[0]["invalid_because"])
+    because = "" if asked(weakness, told)["valid"] else "; ".join(told[0]["invalid_because"])
     return Told(told, because, seconds)
+
+
+def asked(weakness: Weakness, findings: Findings) -> dict[str, Any]:
+    """The finding of its question, the first one without."""
+    return next((one for one in findings if one["question"] == weakness.question), findings[0])
 
 
 def mark(weakness: Weakness, on: Told, off: Told) -> str:
@@ -193,15 +196,14 @@ def mark(weakness: Weakness, on: Told, off: Told) -> str:
     return ", ".join(
         (
             {True: "found", False: "**not found**", None: "**cannot tell**"}[found],
-            {True: "**still there**", False: "gone", None: "**cannot tell**"}[there],
+            {True: "**still there**", False: "gone", None: "not told"}[there],
         )
     )
 
 
 def said(weakness: Weakness, told: Told) -> str:
-    """The answer to its question, the first one without."""
-    asked = [one for one in told.findings if one["question"] == weakness.question] or told.findings
-    return f"“{asked[0]['answer']}”" if asked else "–"
+    """The answer to its question."""
+    return f"“{asked(weakness, told.findings)['answer']}”" if told.findings else "–"
 
 
 def main() -> None:

@@ -136,22 +136,25 @@ def _wait(
             result.drained_at_s = snapshot.second + 1.0
         if calm >= AT_REST_SECONDS:
             return
-        if backlog.waiting is None and done and snapshot.second + 1 > result.load_to_s + 3 * AT_REST_SECONDS:
+        if not backlog.is_known and done and snapshot.second + 1 > result.load_to_s + 3 * AT_REST_SECONDS:
             return
     result.drained_at_s = None if calm < AT_REST_SECONDS else result.drained_at_s
 
 
 class _Backlog:
-    """Passes the probes' rows on and keeps the last backlog read."""
+    """Passes the probes' rows on. `waiting`: the backlog in the last second, None if it could not be read in it;
+    `is_known`: whether it ever could."""
 
     def __init__(self, sampler: ProbesSampler | None) -> None:
         self._sampler = sampler
         self.holder: StepHolder | None = None
         self.waiting: float | None = None
+        self.is_known = False
 
     def sample(self, second: int, t_unix: float) -> Iterable[Mapping[str, Any]]:
         """All rows of that second."""
         rows = list(self._sampler(second, t_unix)) if self._sampler is not None else []
+        self.waiting = None
         for row in rows:
             values = row.get("values") or {}
             if row.get("source") != SOURCE:
@@ -160,6 +163,7 @@ class _Backlog:
                 self.waiting = float(values["waiting"])
             elif "put_in" in values and "taken_out" in values:
                 self.waiting = float(values["put_in"]) - float(values["taken_out"])
+        self.is_known = self.is_known or self.waiting is not None
         if self.holder is not None:
             self.holder.words = f"  {self.waiting:,.0f} items wait" if self.waiting is not None else ""
         return rows

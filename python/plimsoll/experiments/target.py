@@ -128,7 +128,7 @@ class TargetControl:
 
     def remedy(self, command: str) -> None:
         """Run a command that may make the target carry more, and wait until it is ready again."""
-        self._complete("remedy", command, self.target.time_limits.switch_s, limit="switch_s")
+        self._complete("remedy", command, self.target.time_limits.reset_s, limit="reset_s")
         self._on_event("remedy", f"remedy: {self._redactor.text(command)}")
         self.wait_ready()
 

@@ -18,6 +18,7 @@ from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
 QUESTION = "Does the consumer keep up?"
 SOURCE = "consumer"
+LONGEST_GAP_S = 5.0  # at the end of a run: a consumer that was not read for longer was lost
 Array = NDArray[np.float64]
 
 
@@ -60,7 +61,7 @@ def drain_findings(
         "keeps_up": None if judged is None or judged.verdict == "undecided" else judged.verdict == "keeps up",
         "facts": _main_facts(judged, drained),
         "consumer": _judged_json(judged),
-        "notes": [*([facts["reason"]] if facts["reason"] else []), seen.derived, *notes],
+        "notes": [*([facts["reason"]] if facts["reason"] else []), *_lost(seen, facts), seen.derived, *notes],
         "next": _next(judged),
         "steps": facts["steps"],
     }
@@ -126,6 +127,16 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
         if taken_out is None:
             derived += " Items done are those put in less the growth of the backlog."
     return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived)
+
+
+def _lost(seen: Consumer, facts: Mapping[str, Any]) -> list[str]:
+    """From when on the consumer could not be read, where that was before the end."""
+    last, end = float(seen.seconds[-1]), float(facts["ended_s"])
+    if end - last <= LONGEST_GAP_S:
+        return []
+    return [
+        f"The consumer could not be read from {number(last)} s on, of {number(end)} s; nothing later is known of it."
+    ]
 
 
 def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
@@ -251,6 +262,8 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
         answer = f"{number(at_end)} items took {time_words(about['drained_s'])} without load{speed}."
     elif drained_at is not None:
         answer = "Nothing waited when the load ended."
+    elif _lost(seen, facts):
+        answer = f"It cannot be told: the consumer could not be read from {number(float(seen.seconds[-1]))} s on."
     else:
         left = float(waiting[-1]) if waiting.size else at_end
         rate = alone if alone and alone > 0 else (judged.busy_per_s if judged else None)

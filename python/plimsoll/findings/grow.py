@@ -232,6 +232,7 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
     fits = [{"family": one.family, "a": one.a, "b": one.b, "cv": one.cv, "weight": one.weight} for one in growth.fits]
     about: dict[str, Any] = {
         "family": growth.family,
+        "grows": _grows(growth),
         "fits": fits,
         "from_volume": growth.low,
         "to_volume": growth.high,
@@ -246,7 +247,7 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         others = " or ".join(family for family in likely if family != "constant")
         grows = f"It grows{after} by {percent_words(growth.change)}, but by which law cannot be told yet ({others})"
         answer = f"{grows}: {span}."
-        if "constant" in likely:
+        if about["grows"] is None:
             best = f"by the best fit ({others}) {span}" if others else span
             answer = f"Whether it grows cannot be told over this range{after}: {best}, but it scatters as much."
     elif growth.family == "constant":
@@ -279,6 +280,13 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
             )
         ]
     return found
+
+
+def _grows(growth: Growth) -> bool | None:
+    """Whether the time per item grows, whatever the law; None if the data fit "not at all" as well."""
+    if growth.family is not None:
+        return growth.family != "constant"
+    return None if "constant" in growth.likely else True
 
 
 def _per_item(seconds: float) -> str:

@@ -11,13 +11,21 @@ from __future__ import annotations
 
 import email.utils
 import math
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 
 TELL_FROM_S = 1.0
 DATE_KEPT_S = 1.0
 _DRIFT_PER_S = 5e-4  # the most that RFC 5905 (11.3) lets a clock drift
 _STEPPED_S = 0.5
 LATE_AT_MOST_S = 30.0
+LEAD_KEPT_S = 180.0  # three exports of OpenTelemetry's SDKs, which send each minute
+FARTHEST_S = 86_400.0
+
+
+def is_plausible(remote: float, received: float) -> bool:
+    """Whether a time told by another clock is one of this day; farther off it is no clock's, but a mistake."""
+    return abs(remote - received) <= FARTHEST_S
 
 
 @dataclass
@@ -29,7 +37,7 @@ class ClockOffset:
     high: float = math.inf
     _at: float = -math.inf
     _told: float | None = None
-    _latest_lead: float = -math.inf
+    _leads: deque[tuple[float, float]] = field(default_factory=deque)  # when and how much; each less than that before
 
     def between(self, remote: float, sent: float, received: float, resolution_s: float = 0.0) -> None:
         """An answer with the time `remote`, which is at most `resolution_s` less than the clock was; all in s since
@@ -56,18 +64,25 @@ class ClockOffset:
         self.between(remote, sent, received, resolution_s=1.0 + DATE_KEPT_S)
 
     def not_before(self, remote: float, received: float) -> None:
-        """Something observed at `remote` by that clock has arrived at `received`: without better bounds, a lead is
-        the clock's, and a lag of more than half a minute too."""
-        self._latest_lead = max(self._latest_lead, remote - received)
+        """Something observed at `remote` by that clock has arrived at `received`: without better bounds, the greatest
+        lead of the last minutes is the clock's, and a lag of more than half a minute too. A time that is not plausible
+        says nothing."""
+        if not is_plausible(remote, received):
+            return
+        lead = remote - received
+        while self._leads and self._leads[-1][1] <= lead:
+            self._leads.pop()
+        self._leads.append((received, lead))
+        while abs(received - self._leads[0][0]) > LEAD_KEPT_S:
+            self._leads.popleft()
 
     @property
     def seconds(self) -> float:
         """The estimate: add it to a local time to have the remote one. 0 while nothing is known."""
         if math.isfinite(self.low) and math.isfinite(self.high):
             return (self.low + self.high) / 2
-        if self._latest_lead > 0 or -math.inf < self._latest_lead < -LATE_AT_MOST_S:
-            return self._latest_lead
-        return 0.0
+        lead = self._leads[0][1] if self._leads else 0.0
+        return lead if lead > 0 or lead < -LATE_AT_MOST_S else 0.0
 
     @property
     def error_s(self) -> float:

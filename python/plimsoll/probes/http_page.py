@@ -72,7 +72,7 @@ def with_variables(headers: Mapping[str, str], key: str) -> dict[str, str]:
 class HttpPage:
     """Where pages are read: `url` (http or https), with `headers`. One at a time; the connection is kept.
 
-    `fetch` raises ProbeUnavailable with a reason that names no secret.
+    InputError for what is no URL; `fetch` raises ProbeUnavailable with a reason that names no secret.
     """
 
     def __init__(
@@ -85,11 +85,19 @@ class HttpPage:
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise InputError(f"a URL cannot be read ({error})", "Write it as http://host:port/path.") from None
         self._parts = parts
         self.host = parts.hostname or ""
-        self.shown = _shown(parts)
-        self._headers = {"User-Agent": "plimsoll", "Accept-Encoding": "identity", **_basic(parts), **(headers or {})}
+        self.shown = shown_url(parts)
+        self._headers = {
+            "User-Agent": "plimsoll",
+            "Accept-Encoding": "identity",
+            **basic_authorization(parts),
+            **(headers or {}),
+        }
         self._limit_s, self._most_bytes = limit_s, most_bytes
         self._clock, self._wall_clock = clock, wall_clock
         self._connection: http.client.HTTPConnection | None = None
@@ -163,7 +171,7 @@ class HttpPage:
         if response.status != 200 and not any_status:
             step = _WHAT_TO_DO.get(response.status, "See that server's log.")
             if 300 <= response.status < 400:
-                where = _shown(urlsplit(response.headers.get("Location", "")))
+                where = shown_url(urlsplit(response.headers.get("Location", "")))
                 step = f"Give the address it sends to ({where}) as URL." if where else "Correct the URL."
             raise ProbeUnavailable(f"{self.shown} answered with status {response.status}. {step}")
         names = {name.lower(): value for name, value in response.headers.items()}
@@ -231,7 +239,7 @@ class HttpPage:
         return f"{type(error).__name__}. Check the URL."
 
 
-def _shown(parts: SplitResult) -> str:
+def shown_url(parts: SplitResult) -> str:
     """A URL without user, password, query and fragment."""
     host = parts.hostname or ""
     if ":" in host:
@@ -244,7 +252,8 @@ def _shown(parts: SplitResult) -> str:
     return f"{scheme}{host}{port}{parts.path}"
 
 
-def _basic(parts: SplitResult) -> dict[str, str]:
+def basic_authorization(parts: SplitResult) -> dict[str, str]:
+    """The header that user and password of a URL ask for; none without."""
     if parts.username is None and parts.password is None:
         return {}
     pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"

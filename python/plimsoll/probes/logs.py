@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import glob
 import re
+import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from plimsoll.probes.followed_file import FollowedFile
+from plimsoll.probes.followed_file import FollowedFile, Identity, identity_of
 from plimsoll.probes.log_patterns import BUILT_IN, Kind, kind_of, number_in
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
 from plimsoll.study.logs import LogOptions
@@ -26,8 +27,8 @@ class LogProbe:
     <kind>_mean_ms and <kind>_max_ms (or without _ms); log_bytes_per_s, and log_skipped_bytes_per_s where more came than
     is read. Absent in the first call. The first line of each kind is noted, without secrets.
 
-    Files that are there at the beginning are read from their end on, those that come later whole. Made for Beside.
-    ProbeUnavailable if no file can be read.
+    Files that are there at the beginning are read from their end on, those that come later whole; one that was renamed
+    is no other file. Made for Beside. ProbeUnavailable if no file can be read.
     """
 
     def __init__(
@@ -43,6 +44,8 @@ class LogProbe:
         own = {name: kind_of(text) for name, text in options.patterns.items()}
         self._kinds = (dict(BUILT_IN) if options.built_in else {}) | own
         self._files: dict[str, FollowedFile] = {}
+        self._renamed: list[FollowedFile] = []  # another file has their name, and their new one is not known
+        self._old: set[Identity] = set()  # not read now; what they hold did not come since the beginning
         self._unreadable: dict[str, str] = {}
         self._looked_s: float | None = None
         self._before_s: float | None = None
@@ -58,14 +61,17 @@ class LogProbe:
 
     def close(self) -> None:
         """Close the files."""
-        for file in self._files.values():
+        for file in (*self._renamed, *self._files.values()):
             file.close()
 
     def observe(self) -> Sequence[Observation]:
         """What came since the last call."""
         now = self._clock()
-        self._look_for_files(now)
+        self._part_renamed()
+        looked = self._look_for_files(now)
         texts, skipped, size = self._read()
+        if looked:
+            self._leave_renamed()
         before, self._before_s = self._before_s, now
         if before is None or now <= before:
             return ()
@@ -105,38 +111,79 @@ class LogProbe:
         """(name, text) of each file with new lines, bytes skipped and read."""
         texts, skipped, size = [], 0, 0
         left = self._options.most_bytes_per_s
-        for path, file in list(self._files.items()):
+        for file in (*self._renamed, *self._files.values()):
             try:
-                new, jumped = file.lines(left)
+                new, jumped = file.lines(left, to_end=file in self._renamed)
             except OSError as error:
-                self._lost(path, error)
+                self._lost(str(file.path), error, file)
                 continue
             left = max(4096, left - len(new))
             skipped, size = skipped + jumped, size + len(new)
             if new:
-                texts.append((Path(path).name, new.decode("utf-8", errors="replace")))
+                texts.append((file.path.name, new.decode("utf-8", errors="replace")))
         return texts, skipped, size
 
-    def _look_for_files(self, now: float) -> None:
+    def _look_for_files(self, now: float) -> bool:
+        """Whether it was time to look."""
         if self._looked_s is not None and now - self._looked_s < LOOK_FOR_FILES_EVERY_S and self._files:
-            return
+            return False
         is_first, self._looked_s = self._looked_s is None, now
         self._leave_gone_files()
         for pattern in self._options.files:
             for path in sorted(glob.glob(str(self._directory / pattern))):
-                if path in self._files or path.endswith(_PACKED) or not Path(path).is_file():
-                    continue
-                if len(self._files) >= MOST_FILES:
-                    self._tell_many()
-                    break
-                try:
-                    self._files[path] = FollowedFile(Path(path), from_beginning=not is_first)
-                    self._unreadable.pop(path, None)
-                except OSError as error:
-                    self._lost(path, error)
-        if not self._files:
+                if path not in self._files and not path.endswith(_PACKED):
+                    self._follow(path, is_first)
+        if not self._files and not self._renamed:
             reasons = "; ".join(self._unreadable.values()) or f"there is no file {', '.join(self._options.files)}"
             raise ProbeUnavailable(f"{reasons}. Correct `files`, or run as a user who may read them.")
+        return True
+
+    def _follow(self, path: str, is_first: bool = False) -> None:
+        """Read what has that name: on from where it was left if it had another one, else whole, or from its end."""
+        try:
+            facts = Path(path).stat()
+            identity = identity_of(facts)
+            if not stat.S_ISREG(facts.st_mode):
+                return
+            known = next((one for one in (*self._renamed, *self._files.values()) if one.identity == identity), None)
+            if known is not None:
+                self._rename(known, path)
+                return
+            if is_first:
+                self._old.add(identity)
+            if len(self._files) >= MOST_FILES:
+                self._tell_many()
+                return
+            self._files[path] = FollowedFile(Path(path), from_beginning=identity not in self._old)
+            self._old.discard(identity)
+            self._unreadable.pop(path, None)
+        except FileNotFoundError:  # it went meanwhile
+            return
+        except OSError as error:
+            self._lost(path, error)
+
+    def _rename(self, file: FollowedFile, path: str) -> None:
+        if file in self._renamed:
+            self._renamed.remove(file)
+        elif file.is_gone:
+            del self._files[str(file.path)]
+        else:  # a second name of a file that has its first one
+            return
+        file.path = Path(path)
+        self._files[path] = file
+
+    def _part_renamed(self) -> None:
+        """Where another file has the name of one that is read, read both."""
+        renamed = [path for path, file in self._files.items() if file.is_renamed]
+        self._renamed += [self._files.pop(path) for path in renamed]
+        for path in renamed:
+            self._follow(path)
+
+    def _leave_renamed(self) -> None:
+        """Those whose new name is none of `files`."""
+        for file in self._renamed:
+            file.close()
+        self._renamed.clear()
 
     def _leave_gone_files(self) -> None:
         """A file without its name for two looks is left; between two moves of a rotation it has none for a moment."""
@@ -146,14 +193,18 @@ class LogProbe:
             self._notes.append(f"{Path(path).name} is gone.")
         self._gone = gone
 
-    def _lost(self, path: str, error: OSError) -> None:
+    def _lost(self, path: str, error: OSError, file: FollowedFile | None = None) -> None:
         words = f"{Path(path).name} cannot be read ({error.strerror or type(error).__name__})"
         if self._unreadable.get(path) != words:
             self._unreadable[path] = words
             self._notes.append(f"{words}.")
-        file = self._files.pop(path, None)
         if file is not None:
+            self._old.add(file.identity)
             file.close()
+            if file in self._renamed:
+                self._renamed.remove(file)
+            else:
+                del self._files[path]
 
     def _tell_many(self) -> None:
         if "files" not in self._seen:

@@ -2,8 +2,8 @@
 
     http://host/path#place      the number at `place` in a JSON document; `/path#place` below the target's URL
     sql:DSN QUERY               the first value of the query's first row (sqlite:///file.db, postgresql://user@host/db)
-    log:FILE PATTERN            how many lines of the file have matched the regular expression so far (only what is
-                                new is read)
+    log:FILE PATTERN            lines that match the regular expression since the first look: a file that is there is
+                                read from its end on, one that comes later whole
     size:PATH                   bytes of a file, or of all files in a folder
     trs:URL                     change events of a tracked resource set (OSLC TRS) since the first look
     trs-base:URL                members of its base
@@ -21,16 +21,19 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from plimsoll.errors import InputError
+from plimsoll.probes.followed_file import LONGEST_LINE, Identity, identity_of
 from plimsoll.probes.json_place import JsonPlace
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents
+from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents, is_url
+from plimsoll.study.secrets import Redactor, redact
 
 Reading = Callable[[], float]
 LIMIT_S = 5.0
 MOST_BYTES = 16 * 2**20
+_LIMITS_OF_DRIVERS = {"pysqlite": "timeout", "psycopg": "connect_timeout", "psycopg2": "connect_timeout"}
 FORMS = (
     "Write a URL of JSON with #place, sql:DSN QUERY, log:FILE PATTERN, size:PATH, trs:URL, or a command that prints a "
     "number."
@@ -64,8 +67,8 @@ def reading(text: str, *, url: str | None = None, directory: Path = Path(), key:
         address = rest.strip()
         if address.startswith("/") and url:
             address = url.rstrip("/") + address
-        if not re.match(r"https?://\S+$", address):
-            raise InputError(f"{kind}: {address!r} is no URL", f"Write {kind}:http://host/path.", key=key)
+        if not is_url(address):
+            raise InputError(f"{kind}: {redact(address)!r} is no URL", f"Write {kind}:http://host/path.", key=key)
         return ChangeEvents(address) if kind == "trs" else BaseMembers(address)
     if kind == "size":
         return lambda: _size(directory / rest.strip())
@@ -93,7 +96,8 @@ class _JsonNumber:
 
 class _SqlNumber:
     def __init__(self, dsn: str, query: str) -> None:
-        self._dsn, self._query = dsn, query
+        self._dsn, self._query = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", dsn), query
+        self._redactor = Redactor.for_data([dsn])
         self._engine: Any = None
 
     def __call__(self) -> float:
@@ -101,33 +105,58 @@ class _SqlNumber:
 
         try:
             if self._engine is None:
-                dsn = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", self._dsn)
-                self._engine = sqlalchemy.create_engine(dsn, pool_size=1)
+                limits = _connect_limits(sqlalchemy.make_url(self._dsn))
+                self._engine = sqlalchemy.create_engine(self._dsn, pool_size=1, connect_args=limits)
             with self._engine.connect() as connection:
+                if connection.dialect.name == "postgresql":  # not as an option of the connection: PgBouncer takes none
+                    connection.exec_driver_sql(f"SET LOCAL statement_timeout = {round(1000 * LIMIT_S)}")
                 row = connection.execute(sqlalchemy.text(self._query)).first()
         except Exception as error:  # of the driver, the dialect or the database: all mean that there is no number now
-            raise ProbeUnavailable(f"the query gave no number ({str(error).splitlines()[0][:200]})") from None
+            first = (self._redactor.text(str(error)).strip().splitlines() or [type(error).__name__])[0]
+            raise ProbeUnavailable(f"the query gave no number ({first[:200]})") from None
         return number(row[0] if row else None, "the first value of the query")
+
+
+def _connect_limits(url: Any) -> dict[str, int]:
+    """How long the driver of a DSN may take to connect, or wait for a lock (SQLite); nothing where the DSN says it."""
+    name = _LIMITS_OF_DRIVERS.get(url.get_driver_name())
+    return {name: round(LIMIT_S)} if name is not None and name not in url.query else {}
 
 
 class _MatchingLines:
     def __init__(self, path: Path, pattern: re.Pattern[str]) -> None:
         self._path, self._pattern = path, pattern
-        self._read_to = self._count = 0
+        self._identity: Identity | None = None
+        self._read_to: int | None = None  # not looked yet
+        self._count = 0
 
     def __call__(self) -> float:
         try:
             with self._path.open("rb") as file:
-                if file.seek(0, os.SEEK_END) < self._read_to:  # rotated
+                facts = os.fstat(file.fileno())
+                before, self._identity = self._identity, identity_of(facts)
+                if self._read_to is None:
+                    self._read_to = _end_of_lines(file)
+                elif facts.st_size < self._read_to or before != self._identity:  # cut, or another file
                     self._read_to = 0
                 file.seek(self._read_to)
                 text = file.read(MOST_BYTES)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and self._read_to is None:
+                self._read_to = 0
             raise ProbeUnavailable(f"{self._path} cannot be read ({error.strerror or error})") from None
         whole = text[: text.rfind(b"\n") + 1]
         self._read_to += len(whole)
         self._count += sum(1 for line in whole.decode("utf-8", "replace").splitlines() if self._pattern.search(line))
         return float(self._count)
+
+
+def _end_of_lines(file: BinaryIO) -> int:
+    """Where the last line begins that is not finished, if it is none of endless length; else the end."""
+    size = file.seek(0, os.SEEK_END)
+    begin = file.seek(max(0, size - LONGEST_LINE))
+    end = file.read(size - begin).rfind(b"\n") + 1
+    return begin + end if end or begin == 0 else size
 
 
 def _size(path: Path) -> float:
@@ -149,17 +178,18 @@ def _bytes_of(path: Path) -> int:
 
 
 def _command(text: str, directory: Path) -> float:
+    shown = f"the command {redact(text)[:60]!r}"
     try:
         done = subprocess.run(
             text, shell=True, cwd=directory, capture_output=True, text=True, timeout=LIMIT_S, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise ProbeUnavailable(f"the command {text[:60]!r} did not end within {LIMIT_S:g} s") from None
+        raise ProbeUnavailable(f"{shown} did not end within {LIMIT_S:g} s") from None
     except OSError as error:
-        raise ProbeUnavailable(f"the command {text[:60]!r} cannot run ({error})") from None
+        raise ProbeUnavailable(f"{shown} cannot run ({error})") from None
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no output"]
-        raise ProbeUnavailable(f"the command {text[:60]!r} ended with {done.returncode}: {last[0][:200]}")
+        raise ProbeUnavailable(f"{shown} ended with {done.returncode}: {redact(last[0])[:200]}")
     lines = done.stdout.strip().splitlines()
     return number(lines[-1].strip() if lines else "", "what the command printed last")

@@ -16,6 +16,8 @@ from plimsoll.study.secrets import is_secret_key
 from plimsoll.study.telemetry import TelemetryOptions
 
 MOST_VALUES = 200
+MOST_NAMES = 500  # over a run
+MOST_CHANGES = 10  # that are noted
 DEEPEST = 6
 _SHOWN = 5
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -25,7 +27,8 @@ _HAS_UNIT = re.compile(r"_(bytes|share|s|seconds|ms|millis|per_s|count|percent|p
 
 class TelemetryProbe(HttpSource):
     """Values of "telemetry:<label>": those that the study names, else every number of the document by its key, in
-    lower case with its unit behind it (text_index_size_bytes). A key that vanishes or comes back is noted once.
+    lower case with its unit behind it (text_index_size_bytes). Keys that vanish or come back are noted, ten times at
+    most.
 
     `fetch` gives the document; made for Beside. ProbeUnavailable if there is none, or it is no JSON object.
     """
@@ -44,6 +47,7 @@ class TelemetryProbe(HttpSource):
         self._rates = Rates(lambda: self._at)
         self._names: dict[str, str] = {}  # place → name, as it was when it was first seen
         self._gone: set[str] = set()
+        self._changes = 0
 
     def _ask(self) -> list[Observation]:
         """Read the document once."""
@@ -83,6 +87,12 @@ class TelemetryProbe(HttpSource):
             amounts = dict(list(amounts.items())[:MOST_VALUES])
         known, first = set(self._names), not self._names
         new = [place for place in amounts if place not in known]
+        room = MOST_NAMES - len(known)
+        for place in new[room:]:
+            del amounts[place]
+            words = f"the document's keys change: {MOST_NAMES} had numbers so far, further ones are left out."
+            self._tell_once("names", f"{words} Name those you want.")
+        new = new[:room]
         for place in new:
             self._names[place] = _name(place, amounts[place])
         self._note_changes(set(amounts), known, [] if first else new)
@@ -100,6 +110,12 @@ class TelemetryProbe(HttpSource):
         vanished = sorted(known - there - self._gone)
         back = sorted(self._gone & there)
         self._gone = (self._gone | set(vanished)) - set(back)
+        if not (vanished or new or back):
+            return
+        self._changes += 1
+        if self._changes > MOST_CHANGES:
+            self._tell_once("changes", "the document's keys change often; further changes are not noted.")
+            return
         if vanished:
             became = f"; new are {_listed(new)}" if new else ""
             self._notes.append(f"the document no longer has a number at {_listed(vanished)}{became}.")

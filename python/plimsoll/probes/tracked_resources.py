@@ -3,13 +3,20 @@
 The change log's first page holds the newest events; each has an order that only ever grows, and `trs:previous` leads to
 older pages (OSLC Tracked Resource Set 3.0, sections 4.1 and 4.2). So the events since the last look are those above the
 highest order seen; pages are followed until one holds an order that was seen before.
+
+Nothing but the set's pages is fetched: JSON-LD with a context elsewhere is refused.
 """
 
 from __future__ import annotations
 
+import http.client
+import json
+import re
 import urllib.request
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
+from plimsoll.probes.http_page import basic_authorization, shown_url
 from plimsoll.probes.probe import ProbeUnavailable
 
 if TYPE_CHECKING:
@@ -37,7 +44,7 @@ class ChangeEvents:
     """Change events of the set at `url` since the first call, which gives 0."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._set = _Pages(url)
         self._highest: int | None = None
         self._count = 0
 
@@ -45,22 +52,23 @@ class ChangeEvents:
         """The count so far. ProbeUnavailable if the set cannot be read; once, if more came than can be followed."""
         orders: set[int] = set()
         whole = False
-        page: str | None = self._url
+        page = self._set.url
         for _ in range(MOST_PAGES):
-            graph = _graph(page)
+            graph = self._set.graph(page)
             here = _orders(graph, page)
             orders |= here
-            page = _previous(graph, page)
-            if self._highest is None or page is None or not here or min(here) <= self._highest:
+            previous = _previous(graph, page)
+            if self._highest is None or previous is None or not here or min(here) <= self._highest:
                 whole = True
                 break
+            page = previous
         if self._highest is not None:
             self._count += sum(1 for order in orders if order > self._highest)
         self._highest = max(orders, default=self._highest if self._highest is not None else -1)
         if not whole:
             raise ProbeUnavailable(
-                f"{self._url} has more than {MOST_PAGES} pages of events since the last look, the older ones are not "
-                "counted: look more often"
+                f"{_shown(self._set.url)} has more than {MOST_PAGES} pages of events since the last look, the older "
+                "ones are not counted: look more often"
             )
         return float(self._count)
 
@@ -69,45 +77,97 @@ class BaseMembers:
     """Members of the base of the set at `url`, over all its pages."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._set = _Pages(url)
 
     def __call__(self) -> float:
         """How many there are now. ProbeUnavailable if the set or its base cannot be read."""
-        base = _object(_graph(self._url), "base")
+        base = _object(self._set.graph(self._set.url), "base")
         if base is None:
-            raise ProbeUnavailable(f"{self._url} names no trs:base: it is no tracked resource set")
+            raise ProbeUnavailable(f"{_shown(self._set.url)} names no trs:base: it is no tracked resource set")
         count = 0
         page: str | None = base
         seen: set[str | None] = set()
         while page is not None and page not in seen and len(seen) < 20 * MOST_PAGES:
             seen.add(page)
-            graph = _graph(page)
+            graph = self._set.graph(page)
             count += _members(graph)
             page = _next_page(graph)
         return float(count)
 
 
-def _graph(url: str | None) -> Graph:
+def is_url(text: str) -> bool:
+    """Whether that is an address that can be asked."""
     try:
-        from rdflib import Graph
-    except ImportError:
-        raise ProbeUnavailable("rdflib, which reads RDF, is not installed: pip install 'plimsoll-line[trs]'") from None
-    request = urllib.request.Request(str(url), headers={"Accept": ACCEPT, "OSLC-Core-Version": "2.0"})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=LIMIT_S) as response:
-            kind, text = response.headers.get_content_type(), response.read(MOST_BYTES)
-    except (OSError, ValueError) as error:
-        raise ProbeUnavailable(f"{url} cannot be read ({getattr(error, 'reason', None) or error})") from None
-    if kind not in FORMATS:
-        raise ProbeUnavailable(f"{url} is {kind}, not RDF ({', '.join(FORMATS)})")
-    graph = Graph()
-    try:
-        graph.parse(data=text, format=FORMATS[kind], publicID=url)
-    except Exception as error:  # each parser has errors of its own
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ProbeUnavailable(f"{url} is no {kind} that can be read ({first[:200]})") from None
-    return graph
+        parts = urlsplit(text)
+        return bool(re.fullmatch(r"https?://\S+", text) and parts.hostname and (parts.port is None or parts.port > 0))
+    except ValueError:
+        return False
+
+
+class _Pages:
+    """Pages of the set at `url`, which is kept without user and password: they are sent to its host with each page."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._host = parts.netloc.rpartition("@")[2]
+        self._authorization = basic_authorization(parts)
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self.url = urlunsplit(parts._replace(netloc=self._host))
+
+    def graph(self, url: str) -> Graph:
+        """What the page says. Raises ProbeUnavailable."""
+        try:
+            from rdflib import Graph
+        except ImportError:
+            words = "rdflib, which reads RDF, is not installed: pip install 'plimsoll-line[trs]'"
+            raise ProbeUnavailable(words) from None
+        kind, text = self._fetch(url)
+        if kind not in FORMATS:
+            raise ProbeUnavailable(f"{_shown(url)} is {kind}, not RDF ({', '.join(FORMATS)})")
+        graph = Graph()
+        try:
+            if FORMATS[kind] == "json-ld" and _has_context_elsewhere(json.loads(text)):
+                raise ValueError("its @context is at another address, which is not fetched; let it answer in Turtle")
+            graph.parse(data=text, format=FORMATS[kind], publicID=url)
+        except Exception as error:  # each parser has errors of its own
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ProbeUnavailable(f"{_shown(url)} is no {kind} that can be read ({first[:200]})") from None
+        return graph
+
+    def _fetch(self, url: str) -> tuple[str, bytes]:
+        if not is_url(url):
+            raise ProbeUnavailable(f"{_shown(url)} cannot be read (it is no URL)")
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        plain = urlunsplit(parts._replace(netloc=host))
+        request = urllib.request.Request(plain, headers={"Accept": ACCEPT, "OSLC-Core-Version": "2.0"})
+        for name, value in (self._authorization if host == self._host else {}).items():
+            request.add_unredirected_header(name, value)
+        try:
+            with self._opener.open(request, timeout=LIMIT_S) as response:
+                return response.headers.get_content_type(), response.read(MOST_BYTES)
+        except (OSError, ValueError, http.client.HTTPException, RecursionError) as error:
+            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
+            raise ProbeUnavailable(f"{_shown(url)} cannot be read ({reason})") from None
+
+
+def _shown(url: str) -> str:
+    """An address for a reader, without what may be secret in it."""
+    return shown_url(urlsplit(url)) if is_url(url) else "a page that it names"
+
+
+def _has_context_elsewhere(document: Any) -> bool:
+    """Whether a document of JSON-LD names a context, which readers fetch, instead of holding it."""
+    waiting = [(False, document)]
+    while waiting:
+        is_context, one = waiting.pop()
+        if is_context and isinstance(one, str):
+            return True
+        if isinstance(one, dict):
+            waiting += [(key in ("@context", "@import"), value) for key, value in one.items()]
+        elif isinstance(one, list):
+            waiting += [(is_context, value) for value in one]
+    return False
 
 
 def _uri(name: str) -> Any:
@@ -116,21 +176,21 @@ def _uri(name: str) -> Any:
     return URIRef(name if "://" in name else NAMESPACE + name)
 
 
-def _orders(graph: Graph, page: str | None) -> set[int]:
+def _orders(graph: Graph, page: str) -> set[int]:
     found = set()
     for value in graph.objects(None, _uri("order")):
         try:
             found.add(int(str(value)))
         except ValueError:
-            raise ProbeUnavailable(f"{page}: the trs:order {str(value)!r} is no whole number") from None
+            raise ProbeUnavailable(f"{_shown(page)}: the trs:order {str(value)!r} is no whole number") from None
     if not found and (None, _uri("changeLog"), None) not in graph and (None, _uri("change"), None) not in graph:
         is_log = any(graph.subjects(None, _uri("ChangeLog")))
         if not is_log:
-            raise ProbeUnavailable(f"{page} has no change log: it is no tracked resource set")
+            raise ProbeUnavailable(f"{_shown(page)} has no change log: it is no tracked resource set")
     return found
 
 
-def _previous(graph: Graph, page: str | None) -> str | None:
+def _previous(graph: Graph, page: str) -> str | None:
     found = _object(graph, "previous")
     return found if found is not None and found != page and not found.endswith("#nil") else None
 

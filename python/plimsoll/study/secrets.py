@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 HIDDEN = "***"
 
@@ -19,7 +21,7 @@ _WORDS = (
 )
 _TELLING_KEY = re.compile(rf"(?:^|[_\-. ])(?:{_WORDS})(?:$|[_\-. ])", re.IGNORECASE)
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_URL_PASSWORD = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/@'\"]+@")
+_URL_PASSWORD = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/?#\"<>]+@")
 _NAMED_IN_TEXT = re.compile(
     rf"(?P<name>(?:(?:\b|[_\-])(?:{_WORDS}|PGPASSWORD)\b['\"]?\s*[=:]\s*|--(?:[\w]+-)*(?:{_WORDS})\s+))(?P<kind>(?:Bearer|Basic|Token)\s+)?"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s&;,'\"}]+)",
@@ -94,3 +96,13 @@ def _secret_values(value: Any, inside_secret: bool) -> Iterable[str]:
             yield from _secret_values(item, inside_secret)
     elif inside_secret and isinstance(value, str):
         yield value
+    elif isinstance(value, str) and "://" in value and "@" in value:
+        yield from _password_of(value)
+
+
+def _password_of(url: str) -> Iterable[str]:
+    """The password of a URL, as it stands there and as it is meant."""
+    with suppress(ValueError):
+        if password := urlsplit(url).password:
+            yield password
+            yield unquote(password)

@@ -33,8 +33,9 @@ class LinedDocument:
 def read_lined(text: str, file: str) -> LinedDocument:
     """Read one YAML document. Syntax errors stop it (one mistake); duplicate keys and odd tags are collected."""
     document = LinedDocument()
-    loader = yaml.SafeLoader(text)
+    loader = None
     try:
+        loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         if node is not None:
             document.data = _Walk(loader, document, file).value(node, ())
@@ -49,7 +50,8 @@ def read_lined(text: str, file: str) -> LinedDocument:
         what = f"this is not readable text: {str(error).splitlines()[0]}"
         document.mistakes.append(InputError(what, "Save the file as UTF-8 text.", file=file, line=1))
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return document
 
 

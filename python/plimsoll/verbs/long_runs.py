@@ -49,6 +49,7 @@ from plimsoll.verbs.session import (
 )
 
 MIB = 2**20
+LEAST_LEFT = 0.9  # of the items of a run that is gone on with: a target that holds fewer was reset
 
 
 def hold(
@@ -111,8 +112,8 @@ def grow(
     """Load items as fast as the target takes them without failing, and say how long that takes and how it ages.
 
     `options`: those of study.experiments.GrowOptions (items, exec, min_users, max_users, counter, allowed_failures);
-    `resume`: an earlier run directory, whose items count as loaded. Raises as `capacity` does; Ctrl-C ends with what
-    was loaded.
+    `resume`: an earlier run directory, whose items count as loaded; the target is not reset then, and where it holds
+    them no more, loading begins anew. Raises as `capacity` does; Ctrl-C ends with what was loaded.
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "grow")
     wanted = options_of(GrowOptions, "grow", given, options)
@@ -123,10 +124,14 @@ def grow(
             f"{resume}: its {loaded:,} items are all of the {wanted.items:,}", "Ask for more with --items."
         )
     with writer_of("grow", plan, choices) as writer:
-        with session(plan, choices, writer, listeners.note) as around:
-            if before is None and around.data_volume is not None:
-                before = around.data_volume()
-                before = None if before is None else before - loaded
+        with session(plan, choices, writer, listeners.note, reset=resume is None) as around:
+            volume = around.data_volume() if around.data_volume is not None else None
+            if volume is not None and before is not None and volume < before + LEAST_LEFT * loaded:
+                gone = f"those of {resume} are gone, so loading begins anew"
+                around.tell(f"The target holds {volume:,.0f} items: {gone}.")
+                loaded, windows, before, resume = 0, (), None, None
+            if volume is not None and before is None:
+                before = volume - loaded
             settings = GrowSettings(
                 wanted.items, wanted.min_users, wanted.max_users, wanted.counter, wanted.allowed_failures,
                 loaded=loaded, windows=windows, volume_before=before, resumed=None if resume is None else str(resume),

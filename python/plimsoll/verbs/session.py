@@ -53,13 +53,14 @@ class Session:
     """A target that is ready, and what an experiment needs beside its load source.
 
     `sample`: the probes' rows of one second; `on_step` is told when steps begin and end; `kept_apart`: how generator
-    and target were separated, in words; `notes`: what the user was told and the findings repeat.
+    and target were separated, in words; `notes`: what the user was told and the findings repeat, by `tell`.
     """
 
     control: TargetControl
     sample: Callable[[int, float], list[dict[str, Any]]]
     data_volume: DataVolume | None
     kept_apart: str | None
+    tell: Callable[[str], None]
     on_step: OnStep | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -71,7 +72,7 @@ def writer_of(experiment: str, plan: Plan, choices: Choices) -> RunWriter:
         script=plan.config.script,
         options=dict(plan.config.options),
         study=plan.study_data,
-        seed=choices.seed,
+        seed=plan.config.seed,
         level_unit=plan.unit,
     )
     known = {"study": plan.study_data, "env": dict(choices.env), "secrets": secrets_of(plan.probes)}
@@ -92,9 +93,10 @@ def session(
     on_note: Callable[[str], None],
     probes: Sequence[Probe] = (),
     told: Sequence[str] = (),
+    reset: bool = True,
 ) -> Iterator[Session]:
     """Bring the target up (start, ready, switch, reset, remedy) and stop it at the end; `probes` are asked beside the
-    study's, `told` are notes for the user before anything happens."""
+    study's, `told` are notes for the user before anything happens. Without `reset` the target keeps what it holds."""
     notes: list[str] = []
 
     def note(kind: str, message: str) -> None:
@@ -111,7 +113,8 @@ def session(
     with control:
         if choices.variant is not None:
             control.switch(choices.variant)
-        control.reset()
+        if reset:
+            control.reset()
         if choices.remedy is not None:
             control.remedy(choices.remedy)
         data_volume = _data_volume(plan, control, tell)
@@ -135,7 +138,7 @@ def session(
             )
             with sampling:
                 on_step = together(databases.on_step, profiles)
-                yield Session(control, sampling, data_volume, kept_apart, on_step, notes)
+                yield Session(control, sampling, data_volume, kept_apart, tell, on_step, notes)
             if sampling.cost_words:
                 tell(sampling.cost_words)
 

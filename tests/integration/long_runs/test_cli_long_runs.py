@@ -109,6 +109,27 @@ def test_grow_loads_the_items_and_goes_on_after_an_interruption(tmp_path: Path, 
     assert any(label == "Loaded before" for label, _ in second["facts"])
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_grow_goes_on_without_a_reset_and_begins_anew_where_the_items_are_gone(
+    tmp_path: Path, known_server: Server, kept: bool
+) -> None:
+    url = known_server("--servers", 1, "--service-ms", 5)
+    (tmp_path / "study.yaml").write_text(
+        f"target: {{url: '{url}', data_volume: cat volume, reset: 'echo reset >> resets'}}\n"
+        f"workload: {{script: script.js, env: {{URL: '{url}'}}, operations: [{{name: create, per_user_hour: 60}}]}}\n"
+    )
+    (tmp_path / "volume").write_text("100")
+    words = ("grow", "study.yaml", "--exec", "create")
+    first = plimsoll_says(tmp_path, *words, "--items", "300")[0]
+    loaded = first["load"]["loaded"]
+    (tmp_path / "volume").write_text(str(100 + loaded if kept else 100))
+    second = plimsoll_says(tmp_path, *words, "--items", str(loaded + 200), "--resume", first["run"])[0]
+    assert (tmp_path / "resets").read_text() == "reset\n", "the second run keeps what the first one loaded"
+    done = sum(one.done for one in RunReader(tmp_path / second["run"]).snapshots())
+    assert second["load"]["loaded"] == (loaded + done if kept else done) >= loaded + 200
+    assert any("so loading begins anew" in note for note in second["notes"]) != kept
+
+
 def test_grow_stops_where_nothing_can_be_created(tmp_path: Path, known_server: Server) -> None:
     url = known_server("--status", 500)
     main = plimsoll_says(tmp_path, "grow", "script.js", "--items", "500", "-e", f"URL={url}", codes=(3,))[0]

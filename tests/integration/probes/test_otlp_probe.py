@@ -16,7 +16,7 @@ from plimsoll.errors import InputError
 from plimsoll.probes.otlp.receiver import MOST_BYTES, OtlpProbe
 from plimsoll.study.otlp import OtlpOptions
 
-T0 = 1_790_000_000
+T0 = int(time.time()) - 3_600
 
 
 @pytest.fixture
@@ -124,6 +124,41 @@ def test_series_are_summed_after_their_rates(receiver: OtlpProbe) -> None:
     assert taken(receiver, document(20, 1_010, T0 + 10)) == {"otlp:shop": {"requests_per_s": 2.0}}
 
 
+def series(name: str, values: dict[tuple[str, ...], float], keys: tuple[str, ...], unit: str = "1") -> dict[str, Any]:
+    """A gauge with a series for each value, of the labels `keys`."""
+    points = [
+        {"asDouble": value, "attributes": [
+            {"key": key, "value": {"stringValue": text}} for key, text in zip(keys, texts, strict=True)]}
+        for texts, value in values.items()
+    ]  # fmt: skip
+    return {"name": name, "unit": unit, "gauge": {"dataPoints": points}}
+
+
+@pytest.mark.parametrize("state", ["state", "cpu.mode", "system.cpu.state"])
+def test_the_share_of_cpus_is_what_is_not_idle_on_average(receiver: OtlpProbe, state: str) -> None:
+    values = {(str(cpu), "idle"): 0.1 * cpu for cpu in range(4)}
+    values |= {(str(cpu), "user"): 1 - 0.1 * cpu for cpu in range(4)}
+    metric = series("system.cpu.utilization", values, ("cpu", state))
+    [found] = taken(receiver, export(metric)).values()
+    assert found == {"system_cpu_utilization_share": pytest.approx(0.85)}
+
+
+@pytest.mark.parametrize(
+    ("metric", "share"),
+    [
+        (series("process.cpu.utilization", {("user",): 0.2, ("system",): 0.1}, ("cpu.mode",)), 0.3),
+        (series("system.memory.utilization", {("used",): 0.2, ("free",): 0.8}, ("state",)), 0.2),
+        (series("system.filesystem.utilization", {("used", "a"): 0.2, ("free", "a"): 0.8, ("used", "b"): 0.6},
+                ("system.filesystem.state", "system.device")), 0.6),
+        (series("gpu.utilization", {("0",): 0.3, ("1",): 0.7}, ("gpu",)), 0.7),
+        (series("disk.busy", {("sda",): 30.0, ("sdb",): 50.0}, ("device",), "%"), 0.5),
+    ],
+)  # fmt: skip
+def test_a_share_is_never_a_sum(receiver: OtlpProbe, metric: dict[str, Any], share: float) -> None:
+    [found] = taken(receiver, export(metric)).values()
+    assert list(found.values()) == [pytest.approx(share)]
+
+
 def test_process_metrics_by_the_conventions_are_a_process_of_ours(receiver: OtlpProbe) -> None:
     def document(cpu_s: float, at: float) -> dict[str, Any]:
         cpu = {"name": "process.cpu.time", "unit": "s", "sum": {
@@ -160,6 +195,25 @@ def test_a_clock_that_is_five_minutes_ahead_is_told_and_corrected(receiver: Otlp
     assert "ahead of this machine's" in receiver.take_notes()[0]
 
 
+@pytest.mark.parametrize("at", [0, T0 - 10 * 86_400, T0 + 2 * 86_400])
+def test_points_of_another_day_are_left_out_with_a_note(receiver: OtlpProbe, at: int) -> None:
+    receiver.take_notes()
+    for _ in range(2):
+        assert taken(receiver, export(gauge("x", 1), at=at)) == {}
+    assert receiver.take_notes() == [
+        "shop sends points without a time or more than a day from now; they are left out. Set its clock."
+    ]
+    send(receiver, json.dumps(export(gauge("x", 1))).encode())
+    [row] = receiver.observe()
+    assert abs(row.at_unix - time.time()) < 30
+
+
+def time_of(text: bytes) -> bytes:
+    point = b'{"asInt": 1, "timeUnixNano": %s}' % text
+    metric = b'{"name": "x", "gauge": {"dataPoints": [%s]}}' % point
+    return b'{"resourceMetrics": [{"scopeMetrics": [{"metrics": [%s]}]}]}' % metric
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "status", "words"),
     [
@@ -167,6 +221,8 @@ def test_a_clock_that_is_five_minutes_ahead_is_told_and_corrected(receiver: Otlp
         (b"[]", "application/json", 400, "no resourceMetrics"),
         (b'{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{}]}]}]}', "application/json", 400, "no export"),
         (b'{"resourceMetrics": ["x"]}', "application/json", 400, "no export of metrics"),
+        (time_of(b"1e999"), "application/json", 400, "no export of metrics (OverflowError"),
+        (time_of(b"1" * 400), "application/json", 400, "no export of metrics (OverflowError"),
         (b"hello", "text/plain", 400, "Content-Type is text/plain"),
         (b"not gzip", "application/json", 400, "no gzip"),
     ],

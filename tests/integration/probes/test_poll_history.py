@@ -11,7 +11,7 @@ from changing_server import ChangingServer, page
 
 from plimsoll.errors import InputError
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.poll_history import PollHistory
+from plimsoll.probes.poll_history import PollHistory, new_places
 
 OLD = {"poll": 1, "retrieved": 2000, "durationSeconds": 9, "changes": 0}
 
@@ -49,6 +49,37 @@ def test_other_names_of_the_same_are_understood(server: ChangingServer, history:
     one.begin()
     told(server, [{"items": 3, "duration_s": 0.5}, {"processed": 4, "duration": 2, "records": 5}])
     assert [(p["items"], p["seconds"], p["records"]) for p in one.polls()] == [(3, 0.5, None), (4, 2, 5)]
+
+
+def test_polls_without_a_time_that_equal_earlier_ones_count(
+    server: ChangingServer, history: Callable[..., PollHistory]
+) -> None:
+    poll = {"retrieved": 50, "durationSeconds": 1}
+    one = history([poll])
+    one.begin()
+    told(server, [poll, poll, poll])
+    assert [found["items"] for found in one.polls()] == [50.0, 50.0]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "came"),
+    [
+        ("", "ab", "ab"),
+        ("ab", "ab", ""),
+        ("ab", "xab", "x"),  # the newest first
+        ("ab", "abx", "x"),  # the newest last
+        ("ab", "bab", "b"),
+        ("ab", "aba", "a"),
+        ("abc", "cab", "c"),  # the list holds three: c is gone, and an equal one came
+        ("abc", "bca", "a"),
+        ("abc", "xyz", "xyz"),  # all are gone
+        ("abc", "", ""),  # the consumer began anew
+        ("rppppp", "ppfppppp", "fpp"),  # the newest first, but r became f: it is new, and as many as there are more
+        ("ppp", "ppp", ""),  # the limit: the list may have lost as many as came
+    ],
+)
+def test_what_came_lies_before_or_behind_what_was_there(before: str, now: str, came: str) -> None:
+    assert sorted(now[place] for place in new_places(before, now)) == sorted(came)
 
 
 @pytest.mark.parametrize(

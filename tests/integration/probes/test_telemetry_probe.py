@@ -83,6 +83,23 @@ def test_keys_that_vanish_are_renamed_or_come_back_are_noted_once(server: Changi
     ]
 
 
+def test_keys_that_change_each_second_are_bounded_and_noted_a_few_times(server: ChangingServer, probe_of) -> None:
+    probe = probe_of(server)
+    notes = []
+    for second in range(60):
+        sessions = {f"{second}-{number}": {"age": 5} for number in range(10)}
+        server.answer = page(json.dumps({"users": 3, "sessions": sessions}))
+        assert probe.observe()[0].values["users"] == 3.0
+        notes += probe.take_notes()
+    assert len(probe._names) == 500
+    assert len(probe._gone) < 500
+    assert len(notes) == 12
+    assert notes[-2] == "the document's keys change often; further changes are not noted."
+    assert notes[-1] == (
+        "the document's keys change: 500 had numbers so far, further ones are left out. Name those you want."
+    )
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -10,6 +10,7 @@ from importing import DATA, imported, table_of
 from test_formats_by_documentation import HEADER, JTL_XML, jtl_line
 
 from plimsoll.errors import InputError
+from plimsoll.runs.importers import level_table
 
 TABLE = "users,throughput (req/s),p95 (ms),gc cpu (%)\n"
 
@@ -53,11 +54,48 @@ def test_a_table_with_a_wrong_cell_names_file_line_and_column(tmp_path: Path, ro
         ("users,cpu\n1,78\n", "it has no unit"),
         ("users,throughput\n1,78\n", "it has no unit"),
         ("users,p95 (ms),p95 (ms)\n1,7,8\n", "two columns have this name"),
+        ("connections,threads,req/s\n8,2,100\n", "threads: this and 'connections' both say the level"),
+        ("users,req/s,rps\n8,2,100\n", "rps: this and 'req/s' both say the throughput"),
+        ("users,p95 (ms),95% (ms)\n8,2,100\n", "95% (ms): this and 'p95 (ms)' both say the p95"),
+        ("users,gc cpu (%),cpu gc (%)\n8,2,10\n", "cpu gc (%): this and 'gc cpu (%)' both say the utilisation of gc"),
     ],
 )
 def test_a_table_whose_units_nobody_can_know_is_refused(tmp_path: Path, text: str, what: str) -> None:
     (tmp_path / "t.csv").write_text(text)
     assert what in message(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('users,p95\n1,"0,350 s"\n', ":2: p95: '0,350 s' has a decimal comma"),
+        ('users,p95\n1,"12,5ms"\n', "decimal comma"),
+        ('users,p95 (ms)\n1,"1.234,5"\n', "decimal comma"),
+        ("users;p95 (ms)\n1;1,350\n", ":2: p95 (ms): '1,350' is 1.350 or 1350"),
+        ("users\tsamples\n1\t1,664\n", ":2: samples: '1,664' is 1.664 or 1664"),
+        ("users,samples\n1,1.664\n", ":2: samples: '1.664' is no whole number"),
+        ("users,failed\n1,0.5\n", ":2: failed: '0.5' is no whole number"),
+    ],
+)
+def test_a_comma_or_a_point_that_may_mean_another_number_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    assert what in message(tmp_path / "t.csv")
+
+
+def test_thousands_that_can_be_nothing_else_are_read_whatever_separates_the_cells(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("users;samples;p95 (ms)\n10;1,234,567;1,350.5\n")
+    [row] = table_of(tmp_path / "t.csv")[1].rows
+    assert (row.samples, row.times_ms["p95"]) == (1_234_567, (1350.5, 1350.5))
+
+
+def test_names_of_an_operation_in_several_columns_are_joined(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("method,endpoint,users,p95 (ms)\nGET,/a,1,5\n,/b,1,6\n,,1,7\n")
+    assert table_of(tmp_path / "t.csv")[1].operations == ("GET /a", "/b", None)
+
+
+def test_a_heading_of_many_spaces_is_read_as_any_other() -> None:
+    assert level_table.column_of("p95" + " " * 20_000 + "(ms)").unit == "ms"
+    assert level_table.column_of("cpu (" + " " * 20_000 + "x").unit == ""
 
 
 def test_all_mistakes_of_a_table_are_told_together(tmp_path: Path) -> None:
@@ -93,6 +131,32 @@ def test_a_point_of_k6_that_was_cut_is_said_whatever_its_metric(tmp_path: Path) 
     assert found.times().count == 1 and "Line 2 is cut off" in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("metric", "value", "what"),
+    [
+        ("vus", "NaN", "a load of nan is impossible"),
+        ("dropped_iterations", "Infinity", "inf dropped iterations are impossible"),
+        ("dropped_iterations", "NaN", "nan dropped iterations are impossible"),
+        ("http_req_duration", "1" * 400, "larger than anything measured can be"),
+    ],
+)
+def test_a_point_of_k6_with_an_impossible_number_names_its_line(
+    tmp_path: Path, metric: str, value: str, what: str
+) -> None:
+    at = '"time":"2026-11-22T05:34:37.5Z"'
+    point = f'{{"metric":"http_req_duration","type":"Point","data":{{{at},"value":9.5,"tags":{{}}}}}}\n'
+    wrong = point.replace("http_req_duration", metric).replace("9.5", value)
+    (tmp_path / "k.json").write_text(point + wrong + point)
+    text = message(tmp_path / "k.json", imported)
+    assert "k.json:2" in text and what in text
+
+
+def test_a_result_of_vegeta_with_a_number_of_400_digits_names_its_line(tmp_path: Path) -> None:
+    line = '{"attack":"a","code":200,"timestamp":"2026-11-22T05:43:10Z","latency":LATENCY,"url":"/"}\n'
+    (tmp_path / "v.json").write_text(line.replace("LATENCY", "5") + line.replace("LATENCY", "1" * 400) + line)
+    assert "v.json:2" in message(tmp_path / "v.json", imported)
+
+
 def test_a_packed_file_that_was_cut_is_used_as_far_as_it_unpacks(tmp_path: Path) -> None:
     whole = gzip.compress((HEADER + "".join(jtl_line(n * 10, 7, "a") for n in range(20_000))).encode())
     (tmp_path / "r.jtl.gz").write_bytes(whole[: len(whole) // 2])
@@ -110,6 +174,9 @@ def test_a_packed_file_that_was_cut_is_used_as_far_as_it_unpacks(tmp_path: Path)
         ("1790000000000,10,a,200,OK,g 1-1,text,maybe,,1,1,1,1,u,1,0,1\n", "neither true nor false"),
         ("1790000000000,10,a\n", "3 columns instead of 17"),
         ("1890000000000,10,a,200,OK,g 1-1,text,true,,1,1,1,1,u,1,0,1\n", "spans 1,157 days"),
+        ("1" * 400 + ",10,a,200,OK,g 1-1,text,true,,1,1,1,1,u,1,0,1\n", "is no time"),
+        ("1790000000000,10,a,200,OK,g 1-1,text,true,,1,1,1,nan,u,1,0,1\n", "a load of nan is impossible"),
+        ("1790000000000,10,a,200,OK,g 1-1,text,true,,nan,1,1,1,u,1,0,1\n", "nan bytes are impossible"),
     ],
 )
 def test_a_wrong_line_of_samples_names_its_line(tmp_path: Path, line: str, what: str) -> None:
@@ -152,6 +219,7 @@ def test_a_file_of_no_known_form_says_what_it_is_or_what_is_known(tmp_path: Path
         (('by="900"', 'by="many"'), "are no ms and bytes"),
         (('ts="1790000000000"', 'ts="now"'), "is no time"),
         (("UTF-8", "UTF-9"), "no XML that can be read"),
+        (("UTF-8", "gb2312"), "no XML that can be read"),
         (("<sample", "<<sample"), "no whole XML"),
     ],
 )

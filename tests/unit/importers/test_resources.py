@@ -68,6 +68,35 @@ def test_text_with_timestamps_makes_rates_of_counters_between_their_own_points(t
     ]
 
 
+def test_a_share_that_passes_the_whole_by_a_little_is_a_share(tmp_path: Path) -> None:
+    found = aligned(points(tmp_path, f"time,db cpu (%)\n{T0},100.4\n"), T0, 60, 0.0)
+    assert found.rows[0]["values"] == {"cpu_share": pytest.approx(1.004)}
+
+
+def rates(tmp_path: Path, name: str, declared: str) -> list[dict[str, float]]:
+    lines = "".join(f"{name} {value} {int(1000 * (T0 + 10 * n))}\n" for n, value in enumerate((20, 50)))
+    return [row["values"] for row in aligned(points(tmp_path, declared + lines), T0, 60, 0.0).rows]
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "values"),
+    [
+        ("thread_count", "# HELP thread_count x\n", [{"thread_count": 20}, {"thread_count": 50}]),
+        ("thread_count", "# TYPE thread_count gauge\n", [{"thread_count": 20}, {"thread_count": 50}]),
+        ("jobs_total", "# TYPE jobs_total gauge\n", [{"jobs_total": 20}, {"jobs_total": 50}]),
+        ("jobs_total", "# HELP jobs_total x\n", [{"jobs_per_s": 3}]),
+        ("jobs", "# TYPE jobs counter\n", [{"jobs_per_s": 3}]),
+        ("jobs_total", "# TYPE jobs counter\n", [{"jobs_per_s": 3}]),
+        ("wait_seconds_count", "# TYPE wait_seconds histogram\n", [{"wait_seconds_count_per_s": 3}]),
+        ("wait_seconds_sum", "# TYPE wait_seconds summary\n", [{"wait_seconds_sum_per_s": 3}]),
+    ],
+)
+def test_counters_are_what_the_file_declares_so_else_what_ends_in_total(
+    tmp_path: Path, name: str, declared: str, values: list[dict[str, float]]
+) -> None:
+    assert rates(tmp_path, name, declared) == values
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -77,6 +106,16 @@ def test_text_with_timestamps_makes_rates_of_counters_between_their_own_points(t
         ("time,cpu (%)\nyesterday,4\n", "r:2: time"),
         ("time,cpu (%)\n1790000000,-4\n", "negative"),
         ("time,cpu (%)\n", "no values in it"),
+        ("time,db cpu (%)\n1790000000,350\n", "r:2: db cpu (%): 350 % is above 100 %"),
+        ("time,db cpu\n1790000000,350%\n", "r:2: db cpu: 350 % is above 100 %"),
+        ("time,cpu_utilization\n1790000000,45\n", "r:2: cpu_utilization: 45 is above 1"),
+        (f"# TYPE up gauge\ndb_cpu_utilization 45 {1000 * T0:.0f}\n", "r:2: db_cpu_utilization: 45 is above 1"),
+        (f"# TYPE up gauge\ncpu_percent 350 {1000 * T0:.0f}\n", "r:2: cpu_percent: 350 % is above 100 %"),
+        (
+            '{"data":{"resultType":"matrix","result":[{"metric":{"__name__":"cpu_ratio"},"values":[[1790000000,"3.5"]]}]}}',
+            "data.result[0].values: cpu_ratio: 3.5 is above 1",
+        ),
+        ("time;cpu (%)\n1790000000;1,350\n", "r:2: cpu (%): '1,350' is 1.350 or 1350"),
         ("a;b\n", "no resource series that is known"),
     ],
 )

@@ -102,6 +102,7 @@ def test_items_are_loaded_and_their_cost_is_linear(tmp_path: Path) -> None:
     assert "no create failed" in main["answer"] and exit_code(main) == 0
     assert "The target's own count agrees: 500 before" in main["notes"][0]
     assert ageing["ageing"]["family"] == "linear" and "grows linearly" in ageing["answer"]
+    assert ageing["ageing"]["grows"] is True
     assert cliff["cliff"] is None
 
 
@@ -310,6 +311,35 @@ def test_counters_read_a_moment_apart_make_no_backlog_below_nothing(tmp_path: Pa
         run_drain(load, DrainSettings(50, 60, 5, 10), run, load.sample)
         [main, *_] = drain_findings(RunReader(run.path))
     assert main["consumer"]["backlog_end"] >= 0 and "to -" not in main["answer"]
+
+
+def test_a_consumer_that_is_lost_under_load_is_not_called_drained(tmp_path: Path) -> None:
+    class Lost(Fed):
+        def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+            rows = super().sample(second, t_unix)
+            return rows if second < 40 else []
+
+    load = Lost(80)
+    with writer(tmp_path, "drain", "users") as run:
+        result = run_drain(load, DrainSettings(50, 60, 5, 30), run, load.sample)
+        main, time, *_ = drain_findings(RunReader(run.path))
+    assert result.drained_at_s is None
+    assert any("could not be read from 40 s on" in note for note in main["notes"])
+    assert time["answer"].startswith("It cannot be told") and time["drain"]["drained_s"] is None
+
+
+def test_one_second_without_a_reading_does_not_end_the_wait(tmp_path: Path) -> None:
+    class Gaps(Fed):
+        def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+            rows = super().sample(second, t_unix)
+            return [] if second % 13 == 0 else rows
+
+    load = Gaps(40)
+    with writer(tmp_path, "drain", "users") as run:
+        result = run_drain(load, DrainSettings(50, 60, 5, 60), run, load.sample)
+        main, time, *_ = drain_findings(RunReader(run.path))
+    assert result.drained_at_s is not None and time["drain"]["drained_s"] > 5
+    assert not any("could not be read" in note for note in main["notes"])
 
 
 def test_a_consumer_that_cannot_be_read_is_said(tmp_path: Path) -> None:

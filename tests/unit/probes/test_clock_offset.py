@@ -76,3 +76,34 @@ def test_times_of_earlier_observations_tell_a_lead_and_a_lag_only_beyond_half_a_
     behind.not_before(700.0, 1_000.0)
     assert [one.applied for one in (ahead, late, behind)] == [300.0, 0.0, -300.0]
     assert "at least" in str(ahead.take_note())
+
+
+def test_one_time_of_the_future_counts_for_minutes_only() -> None:
+    clock = ClockOffset("a")
+    clock.not_before(1_500.0, 1_000.0)
+    assert clock.applied == 500.0
+    for now in range(1_010, 1_400, 10):
+        clock.not_before(now - 0.5, float(now))
+    assert (clock.applied, len(clock._leads)) == (0.0, 1)
+
+
+def test_a_late_export_of_one_that_sends_each_minute_is_no_lag_of_its_clock() -> None:
+    clock = ClockOffset("a")
+    for now in (1_000.0, 1_060.0, 1_120.0):
+        clock.not_before(now, now)
+    clock.not_before(1_140.0, 1_180.0)
+    assert clock.applied == 0.0
+
+
+@pytest.mark.parametrize("days", [-1.1, 1.1, 20_000.0])
+def test_a_time_of_another_day_says_nothing(days: float) -> None:
+    clock = ClockOffset("a")
+    clock.not_before(1_790_000_000.0 + 86_400 * days, 1_790_000_000.0)
+    assert (clock.applied, clock.take_note()) == (0.0, None)
+
+
+def test_leads_from_before_this_machine_s_clock_was_set_back_are_forgotten() -> None:
+    clock = ClockOffset("a")
+    clock.not_before(5_100.0, 5_000.0)
+    clock.not_before(1_000.0, 1_000.0)
+    assert clock.applied == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,8 +155,78 @@ def test_a_renamed_file_is_read_to_its_end_before_its_successor(tmp_path: Path) 
         log.rename(tmp_path / "a.log.1")
         old.write("ERROR 2\nERROR without an end")
     log.write_text("ERROR 4\n")
-    counts = [values_of(probe)["error_level_per_s"] for _ in range(3)]
-    assert counts == [3.0, 1.0, 0.0]
+    counts = [values_of(probe)["error_level_per_s"] for _ in range(2)]
+    assert counts == [4.0, 0.0]
+    assert probe.take_notes() == ["first line of error_level in a.log: ERROR 1"]
+    probe.close()
+
+
+def test_a_file_that_was_renamed_to_a_name_of_the_pattern_is_gone_on_with(tmp_path: Path) -> None:
+    log, older = tmp_path / "a.log", tmp_path / "a-1.log"
+    log.write_text("ERROR before\n" * 100)
+    older.write_text("ERROR long before\n" * 100)
+    probe = probe_of(tmp_path)
+    probe.observe()
+    older.rename(tmp_path / "a-2.log")
+    log.rename(older)
+    log.write_text("ERROR 1\n")
+    with older.open("a") as late, (tmp_path / "a-2.log").open("a") as later:
+        late.write("ERROR 2\n")
+        later.write("ERROR 3\n")
+    assert sum(values_of(probe)["error_level_per_s"] for _ in range(12)) == 3.0
+    with older.open("a") as late, log.open("a") as new:
+        late.write("ERROR 4\n")
+        new.write("ERROR 5\n")
+    assert sum(values_of(probe)["error_level_per_s"] for _ in range(12)) == 2.0
+    probe.close()
+
+
+def test_a_file_that_has_no_successor_yet_is_gone_on_with_too(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("ERROR before\n" * 100)
+    probe = probe_of(tmp_path)
+    probe.observe()
+    log.rename(tmp_path / "a-1.log")
+    assert sum(values_of(probe)["error_level_per_s"] for _ in range(12)) == 0.0
+    log.write_text("ERROR 1\n")
+    assert sum(values_of(probe)["error_level_per_s"] for _ in range(12)) == 1.0
+    assert probe.take_notes() == ["first line of error_level in a.log: ERROR 1"]
+    probe.close()
+
+
+def test_two_names_of_one_file_count_once(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.touch()
+    (tmp_path / "current.log").symlink_to(log)
+    probe = probe_of(tmp_path)
+    probe.observe()
+    log.write_text("ERROR 1\n")
+    assert values_of(probe)["error_level_per_s"] == 1.0
+    probe.close()
+
+
+def test_old_lines_of_a_file_that_becomes_readable_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, log = tmp_path / "closed.log", tmp_path / "a.log"
+    closed.write_text("ERROR before\n" * 100)
+    log.touch()
+    opened = Path.open
+
+    def refused(path: Path, *arguments: Any) -> Any:
+        if path == closed:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments)
+
+    monkeypatch.setattr(Path, "open", refused)
+    probe = probe_of(tmp_path)
+    probe.observe()
+    assert probe.take_notes() == ["closed.log cannot be read (Permission denied)."]
+    monkeypatch.undo()
+    assert sum(values_of(probe)["error_level_per_s"] for _ in range(12)) == 0.0
+    with closed.open("a") as file:
+        file.write("ERROR 1\n")
+    assert values_of(probe)["error_level_per_s"] == 1.0
     probe.close()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.server
+import json
+import socket
 import threading
 from collections.abc import Iterator
 
@@ -22,9 +24,12 @@ class TrackedSet:
         self.events = 0
         self.kind = "text/turtle"
         self.url = ""
+        self.asked: list[tuple[str, str | None]] = []  # paths, and who asked
 
     def answer(self, path: str) -> str:
         """The document at that path."""
+        if self.kind == "application/ld+json":
+            return json.dumps({"@context": [{"x": "urn:x"}, f"{self.url}/context"], "x:y": 1})
         if path.startswith("/base"):
             page = int(path.partition("?")[2] or 1)
             members = ", ".join(f"<r{page}{n}>" for n in range(4))
@@ -46,6 +51,7 @@ def tracked() -> Iterator[TrackedSet]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            served.asked.append((self.path, self.headers["Authorization"]))
             self.send_response(200)
             self.send_header("Content-Type", served.kind)
             self.end_headers()
@@ -110,3 +116,65 @@ def test_more_pages_than_can_be_followed_are_told(tracked: TrackedSet) -> None:
         count()
     tracked.events = 1002
     assert count() == 50 * 3 + 2
+
+
+def test_a_context_elsewhere_is_refused_and_not_fetched(tracked: TrackedSet) -> None:
+    tracked.kind = "application/ld+json"
+    with pytest.raises(ProbeUnavailable, match="its @context is at another address, which is not fetched"):
+        reading(f"trs:{tracked.url}/trs")()
+    assert tracked.asked == [("/trs", None)]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # rdflib's own, in its JSON-LD
+def test_a_context_in_the_document_is_taken(tracked: TrackedSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace = "http://open-services.net/ns/core/trs#"
+    document = {"@context": {"@vocab": namespace}, "@id": "", "changeLog": {"@id": "#log", "change": {"order": 3}}}
+    monkeypatch.setattr(tracked, "answer", lambda path: json.dumps(document))
+    tracked.kind = "application/ld+json"
+    assert reading(f"trs:{tracked.url}/trs")() == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"no HTTP at all\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/turtle\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf",
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/ld+json\r\n\r\n" + b"[" * 200_000,
+    ],
+)
+def test_an_answer_that_breaks_off_is_data(answer: bytes) -> None:
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(65_536)
+            connection.sendall(answer)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with listening, pytest.raises(ProbeUnavailable, match=r"can.* be read"):
+        reading(f"trs:http://127.0.0.1:{listening.getsockname()[1]}/trs")()
+    thread.join()
+
+
+def test_user_and_password_are_sent_with_each_page_and_never_told(tracked: TrackedSet) -> None:
+    count = reading(f"trs:{tracked.url.replace('//', '//app:hunter2x@')}/trs")
+    count()
+    tracked.events = 4
+    assert count() == 4
+    assert {who for _, who in tracked.asked} == {"Basic YXBwOmh1bnRlcjJ4"} and len(tracked.asked) == 3
+    for path in ("/trs", "/base"):
+        tracked.kind = "text/html" if path == "/trs" else "text/turtle"
+        with pytest.raises(ProbeUnavailable) as caught:
+            reading(f"trs:{tracked.url.replace('//', '//app:hunter2x@')}{path}")()
+        assert "hunter2x" not in str(caught.value)
+    with pytest.raises(InputError) as refused:
+        reading("trs:ftp://app:hunter2x@host/trs")
+    assert "hunter2x" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["http://[x/trs", "http://host:99999/trs", "http://host:x/trs", "http:///trs"])
+def test_an_address_that_cannot_be_asked_is_wrong_input(url: str) -> None:
+    with pytest.raises(InputError, match="is no URL"):
+        reading(f"trs:{url}")

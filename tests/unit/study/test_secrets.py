@@ -35,6 +35,8 @@ def test_values_under_secret_keys_and_all_of_an_environment_are_hidden():
     "text",
     [
         "postgres://app:s3cr3tword@db/tracker",
+        "http://app:p@s3cr3tword@h:9/metrics",
+        "http://app:it's4s3cr3tword@h/metrics",
         "GET http://h/x?token=s3cr3tword&page=2",
         "Authorization: Bearer s3cr3tword",
         "authorization: Basic s3cr3tword==",
@@ -51,10 +53,23 @@ def test_secrets_inside_texts_are_hidden(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["POST /issues", "http://127.0.0.1:8000/issues/4?page=2", "p90<=1000ms", "./run --port 1"]
+    "text",
+    [
+        "POST /issues",
+        "http://127.0.0.1:8000/issues/4?page=2",
+        "p90<=1000ms",
+        "./run --port 1",
+        '{"url":"http://h/a","mail":"a@b.example"}',
+        "http://h a@b.example",
+    ],
 )
 def test_innocent_texts_stay_as_they_are(text):
     assert Redactor().text(text) == text
+
+
+def test_the_password_of_a_url_is_a_known_secret():
+    redactor = Redactor.for_data({"probes": [{"url": "http://app:geheim%2F42@h:9/metrics"}]})
+    assert redactor.text("geheim%2F42 and geheim/42, but h:9/metrics") == "*** and ***, but h:9/metrics"
 
 
 def test_a_known_secret_is_hidden_wherever_it_appears():

@@ -164,6 +164,7 @@ def test_the_nearest_word_is_suggested(tmp_path, key, suggestion):
         ("- a\n- b\n", 1, "mapping"),
         ("workload: {script: s.js\nfoo: [", 2, "not valid YAML"),
         ("a: 1\n\tb: 2\n", 2, "not valid YAML"),
+        ("a: \x07\n", 1, "not readable text"),
         ("workload: !!python/object:os.system {}\n", None, ""),
         ("a: &x [*x]\n", 1, "contains itself"),
         ("workload: null\n", 1, "must be"),

@@ -70,7 +70,7 @@ def decode(body: bytes, content_type: str) -> list[Resource]:
         raise Undecodable("the body has no resourceMetrics")
     try:
         return [_resource(one) for one in document.get("resourceMetrics", [])]
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Undecodable(f"the body is no export of metrics ({type(error).__name__}: {str(error)[:80]})") from None
 
 
@@ -127,7 +127,7 @@ def _points(metric: Mapping[str, Any]) -> Iterator[Point]:
                     continue
                 labels, at, start = _common(data)
                 total, count = float(data.get("sum") or 0.0), float(data.get("count") or 0)
-                if math.isfinite(total):
+                if math.isfinite(total) and math.isfinite(count):
                     yield Point(name, unit, "histogram", labels, at, start, total, count, is_delta, True)
 
 

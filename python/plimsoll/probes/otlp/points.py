@@ -1,7 +1,8 @@
 """Data points of OpenTelemetry as values of ours.
 
 A gauge is its value; a sum that only grows is a rate per second, whether it is sent cumulative or as deltas; other sums
-are their value; a histogram is the mean of what came, and how much came per second. Series of one metric are summed.
+are their value; a histogram is the mean of what came, and how much came per second. Series of one metric are summed,
+but not those of a share: that of CPUs is what is not idle of their mean, else it is that of the fullest.
 What processes and hosts tell by the semantic conventions has the names of our probes
 (opentelemetry.io/docs/specs/semconv: process, JVM, system and container metrics).
 """
@@ -13,6 +14,7 @@ import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from statistics import fmean
 
 from plimsoll.probes.otlp.decoding import Point, Resource
 from plimsoll.probes.prometheus.mapping import Named, resources
@@ -68,7 +70,7 @@ class Sender:
             values = self._values(many)
             if name in _SAME:
                 self._translate(name, many, values.by_labels, translated)
-            for value_name, value in values.summed():
+            for value_name, value in values.over_all():
                 if len(own) < MOST_VALUES:
                     own[value_name] = value
                 elif "values" not in self._told:
@@ -131,23 +133,25 @@ class _Values:
 
     def __init__(self, metric: Point) -> None:
         self._metric = metric
-        self._gauges: list[float] = []
+        self._gauges: list[tuple[dict[str, str], float]] = []
         self.by_labels: _ByLabels = []
 
     def add(self, labels: dict[str, str], value: float, count: float = 0.0, seconds: float = 0.0) -> None:
         if seconds:
             self.by_labels.append((labels, (value, count, seconds)))
         else:
-            self._gauges.append(value)
+            self._gauges.append((labels, value))
 
-    def summed(self) -> list[tuple[str, float]]:
+    def over_all(self) -> list[tuple[str, float]]:
         """Names with units, and values over all series."""
         suffix, factor = _UNITS.get(self._metric.unit.lower(), ("", 1.0))
         name = re.sub(r"[^A-Za-z0-9]+", "_", self._metric.name).strip("_").lower()
         if name.endswith("utilization"):
             name, suffix = f"{name}_share", ""
+        if self._gauges and f"{name}{suffix}".endswith("_share"):
+            return [(f"{name}{suffix}", self._share(factor))]
         if self._gauges:
-            return [(f"{name}{suffix}", factor * sum(self._gauges))]
+            return [(f"{name}{suffix}", factor * sum(value for _, value in self._gauges))]
         if not self.by_labels:
             return []
         total = sum(value / seconds for _, (value, _, seconds) in self.by_labels)
@@ -156,6 +160,17 @@ class _Values:
         count = sum(count / seconds for _, (_, count, seconds) in self.by_labels)
         mean = [(f"{name}_mean{suffix}", factor * total / count)] if count > 0 else []
         return [*mean, (f"{name}_count_per_s", count)]
+
+    def _share(self, factor: float) -> float:
+        """Of CPUs what is not idle, or all that is told of their states, on average; of things that have used and free
+        parts the used one; else and of many the greatest."""
+        by_state: dict[str, list[float]] = {}
+        for labels, value in self._gauges:
+            by_state.setdefault(_state_of(labels), []).append(factor * value)
+        if self._metric.name.endswith("cpu.utilization") and "" not in by_state:
+            means = {state: fmean(many) for state, many in by_state.items()}
+            return max(0.0, 1 - means["idle"]) if "idle" in means else sum(means.values())
+        return max(by_state.get("used") or [value for many in by_state.values() for value in many])
 
 
 class Senders:
@@ -203,6 +218,11 @@ def _by_name(points: Iterable[Point]) -> dict[str, list[Point]]:
     for point in points:
         found.setdefault(point.name, []).append(point)
     return found
+
+
+def _state_of(labels: Mapping[str, str]) -> str:
+    """What part of a whole the series is: user, idle, used …; empty where it is the whole."""
+    return next((text for key, text in labels.items() if key == "cpu.mode" or key.rpartition(".")[2] == "state"), "")
 
 
 def _renamed(labels: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.probes.clock_offset import ClockOffset
+from plimsoll.probes.clock_offset import ClockOffset, is_plausible
 from plimsoll.probes.otlp.decoding import NoProtobuf, Undecodable, decode, has_protobuf
 from plimsoll.probes.otlp.points import Senders
 from plimsoll.probes.probe import Observation
@@ -96,7 +96,11 @@ class OtlpProbe:
                     continue
                 host = sender.where or sender.label
                 clock = self._clocks.setdefault(host, ClockOffset(host))
-                for source, values, at in sender.take(resource.points, self._notes):
+                points = [one for one in resource.points if is_plausible(one.at_unix, received_unix)]
+                if len(points) < len(resource.points):
+                    words = "sends points without a time or more than a day from now; they are left out. Set its clock."
+                    self._once(f"time of {sender.label}", f"{sender.label} {words}")
+                for source, values, at in sender.take(points, self._notes):
                     clock.not_before(at, received_unix)
                     if len(self._rows) == MOST_ROWS:
                         self._once("rows", "more came than is kept for a second; the oldest were left out.")

@@ -19,10 +19,10 @@ def milliseconds(text: str, column: str) -> float:
     """Milliseconds since 1970, as seconds."""
     try:
         seconds = int(text) / 1000
-    except ValueError:
+    except (ValueError, OverflowError):
         seconds = moment(text, column)
     if not EARLIEST_S <= seconds <= LATEST_S:
-        raise BadRecord(f"{text!r} is no time in ms since 1970", column)
+        raise BadRecord(f"{text[:40]!r} is no time in ms since 1970", column)
     return seconds
 
 
@@ -36,7 +36,11 @@ def moment(text: str, column: str = "time") -> float:
     for divisor in _DIVISORS:
         if math.isfinite(value) and EARLIEST_S <= value / divisor <= LATEST_S:
             return value / divisor
-    raise BadRecord(f"{text!r} is no time between 1990 and 2100", column)
+    raise _outside(text, column)
+
+
+def _outside(text: str, column: str) -> BadRecord:
+    return BadRecord(f"{text[:40]!r} is no time between 1990 and 2100", column)
 
 
 def _date(text: str, column: str) -> float:
@@ -52,4 +56,7 @@ def _date(text: str, column: str) -> float:
                 continue
     if at is None:
         raise BadRecord(f"{text[:40]!r} is no time", column, "Use seconds or ms since 1970, or 2026-11-22T05:14:00Z.")
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    if not EARLIEST_S <= seconds <= LATEST_S:
+        raise _outside(text, column)
+    return seconds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +30,7 @@ def number(file: SourceFile, data: Any, *path: str, least: float = 0.0) -> float
     if data is None:
         return None
     is_number = isinstance(data, int | float) and not isinstance(data, bool)
-    if not is_number or not math.isfinite(data) or data < least or data > 1e15:
+    if not is_number or not least <= data <= 1e15:
         raise file.error(BadRecord(f"{data!r} is no number that can be", ".".join(path), "Export it again."))
     return float(data)
 

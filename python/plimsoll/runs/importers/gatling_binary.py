@@ -98,6 +98,8 @@ def read(file: SourceFile, into: Spill) -> None:
         except BadRecord as problem:
             step = "Export its statistics as a table of levels (docs/analyze.md), or name another --format."
             raise file.error(BadRecord(problem.what, problem.column, step)) from problem
+        else:
+            file.note_fault(f"after {into.samples:,} whole requests")
 
 
 def _read(records: _Records, into: Spill) -> None:

@@ -34,12 +34,12 @@ def read(file: SourceFile, into: Spill) -> None:
         with file.open() as stream:
             for event, element in ElementTree.iterparse(stream, events=("start", "end")):
                 _take(event, element, depth, into)
-    except (ElementTree.ParseError, EOFError) as error:
-        if not into.samples or not (isinstance(error, EOFError) or _is_cut(error)):
-            line = getattr(error, "position", (None,))[0]
-            raise file.error(BadRecord(f"this is no whole XML ({error})"), line) from error
+            file.note_fault(f"after {into.samples:,} samples")
+    except ElementTree.ParseError as error:
+        if not into.samples or not _is_cut(error):
+            raise file.error(BadRecord(f"this is no whole XML ({error})"), error.position[0]) from error
         file.notes.append(f"The file has no end (the test was stopped?); its {into.samples:,} whole samples are used.")
-    except LookupError as error:  # an encoding that Python does not know
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or expat not
         raise file.error(BadRecord(f"this is no XML that can be read ({error})"), 1) from error
     except BadRecord as problem:
         raise file.error(problem) from problem
@@ -75,7 +75,7 @@ def _sample(element: Element, into: Spill) -> None:
         return
     group = _THREAD.sub("", get("tn") or "default")
     into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", size)
-    if (get("na") or "").isdigit():
+    if (get("na") or "").isdecimal():
         into.level(start_s + ms / 1000, float(get("na") or 0))
 
 

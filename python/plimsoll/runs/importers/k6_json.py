@@ -21,6 +21,7 @@ ARRIVALS = (
     "are then no level of load."
 )
 _METRIC = re.compile(r'"metric":"([^"]+)"')
+MOST_DROPPED = 1e9  # in one point
 BUILT_IN = ("http_req_duration", "iteration_duration", "vus", "dropped_iterations")
 
 
@@ -52,7 +53,10 @@ def read(file: SourceFile, into: Spill) -> None:
             if inner.get("type") == "trend" and inner.get("contains") == "time" and not metric.startswith("http_req"):
                 trends.update((metric,) if metric not in (*BUILT_IN, "group_duration") else ())
         elif data.get("type") == "Point":
-            take(metric, moment(str(inner.get("time")), "data.time"), inner.get("value"), inner.get("tags") or {})
+            tags = inner.get("tags") or {}
+            if not isinstance(tags, dict):
+                raise BadRecord(f"{str(tags)[:40]!r} are no tags", "data.tags")
+            take(metric, moment(str(inner.get("time")), "data.time"), inner.get("value"), tags)
 
     file.records(file.text(), line)
 
@@ -76,7 +80,7 @@ class Taker:
 
     def __call__(self, metric: str, at_s: float, value: Any, tags: dict[str, str]) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadRecord(f"{value!r} is no number", metric)
+            raise BadRecord(f"{str(value)[:40]!r} is no number", metric)
         if metric == "http_req_duration":
             self.into.request(at_s - value / 1000, value, self._tags(tags), tags.get("expected_response") == "false")
         elif metric == "iteration_duration":
@@ -84,6 +88,8 @@ class Taker:
         elif metric == "vus":
             self.into.level(at_s, value)
         elif metric == "dropped_iterations":
+            if not 0 <= value <= MOST_DROPPED:
+                raise BadRecord(f"{value:g} dropped iterations are impossible", metric)
             self.into.drop(at_s, int(value))
         else:
             self.into.trend(at_s, value, metric, (("scenario", tags.get("scenario") or "default"),))

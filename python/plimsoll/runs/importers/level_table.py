@@ -15,7 +15,7 @@ from typing import Any, Literal
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
-from plimsoll.runs.importers.units import UNITS, Dimension, factor_of, quantity
+from plimsoll.runs.importers.units import UNITS, Dimension, factor_of, quantity, whole
 from plimsoll.runs.step_table import Row, StepTable
 
 Role = Literal[
@@ -42,7 +42,6 @@ _NAMED_TIME = {
     "avg response time": "mean", "mean response time": "mean",
 }  # fmt: skip
 _RESOURCE = re.compile(r"\b(cpu|disk|memory|mem|ram|utilisation|utilization|util|busy)\b")
-_UNIT_AT_END = re.compile(r"^(.*?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]$")
 _UNIT_SUFFIX = re.compile(r"^(.*?)_(ms|us|s|percent|ratio|share|bytes|per_s|per_h|per_hour|per_min)$")
 _LEVEL_UNITS = {"vu": "vus", "vus": "vus", "connection": "connections", "connections": "connections"}
 
@@ -59,9 +58,14 @@ class Column:
     unit_from: str = "heading"
     first_line: int = 0
 
-    def number(self, cell: str) -> float | None:
-        """The cell in ms, share, bytes, per s or as a count."""
-        found = quantity(cell, self.heading)
+    @property
+    def place(self) -> str:
+        """What of a row it says; two columns of one place would overwrite each other."""
+        return f"{self.role} {self.name}" if self.role in ("time", "utilisation", "rate", "other") else self.role
+
+    def number(self, cell: str, delimiter: str) -> float | None:
+        """The cell in ms, share, bytes, per s or as a count; cells are parted by `delimiter`."""
+        found = quantity(cell, self.heading, delimiter)
         if found is None:
             return None
         if found.unit:
@@ -129,9 +133,9 @@ def _other_column(heading: str, text: str, words: str, unit: str) -> Column:
 
 
 def _split(heading: str) -> tuple[str, str]:
-    found = _UNIT_AT_END.match(heading)
-    if found and found.group(2).lower() in UNITS:
-        return found.group(1), found.group(2)
+    text, unit = _bracketed(heading)
+    if unit.lower() in UNITS:
+        return text, unit
     found = _UNIT_SUFFIX.match(heading.lower())
     if found:
         return found.group(1), found.group(2).replace("per_s", "/s").replace("per_hour", "/h").replace("per_", "per ")
@@ -139,6 +143,14 @@ def _split(heading: str) -> tuple[str, str]:
         if len(unit) > 2 and unit.startswith("per ") and heading.lower().endswith(" " + unit):
             return heading[: -len(unit)].rstrip(), unit
     return (heading[:-1].rstrip(), "%") if heading.endswith(" %") else (heading, "")
+
+
+def _bracketed(heading: str) -> tuple[str, str]:
+    """What stands before the brackets at the end, and in them; nothing without these."""
+    if not heading.endswith((")", "]")):
+        return heading, ""
+    opening = max(heading.rfind("("), heading.rfind("["))
+    return (heading[:opening].rstrip(), heading[opening + 1 : -1].strip()) if opening >= 0 else (heading, "")
 
 
 def looks_like(head: str) -> bool:
@@ -161,6 +173,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 @dataclass
 class _Reading:
     columns: list[Column]
+    delimiter: str
     rows: list[Row] = field(default_factory=list)
     mistakes: list[InputError] = field(default_factory=list)
 
@@ -169,11 +182,12 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     """The table. InputErrors with all mistakes, each with file, line and column."""
     head = file.head().decode("utf-8-sig", errors="replace")
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
-    rows = _without_comments(file.rows(_delimiter(first)), framed=_delimiter(first) == "|")
+    delimiter = _delimiter(first)
+    rows = _without_comments(file.rows(delimiter), framed=delimiter == "|")
     heading = next(rows, None)
     if not heading:
         raise file.error(BadRecord("the table has no heading", None, "Name the columns in its first line."), 1)
-    reading = _Reading([column_of(cell) for cell in heading])
+    reading = _Reading([column_of(cell) for cell in heading], delimiter)
     _check_columns(file, reading)
     file.records(rows, _taker(file, reading))
     if reading.mistakes:
@@ -195,11 +209,28 @@ def _without_comments(rows: Iterator[list[str]], framed: bool) -> Iterator[list[
 
 
 def _check_columns(file: SourceFile, reading: _Reading) -> None:
-    seen: set[str] = set()
+    """Only names of an operation may stand in several columns, as method and endpoint: they are joined."""
+    headings: set[str] = set()
+    places: dict[str, Column] = {}
     for column in reading.columns:
-        if column.heading in seen:
+        first = places.setdefault(column.place, column)
+        if column.heading in headings:
             reading.mistakes.append(file.error(BadRecord("two columns have this name", column.heading, "Rename one.")))
-        seen.add(column.heading)
+        elif first is not column and column.role != "operation":
+            what = f"this and {first.heading!r} both say {_told(column)}"
+            step = "Leave one out, or give it a name that is not judged."
+            reading.mistakes.append(file.error(BadRecord(what, column.heading, step)))
+        headings.add(column.heading)
+
+
+def _told(column: Column) -> str:
+    """What a column says, in words."""
+    if column.role in ("time", "rate"):
+        return f"the {column.name}"
+    if column.role == "utilisation":
+        return f"the utilisation of {column.name}"
+    return {"level": "the level", "failed": "how many failed", "samples": "how many there were",
+            "error_share": "the share of errors"}.get(column.role, f"the {column.role}")  # fmt: skip
 
 
 def _taker(file: SourceFile, reading: _Reading) -> Callable[[list[str]], None]:
@@ -224,10 +255,10 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
     failed = False
     for column, cell in zip(reading.columns, cells, strict=True):
         if column.role == "operation":
-            known["operation"] = cell or None
+            known["operation"] = " ".join(part for part in (known.get("operation"), cell) if part) or None
             continue
         try:
-            value = _number(column, cell, file.line)
+            value = _number(column, cell, reading.delimiter, file.line)
         except BadRecord as problem:
             reading.mistakes.append(file.error(problem))
             failed = True
@@ -237,19 +268,21 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
     return None if failed else Row(**(known | groups))
 
 
-def _number(column: Column, cell: str, line: int) -> float | None:
+def _number(column: Column, cell: str, delimiter: str, line: int) -> float | None:
     if column.role == "other":
         try:
-            return column.number(cell)
+            return column.number(cell, delimiter)
         except BadRecord:
             return None  # words in a column that nothing is judged by
-    value = column.number(cell)
+    value = column.number(cell, delimiter)
     if value is not None:
         column.first_line = column.first_line or line
     if value is not None and column.role in ("utilisation", "error_share") and value > 1 + 1e-9:
         raise BadRecord(f"{cell.strip()!r} is above 100 %", column.heading, "Give the share of all that there is.")
     if value is not None and column.role == "level" and value <= 0:
         raise BadRecord(f"a level of {cell.strip()} is none", column.heading, "Levels are above 0.")
+    if value is not None and column.role in ("failed", "samples"):
+        return whole(value, cell, column.heading)
     return value
 
 

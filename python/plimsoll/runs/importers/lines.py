@@ -1,7 +1,7 @@
 """A result file as lines of text, packed (.gz) or not, never whole in memory.
 
-A file whose last line was cut, as a killed tool leaves it, is used up to there, and `notes` says so. Anything else that
-cannot be read is an InputError with file and line.
+A file whose last line was cut, as a killed tool leaves it, is used up to there, and `notes` says so; so is a packed one
+that unpacks in part. Anything else that cannot be read is an InputError with file and line.
 """
 
 from __future__ import annotations
@@ -24,35 +24,72 @@ MOST_FIELD = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 
 
+class _Unpacked(io.RawIOBase):
+    """The bytes of a packed file as far as it unpacks; `fault` says why that was not to its end."""
+
+    def __init__(self, packed: gzip.GzipFile) -> None:
+        self._packed = packed
+        self.fault = ""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._packed.read1(len(buffer)) if not self.fault else b""
+        except EOFError:
+            self.fault, data = "is cut", b""
+        except (zlib.error, gzip.BadGzipFile) as error:
+            self.fault, data = f"is damaged ({error})", b""
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
 @dataclass
 class SourceFile:
-    """A result file; `notes` gathers what the reader should know, `line` is the line last read."""
+    """A result file; `notes` gathers what the reader should know, `line` is the line last read, `ends_whole` whether
+    that had its end."""
 
     path: Path
     notes: list[str] = field(default_factory=list)
     line: int = 0
     ends_whole: bool = True
+    _unpacked: _Unpacked | None = None
+
+    @property
+    def fault(self) -> str:
+        """Why a packed file was not unpacked to its end, as far as it was read; empty if it was."""
+        return self._unpacked.fault if self._unpacked is not None else ""
+
+    def note_fault(self, used: str) -> None:
+        """Note a packed file's fault, and what of it is used."""
+        if self.fault:
+            self.notes.append(f"The packed file {self.fault} {used}; used up to there.")
 
     def head(self) -> bytes:
-        """Its first bytes, unpacked. InputError if it cannot be opened or is empty."""
-        try:
-            with self.open() as file:
-                head = file.read(HEAD_BYTES)
-        except EOFError:
-            head = b""
+        """Its first bytes, unpacked. InputError if it cannot be opened, does not unpack or is empty."""
+        with self.open() as file:
+            head = file.read(HEAD_BYTES)
+        if not head and self.fault:
+            raise InputError(f"the packed file {self.fault} at its start", "Copy it again.", file=self.path)
         if not head.strip():
             raise InputError("the file is empty", "Give a file with results.", file=self.path)
         return head
 
     def open(self) -> BinaryIO:
-        """The bytes, unpacked."""
+        """The bytes, unpacked as far as they can be; then `fault` says why no further."""
         try:
             if self.path.is_dir():
                 step = "Give a file, or a run directory of Plimsoll, which has a manifest.json."
                 raise InputError("it is a folder", step, file=self.path)
             with self.path.open("rb") as file:
                 packed = file.read(2) == GZIP_MAGIC
-            return gzip.GzipFile(self.path) if packed else self.path.open("rb")  # type: ignore[return-value]
+            self._unpacked = _Unpacked(gzip.GzipFile(self.path)) if packed else None
+            return io.BufferedReader(self._unpacked, HEAD_BYTES) if self._unpacked else self.path.open("rb")
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", "Check its path.", file=self.path) from error
 
@@ -61,14 +98,15 @@ class SourceFile:
         self.line, self.ends_whole = 0, True
         with self.open() as file:
             stream = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
-            try:
-                for line in stream:
-                    self.line += 1
-                    self.ends_whole = line.endswith(("\n", "\r"))
-                    yield line
-            except (EOFError, zlib.error, gzip.BadGzipFile):
-                self.ends_whole = False
-                self.notes.append(f"The packed file is cut after line {self.line}; used up to there.")
+            for line in stream:
+                ends_whole = line.endswith(("\n", "\r"))
+                if not ends_whole and self.fault and self.line:
+                    break
+                self.line += 1
+                self.ends_whole = ends_whole
+                yield line
+            self.ends_whole = self.ends_whole and not self.fault
+            self.note_fault(f"after line {self.line}")
 
     def rows(self, delimiter: str = ",") -> Iterator[list[str]]:
         """The lines as records of CSV (RFC 4180)."""
@@ -93,6 +131,8 @@ class SourceFile:
             try:
                 take(row)
                 taken += 1
+            except OverflowError as error:
+                raise self.error(BadRecord("a number in it is larger than anything measured can be")) from error
             except BadRecord as problem:
                 bad = self.line, problem
                 if self.ends_whole:
@@ -111,10 +151,9 @@ class SourceFile:
     def whole_text(self, most_bytes: int = 64 << 20) -> str:
         """All of a small file as text. InputError above `most_bytes`."""
         with self.open() as file:
-            try:
-                data = file.read(most_bytes + 1)
-            except (EOFError, zlib.error) as error:
-                raise InputError("the packed file is cut", "Copy it again.", file=self.path) from error
+            data = file.read(most_bytes + 1)
+        if self.fault:
+            raise InputError(f"the packed file {self.fault}", "Copy it again.", file=self.path)
         if len(data) > most_bytes:
             what = f"a summary of over {most_bytes >> 20} MiB is none"
             raise InputError(what, "Name its format with --format.", file=self.path)

@@ -7,18 +7,22 @@ took at most x, so did nine in ten of all. With --csv-full-history there are lin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from typing import Any
 
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
+from plimsoll.runs.importers.units import whole
 
 WINDOW_S = 10
 PERCENTILES = {"50%": "p50", "66%": "p66", "75%": "p75", "80%": "p80", "90%": "p90", "95%": "p95", "98%": "p98",
                "99%": "p99", "99.9%": "p99.9", "99.99%": "p99.99", "100%": "max"}  # fmt: skip
 NEEDED = ("Timestamp", "User Count", "Name", "Requests/s", "Total Request Count", "Total Failure Count")
+_WIDTH = 2 + len(PERCENTILES)
 ROUNDED = "Locust rounds times: above 100 ms to 10 ms, above 1 s to 100 ms, above 10 s to 1 s."
 
 
@@ -31,15 +35,31 @@ class Window:
     times_ms: dict[str, float]
 
 
-@dataclass
-class _Line:
-    second: int
-    users: float
-    name: str | None
-    kind: str
-    total: int
-    failed: int
-    number: int
+class Windows(Sequence[Window]):
+    """Windows in order, of which only the numbers are kept: about 100 bytes each."""
+
+    def __init__(self) -> None:
+        self._numbers = array("d")
+        self._names: dict[str | None, int] = {}
+
+    def add(self, window: Window) -> None:
+        """One more; statistics that it lacks stay unknown."""
+        place = self._names.setdefault(window.name, len(self._names))
+        times = (window.times_ms.get(key, math.nan) for key in PERCENTILES.values())
+        self._numbers.extend((window.end_s, place, *times))
+
+    def __len__(self) -> int:
+        return len(self._numbers) // _WIDTH
+
+    def __iter__(self) -> Iterator[Window]:
+        names = list(self._names)
+        for start in range(0, len(self._numbers), _WIDTH):
+            end_s, place, *times = self._numbers[start : start + _WIDTH]
+            known = {key: value for key, value in zip(PERCENTILES.values(), times, strict=True) if value == value}
+            yield Window(int(end_s), names[int(place)], known)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
 
 
 def looks_like(head: str) -> bool:
@@ -48,7 +68,7 @@ def looks_like(head: str) -> bool:
     return first.startswith("Timestamp,") and "User Count" in first and "Total Request Count" in first
 
 
-def read(file: SourceFile, into: Spill) -> list[Window]:
+def read(file: SourceFile, into: Spill) -> Windows:
     """Counts and users into `into`; the percentiles as windows."""
     rows = file.rows()
     header = next(rows)
@@ -56,25 +76,25 @@ def read(file: SourceFile, into: Spill) -> list[Window]:
     if missing:
         raise file.error(BadRecord(f"the columns {', '.join(missing)} are missing", None, "Export it with --csv."))
     place = {name: index for index, name in enumerate(header)}
-    lines: list[_Line] = []
-    windows: list[Window] = []
-    file.records(rows, _taker(file, place, len(header), lines, windows))
-    _count(file, lines, into)
+    counts, windows = _Counts(file, into), Windows()
+    file.records(rows, _taker(place, len(header), counts, windows))
+    counts.end()
     file.notes.append(ROUNDED)
     return windows
 
 
-def _taker(
-    file: SourceFile, place: dict[str, int], width: int, lines: list[_Line], windows: list[Window]
-) -> Callable[[list[str]], None]:
-    def whole(cells: list[str], name: str) -> int:
+def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows) -> Callable[[list[str]], None]:
+    def number(cells: list[str], name: str) -> float:
         try:
             value = float(cells[place[name]])
         except ValueError:
             raise BadRecord(f"{cells[place[name]]!r} is no number", name) from None
         if not 0 <= value < 1e15:
             raise BadRecord(f"{value:g} cannot be", name)
-        return int(value)
+        return value
+
+    def count(cells: list[str], name: str) -> int:
+        return whole(number(cells, name), cells[place[name]], name)
 
     def take(cells: list[str]) -> None:
         if not cells:
@@ -82,40 +102,57 @@ def _taker(
         if len(cells) != width:
             raise BadRecord(f"{len(cells)} columns instead of {width}")
         name = None if cells[place["Name"]] == "Aggregated" else cells[place["Name"]]
-        second = whole(cells, "Timestamp")
-        total, failed = whole(cells, "Total Request Count"), whole(cells, "Total Failure Count")
+        second = int(number(cells, "Timestamp"))
+        total, failed = count(cells, "Total Request Count"), count(cells, "Total Failure Count")
         kind = cells[place["Type"]] if "Type" in place else ""
-        lines.append(_Line(second, whole(cells, "User Count"), name, kind, total, failed, file.line))
-        if whole(cells, "Requests/s") == 0 and float(cells[place["Requests/s"]]) == 0:
+        counts.into.level(second, count(cells, "User Count"))
+        counts.add(second, None if name is None else f"{kind} {name}".strip(), total, failed)
+        if number(cells, "Requests/s") == 0:
             return
         times = {PERCENTILES[key]: cells[place[key]] for key in PERCENTILES if key in place}
-        known = {key: float(cell) for key, cell in times.items() if cell.replace(".", "", 1).isdigit()}
+        known = {key: float(cell) for key, cell in times.items() if cell.replace(".", "", 1).isdecimal()}
         if known:
-            windows.append(Window(second, name, known))
+            windows.add(Window(second, name, known))
 
     return take
 
 
-def _count(file: SourceFile, lines: list[_Line], into: Spill) -> None:
-    """Requests of each second: what the counts so far rose by, of endpoints where there are, else of all."""
-    has_names = any(line.name is not None for line in lines)
-    before: dict[tuple[str, str | None], tuple[int, int]] = {}
-    for second, group in groupby(lines, key=lambda line: line.second):
-        for line in group:
-            into.level(second, line.users)
-            if has_names and line.name is None:
-                continue
-            total, failed = before.get((line.kind, line.name), (0, 0))
-            before[line.kind, line.name] = line.total, line.failed
-            if line.total < total or line.failed < failed:
-                continue  # the statistics were reset
-            count, failures = line.total - total, line.failed - failed
-            name = "all" if line.name is None else f"{line.kind} {line.name}".strip()
-            if count:
-                try:
-                    into.requests(second, max(count, failures), failures, (("scenario", "default"), ("name", name)))
-                except BadRecord as problem:
-                    raise file.error(problem, line.number) from problem
+class _Counts:
+    """Requests of each second: what the counts so far rose by, of endpoints where there are, else of all.
+
+    Whether there are endpoints shows only when the first comes, so until then the lines of all are kept.
+    """
+
+    def __init__(self, file: SourceFile, into: Spill) -> None:
+        self.into = into
+        self._file = file
+        self._of_all: list[tuple[int, int, int, int]] | None = []
+        self._before: dict[str, tuple[int, int]] = {}
+
+    def add(self, second: int, name: str | None, total: int, failed: int) -> None:
+        """A line: the counts so far, of an endpoint or of all (None)."""
+        if name is not None:
+            self._of_all = None
+            self._rise(second, name, total, failed)
+        elif self._of_all is not None:
+            self._of_all.append((self._file.line, second, total, failed))
+
+    def end(self) -> None:
+        """After the last line."""
+        for line, second, total, failed in self._of_all or ():
+            try:
+                self._rise(second, "all", total, failed)
+            except BadRecord as problem:
+                raise self._file.error(problem, line) from problem
+
+    def _rise(self, second: int, name: str, total: int, failed: int) -> None:
+        before, failed_before = self._before.get(name, (0, 0))
+        self._before[name] = total, failed
+        if total < before or failed < failed_before:
+            return  # the statistics were reset
+        count, failures = total - before, failed - failed_before
+        if count:
+            self.into.requests(second, max(count, failures), failures, (("scenario", "default"), ("name", name)))
 
 
 FORMAT = Format(

@@ -7,7 +7,7 @@ from typing import Any
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import PERCENTILES, ROUNDED
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
-from plimsoll.runs.importers.units import quantity
+from plimsoll.runs.importers.units import quantity, whole
 from plimsoll.runs.step_table import Row, StepTable
 
 NEEDED = ("Name", "Request Count", "Failure Count", "Requests/s")
@@ -42,8 +42,8 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
                 operation=name,
                 throughput_per_s=_number(row["Requests/s"], "Requests/s"),
                 times_ms={key: (value, value) for key, value in times.items() if value is not None},
-                samples=int(_number(row["Request Count"], "Request Count") or 0),
-                failed=int(_number(row["Failure Count"], "Failure Count") or 0),
+                samples=_count(row["Request Count"], "Request Count"),
+                failed=_count(row["Failure Count"], "Failure Count"),
             )
         )
 
@@ -58,6 +58,10 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
 def _number(cell: str, column: str) -> float | None:
     found = quantity(cell, column)
     return None if found is None else found.value
+
+
+def _count(cell: str, column: str) -> int:
+    return whole(_number(cell, column) or 0.0, cell, column)
 
 
 FORMAT = Format(

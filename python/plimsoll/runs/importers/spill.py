@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.errors import InputError
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.source import BadRecord
 from plimsoll.runs.snapshot import Series, Snapshot
@@ -30,6 +31,7 @@ MOST_BUFFERED = 16 << 20
 MOST_TAG_SETS = 1000
 LONGEST_S = 7 * 86_400
 LONGEST_MS = 86_400_000.0
+MOST_LEVEL = 1e9
 OTHER = "other"
 
 _RECORD = struct.Struct("<ddddI")
@@ -46,7 +48,10 @@ class Spill:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-import-", dir=folder))
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-import-", dir=folder))
+        except OSError as error:
+            raise _no_room(folder or "the system's folder for temporary files", error) from error
         self.samples = self.failed = self.iterations = self.dropped = 0
         self.has_iterations = False
         self.first_s, self.last_s = math.inf, -math.inf
@@ -76,6 +81,8 @@ class Spill:
         """One request: start in s since 1970, time in ms. Raises BadRecord for impossible numbers."""
         if not 0 <= ms <= LONGEST_MS:
             raise BadRecord(f"a request that took {ms:g} ms is impossible", "time")
+        if not math.isfinite(received_bytes):
+            raise BadRecord(f"{received_bytes} bytes are impossible", "bytes")
         self._note_span(start_s, start_s + ms / 1000)
         self.samples += 1
         self.failed += failed
@@ -104,6 +111,7 @@ class Spill:
 
     def trend(self, end_s: float, ms: float, metric: str, tags: tuple[tuple[str, str], ...]) -> None:
         """One value of another metric, in the unit of that metric."""
+        self._note_span(end_s, end_s)
         if math.isfinite(ms):
             self._put(end_s, ms, 0.0, 1.0, (metric, tags, False))
 
@@ -113,16 +121,20 @@ class Spill:
         self._dropped[math.floor(at_s)] += count
 
     def level(self, at_s: float, level: float) -> None:
-        """The load in force at that moment; the last of a second counts, and holds until another is told."""
+        """The load in force at that moment; the last of a second counts, and holds until another is told. Raises
+        BadRecord for impossible numbers."""
+        if not 0 <= level <= MOST_LEVEL:
+            raise BadRecord(f"a load of {level:g} is impossible", "users")
         second = math.floor(at_s)
         if at_s >= self._levels.get(second, (-math.inf, 0.0))[0]:
             self._levels[second] = at_s, level
 
     def _note_span(self, start_s: float, end_s: float) -> None:
-        self.first_s, self.last_s = min(self.first_s, start_s), max(self.last_s, end_s)
-        if self.last_s - self.first_s > LONGEST_S:
-            days = (self.last_s - self.first_s) / 86_400
+        first_s, last_s = min(self.first_s, start_s), max(self.last_s, end_s)
+        if last_s - first_s > LONGEST_S:
+            days = (last_s - first_s) / 86_400
             raise BadRecord(f"with this record the result spans {days:,.0f} days: a time is wrong", "time")
+        self.first_s, self.last_s = first_s, last_s
 
     def _put(self, end_s: float, ms: float, size: float, count: float, key: Key) -> None:
         place = self._keys.get(key)
@@ -146,8 +158,11 @@ class Spill:
 
     def _flush(self) -> None:
         for part, data in self._buffers.items():
-            with (self.folder / f"{part:012d}").open("ab") as file:
-                file.write(data)
+            try:
+                with (self.folder / f"{part:012d}").open("ab") as file:
+                    file.write(data)
+            except OSError as error:
+                raise _no_room(self.folder.parent, error) from error
         self._buffers.clear()
         self._buffered = 0
 
@@ -169,6 +184,11 @@ class Spill:
                     following += 1
                 yield state.snapshot(second, series, done)
                 following = second + 1
+
+
+def _no_room(folder: Path | str, error: OSError) -> InputError:
+    what = f"the samples cannot be kept in {folder} while they are read: {error.strerror or error}"
+    return InputError(what, "Make room there, or name another folder in TMPDIR: 36 bytes a sample are needed.")
 
 
 class _State:

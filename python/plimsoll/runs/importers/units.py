@@ -1,5 +1,8 @@
 """Cells of tables with their units: "350 ms", "1.2s", "78.64%", "130.5 MB", "1,664".
 
+A comma separates thousands, a point the fraction. Where the file's own separator is ; or a tab, as programs write CSV
+in countries whose fractions have a comma, "1,350" could be either, and is refused.
+
 A cell is a number and a unit, which may stand in the column's heading instead: never in neither, never one in the
 heading and another in the cell. Two units in one column are a mistake of the table, as nobody can tell which cells lack
 theirs.
@@ -30,6 +33,8 @@ UNITS: dict[str, tuple[Dimension, float]] = {
 }  # fmt: skip
 MISSING = ("", "-", "--", "–", "—", "n/a", "na", "none", "null", "n.a.", "?")
 LARGEST = 1e15
+_DIGITS = re.compile(r"[+-]?(\d[\d.,]*)")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
 _CELL = re.compile(r"^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(.*)$")
 
 
@@ -41,16 +46,15 @@ class Quantity:
     unit: str
 
 
-def quantity(cell: str, column: str) -> Quantity | None:
-    """The number and unit of a cell; None where nothing was published. BadRecord for what is no number, NaN, negative
-    or gigantic."""
+def quantity(cell: str, column: str, delimiter: str = ",") -> Quantity | None:
+    """The number and unit of a cell of a file whose cells are parted by `delimiter`; None where nothing was published.
+    BadRecord for what is no number, NaN, negative or gigantic, or has a decimal comma or what may be one."""
     text = cell.strip()
     if text.lower() in MISSING:
         return None
     if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         raise BadRecord(f"{text!r} is no number that says anything", column, "Leave the cell empty if it is not known.")
-    if re.fullmatch(r"\d+,\d{1,2}|\d+,\d{4,}", text.split(" ")[0].rstrip("%")):
-        raise BadRecord(f"{text!r} has a decimal comma", column, "Write it with a point.")
+    _check_comma(text, column, delimiter)
     found = _CELL.match(text)
     number = found.group(1).replace(",", "") if found else ""
     try:
@@ -63,6 +67,26 @@ def quantity(cell: str, column: str) -> Quantity | None:
         raise BadRecord(f"{text[:40]!r} is larger than anything measured can be", column, "Correct it.")
     assert found is not None
     return Quantity(value, found.group(2).strip().lower())
+
+
+def _check_comma(text: str, column: str, delimiter: str) -> None:
+    found = _DIGITS.match(text)
+    if found is None or "," not in found.group(1):
+        return
+    digits, point, fraction = found.group(1).partition(".")
+    if "," in fraction or not _THOUSANDS.fullmatch(digits):
+        raise BadRecord(f"{text[:40]!r} has a decimal comma", column, "Write it with a point.")
+    if delimiter in ";\t" and digits.count(",") == 1 and not point:
+        what = f"{text[:40]!r} is {digits.replace(',', '.')} or {digits.replace(',', '')}: its comma can mean both"
+        raise BadRecord(what, column, "Write fractions with a point, and thousands without a separator.")
+
+
+def whole(value: float, cell: str, column: str) -> int:
+    """A count. BadRecord for one with a fraction, which may be thousands separated by a point."""
+    if value != int(value):
+        what = f"{cell.strip()!r} is no whole number"
+        raise BadRecord(what, column, "Write counts without a fraction, and thousands without a point.")
+    return int(value)
 
 
 def factor_of(unit: str, dimension: Dimension, column: str) -> float:

@@ -44,7 +44,7 @@ def read_json(file: SourceFile, into: Spill) -> None:
         try:
             data = json.loads(line)
             at, latency, code = str(data["timestamp"]), data["latency"], int(data["code"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise BadRecord(f"this is no result of vegeta ({type(error).__name__}: {error})") from None
         _put(into, moment(at, "timestamp"), latency, code, data)
 

@@ -68,6 +68,12 @@ def parse_line(line: str) -> Sample | None:
     return Sample(name, labels, value, at)
 
 
+def declared_type(line: str) -> dict[str, str]:
+    """The name and type that a comment declares; empty if it declares none."""
+    found = _TYPE.match(line)
+    return {found[1]: found[2]} if found else {}
+
+
 def seconds_of(stamp: float) -> float | None:
     """Seconds since 1970 of a time in s or ms; None if it is neither."""
     for divisor in (1.0, 1e3):
@@ -82,8 +88,8 @@ def parse_page(text: str, wanted: Callable[[str], bool]) -> Page:
     verdicts: dict[str, bool] = {}
     for line in text.split("\n"):
         if not line or line[0] == "#":
-            if line.startswith("# TYPE") and (declared := _TYPE.match(line)):
-                page.types[declared[1]] = declared[2]
+            if line.startswith("# TYPE"):
+                page.types.update(declared_type(line))
             continue
         found = _NAME.match(line)
         if found is not None:

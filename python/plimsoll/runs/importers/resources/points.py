@@ -8,19 +8,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.runs.importers.source import BadRecord
+
 _PERCENT = re.compile(r"(_percent(age)?|_pct| ?\(%\)|%)$")
 _SHARE = re.compile(r"(_ratio|_share|_utili[sz]ation|_fraction)$")
-_COUNTER = re.compile(r"(_total|_seconds_sum|_count)$")
+# A rate between two scrapes passes 100 % a little, as their times are not exact; per cent of one core pass it by far.
+MOST_SHARE = 1.05
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value of `name` of `source` at `at_s` seconds since 1970."""
+    """A value of `name` of `source` at `at_s` seconds since 1970; `is_counter` is None where the name has to tell."""
 
     at_s: float
     source: str
     name: str
     value: float
+    is_counter: bool | None = None
 
 
 @dataclass
@@ -44,16 +48,28 @@ def named(name: str, value: float) -> tuple[str, float]:
     return _plain(name), value
 
 
+def check_share(name: str, value: float, column: str) -> None:
+    """BadRecord for a utilisation of more than there is: per cent of one core, or per cent under a share's name."""
+    if _PERCENT.search(name):
+        if value > 100 * MOST_SHARE:
+            step = "Give per cent of all cores, or the cores in use under a name without %."
+            raise BadRecord(f"{value:g} % is above 100 %", column, step)
+    elif _SHARE.search(name) and value > MOST_SHARE:
+        what = f"{value:g} is above 1, but the name says that it is a share"
+        step = "Call it …_percent if it is per cent of all that there is; give cores in use another name, or leave it."
+        raise BadRecord(what, column, step)
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()
 
 
 def rates_of_counters(points: Iterable[Point]) -> Iterator[Point]:
-    """Counters as rates per second over the time since their last point; a counter that fell was reset, and its first
-    point, as any counter's, has no rate. Others stay as they are."""
+    """Counters (declared so, else …_total) as rates per second over the time since their last point; one that fell was
+    reset, and its first point, as any counter's, has no rate. Others stay as they are."""
     before: dict[tuple[str, str], Point] = {}
     for point in points:
-        if not _COUNTER.search(point.name):
+        if not (point.name.endswith("_total") if point.is_counter is None else point.is_counter):
             yield point
             continue
         last = before.get((point.source, point.name))
@@ -61,8 +77,7 @@ def rates_of_counters(points: Iterable[Point]) -> Iterator[Point]:
         if last is None or point.at_s <= last.at_s or point.value < last.value:
             continue
         rate = (point.value - last.value) / (point.at_s - last.at_s)
-        name = _COUNTER.sub("", point.name)
-        yield Point(point.at_s, point.source, _rate_name(name), rate)
+        yield Point(point.at_s, point.source, _rate_name(point.name.removesuffix("_total")), rate)
 
 
 def _rate_name(name: str) -> str:

@@ -13,9 +13,11 @@ from typing import Any
 
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.resources.exposition import Sample, parse_line, seconds_of
-from plimsoll.runs.importers.resources.points import Point
+from plimsoll.runs.importers.resources.exposition import Sample, declared_type, parse_line, seconds_of
+from plimsoll.runs.importers.resources.points import Point, check_share
 from plimsoll.runs.importers.source import BadRecord
+
+_COUNTED = ("sum", "count", "bucket")
 
 
 def is_range_query(head: str) -> bool:
@@ -50,9 +52,18 @@ def range_query(file: SourceFile) -> list[Point]:
             try:
                 at, value = pair
                 points.append(Point(moment(str(at), "time"), _source(labels), name, float(value)))
-            except (BadRecord, ValueError, TypeError) as error:
+            except (BadRecord, ValueError, TypeError, OverflowError) as error:
                 raise file.error(BadRecord(f"{pair!r}: {error}", f"data.result[{place}].values")) from error
+            _check(file, points[-1], f"data.result[{place}].values: {name}")
     return [point for point in points if math.isfinite(point.value)]
+
+
+def _check(file: SourceFile, point: Point, key: str) -> None:
+    if math.isfinite(point.value) and not point.is_counter:
+        try:
+            check_share(point.name, point.value, key)
+        except BadRecord as problem:
+            raise file.error(problem) from problem
 
 
 def text(file: SourceFile) -> list[Point]:
@@ -61,8 +72,10 @@ def text(file: SourceFile) -> list[Point]:
 
 
 def _points(file: SourceFile) -> Iterator[Point]:
+    types: dict[str, str] = {}
     for line in file.text():
         if line.startswith("#") or not line.strip():
+            types.update(declared_type(line))
             continue
         sample = parse_line(line.rstrip())
         if sample is None:
@@ -73,15 +86,28 @@ def _points(file: SourceFile) -> Iterator[Point]:
         if sample.at_unix is None:
             step = "Record it over time: a range query as JSON, or lines with timestamps."
             raise file.error(BadRecord("a line without a timestamp says nothing about when", sample.name, step))
-        yield from _one(file, sample)
+        yield from _one(file, sample, _is_counter(sample.name, types))
 
 
-def _one(file: SourceFile, sample: Sample) -> Iterator[Point]:
+def _is_counter(name: str, types: Mapping[str, str]) -> bool | None:
+    """Whether the types that the file declares make it one; None if they say nothing of it."""
+    own = types.get(name, "unknown")
+    if own not in ("unknown", "untyped"):
+        return own == "counter"
+    family, _, end = name.rpartition("_")
+    kind = types.get(family)
+    is_counter = end == "total" if kind == "counter" else kind in ("histogram", "summary") and end in _COUNTED
+    return True if is_counter else None
+
+
+def _one(file: SourceFile, sample: Sample, is_counter: bool | None) -> Iterator[Point]:
     stamp = seconds_of(sample.at_unix or 0.0)
     if stamp is None:
         raise file.error(BadRecord(f"{sample.at_unix!r} is no time", sample.name))
     if math.isfinite(sample.value):
-        yield Point(stamp, _source(sample.labels), sample.name, sample.value)
+        point = Point(stamp, _source(sample.labels), sample.name, sample.value, is_counter)
+        _check(file, point, sample.name)
+        yield point
 
 
 def _source(labels: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import re
 
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.resources.points import Point
+from plimsoll.runs.importers.resources.points import Point, check_share
 from plimsoll.runs.importers.source import BadRecord
 from plimsoll.runs.importers.units import MISSING, UNITS, quantity
 
@@ -27,7 +27,8 @@ def is_table(head: str) -> bool:
 def table(file: SourceFile) -> list[Point]:
     """The points of all columns; empty cells are none."""
     head = file.head().decode("utf-8-sig", errors="replace").partition("\n")[0]
-    rows = file.rows(max(",;\t", key=head.count))
+    delimiter = max(",;\t", key=head.count)
+    rows = file.rows(delimiter)
     header = [cell.strip() for cell in next(rows)]
     points: list[Point] = []
 
@@ -39,7 +40,7 @@ def table(file: SourceFile) -> list[Point]:
         at_s = moment(cells[0], header[0])
         for heading, cell in zip(header[1:], cells[1:], strict=True):
             if cell.strip().lower() not in (*MISSING, "nan"):
-                points.append(_point(at_s, heading, cell))
+                points.append(_point(at_s, heading, cell, delimiter))
 
     file.records(rows, take)
     if not points:
@@ -47,8 +48,8 @@ def table(file: SourceFile) -> list[Point]:
     return points
 
 
-def _point(at_s: float, heading: str, cell: str) -> Point:
-    found = quantity(cell, heading)
+def _point(at_s: float, heading: str, cell: str, delimiter: str) -> Point:
+    found = quantity(cell, heading, delimiter)
     assert found is not None
     value, name = found.value, heading
     if found.unit == "%":
@@ -59,12 +60,13 @@ def _point(at_s: float, heading: str, cell: str) -> Point:
         raise BadRecord(f"the unit {found.unit!r} is not known", heading, "Use %, B, MB or GB, or a number alone.")
     if not math.isfinite(value):
         raise BadRecord(f"{cell!r} is no number", heading)
+    check_share(name, value, heading)
     return Point(at_s, *_source_and_name(name), value)
 
 
 def _source_and_name(heading: str) -> tuple[str, str]:
     unit = " (%)" if re.search(r"\(%\)|%$", heading) else ""
-    bare = re.sub(r"\s*(\(%\)|%)$", "", heading).strip()
+    bare = (heading.removesuffix("(%)") if heading.endswith("(%)") else heading.removesuffix("%")).strip()
     found = _WHAT.match(bare)
     if found is None or not unit:
         return "server", bare + unit
