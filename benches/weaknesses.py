@@ -87,14 +87,9 @@ def slower(found: Findings) -> bool:
     return bool(found[0]["verdict"] == "slower")
 
 
-def steeper_than(exponent: float) -> Named:
-    """The duration of an iteration grows with a higher power, by the whole interval."""
-
-    def named(found: Findings) -> bool:
-        [law] = [one for one in found[0]["dependencies"] if one["metric"] == "work"]
-        return bool(law["interval"][0] > exponent)
-
-    return named
+def takes_longer(request: str) -> Named:
+    """A request that holds this word takes longer the larger the parameter."""
+    return lambda found: any(request in one["request"] and one["exponent"] > 0 for one in found[0]["requests"])
 
 
 def items_per_operation_above(bound: float) -> Named:
@@ -149,7 +144,7 @@ WEAKNESSES = (
              "study studies/edx/study.yaml --only 2", *variables("UNREAD_INDEX=old", "UNREAD_INDEX=new"), slower),
     Weakness("kiwi: each result reads all results of its run", "--recount-results",
              "study studies/kiwi/study.yaml --only 2", *variables("DEFECT=--recount-results", "DEFECT="),
-             steeper_than(2.0)),
+             takes_longer("TestExecution.update")),
     Weakness("clm-gc: creates count all artifacts", "--recount-artifacts", "study studies/clm-gc/study.yaml --only 4",
              *variables("DEFECT=--recount-artifacts", "DEFECT="), ages, AGEING),
     Weakness("clm-gc: lists ask gc for each artifact", "--resolve-each", "study studies/clm-gc/lists.yaml",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.sweep_requests import request_dependencies, request_sentences, times_of_requests
 from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, times, trials_finding
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.power_law import PowerLaw, power_law
@@ -41,6 +42,7 @@ def sweep_finding(
     sound = sound_trials(trials, snapshots, rows, tail=False)
     cells = _cells(plan, trials, sound)
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
+    by_request = request_dependencies(cells, over)
     stops = _stops(cells, over)
     answered = bool(dependencies or stops) and bool(sound.sound)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
@@ -48,8 +50,13 @@ def sweep_finding(
         "parameters": {name: list(values) for name, values in over.items()},
         "cells": cells,
         "dependencies": dependencies,
+        "requests": by_request or [],
         "stops": stops,
-        "sentences": [*(stop["words"] for stop in stops), *_sentences(dependencies, over)],
+        "sentences": [
+            *(stop["words"] for stop in stops),
+            *_sentences(dependencies, over),
+            *request_sentences(by_request, over),
+        ],
     }
     return trials_finding(
         "sweep",
@@ -61,7 +68,7 @@ def sweep_finding(
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies)]
+        next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies, by_request or [])]
         or ["Nothing: the question is answered."],
         run_path=run_path,
     )
@@ -118,6 +125,7 @@ def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, A
         "failed_share": share,
         "failed": failed,
         "requests": judged,
+        "requests_ms": times_of_requests(kept) if state == "answers" else {},
         "causes": causes,
         "restarts": _restarts(trials),
         "samples": samples,
@@ -322,7 +330,11 @@ def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def _next_steps(stops: Sequence[Mapping[str, Any]], dependencies: Sequence[Mapping[str, Any]]) -> list[str]:
+def _next_steps(
+    stops: Sequence[Mapping[str, Any]],
+    dependencies: Sequence[Mapping[str, Any]],
+    by_request: Sequence[Mapping[str, Any]],
+) -> list[str]:
     steps = []
     if stops:
         again = joined(list(dict.fromkeys(label for stop in stops for label in stop["restarts"])))
@@ -337,6 +349,9 @@ def _next_steps(stops: Sequence[Mapping[str, Any]], dependencies: Sequence[Mappi
         steps.append(
             f"The time grows faster than {steep[0]['parameter']}: look for work that is done for each pair of items."
         )
+    growing = [one for one in by_request if one["exponent"] > 0]
+    if growing:
+        steps.append(f"Look at what {growing[0]['request']} does once for each of {growing[0]['parameter']}.")
     if any(one["form"] == "unknown" for one in dependencies):
         steps.append("Where it cannot be told, make longer trials or more repeats.")
     if any(one["form"] == "unchecked" for one in dependencies):

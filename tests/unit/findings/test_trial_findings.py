@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +287,41 @@ def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_res
     assert "Duration of an iteration changes by a factor of" in finding["answer"]
     assert "store was restarted 6 times" in finding["answer"]
     assert any("memory limit of store" in text for text in finding["next"])
+
+
+def swept(times: Callable[[int, str], float], names: Sequence[str] = ("GET /a", "GET /b")) -> dict[str, Any]:
+    """The finding of a sweep over R = 5, 10, 20 whose requests take so many ms."""
+    sizes = (5, 10, 20)
+    told = plan("sweep", [f"R={r}" for r in sizes], over={"R": [str(r) for r in sizes]}, level_parameter=None)
+    trials = []
+    for place, (r, variant) in enumerate(zip(sizes, told["variants"], strict=True)):
+        variant["facts"]["variables"]["R"] = str(r)
+        for n in range(3):
+            one = trial(3 * n + place, n, f"R={r}", float(r))
+            scatter = np.random.default_rng(10 * r + n).normal(1, 0.02, len(names))
+            one["endpoints"] += [
+                {**one["endpoints"][0], "request": name, "mean_ms": times(r, name) * factor}
+                for name, factor in zip(names, scatter, strict=True)
+            ]
+            trials.append(one)
+    return sweep_finding(told, trials)
+
+
+def test_a_sweep_names_the_request_that_takes_longer_the_larger_the_parameter() -> None:
+    finding = swept(lambda r, name: 5 + (0.2 * r if name == "GET /b" else 0))
+    [one] = finding["requests"]
+    assert one["request"] == "GET /b" and one["factor"] == pytest.approx(9 / 6, rel=0.1)
+    assert one["interval"][0] > 0 and one["confidence"] == pytest.approx(1 - 0.05 / 2)
+    assert any(text.startswith("GET /b takes longer the larger R: ") for text in finding["sentences"])
+    assert "Look at what GET /b does once for each of R." in finding["next"]
+
+
+def test_requests_that_take_the_same_are_not_behind_it() -> None:
+    finding = swept(lambda r, name: 5)
+    assert finding["requests"] == []
+    assert "No single request is seen to take longer or shorter with R." in finding["sentences"]
+
+
+def test_one_request_alone_says_nothing_that_the_whole_does_not() -> None:
+    finding = swept(lambda r, name: float(r), names=("GET /a",))
+    assert finding["requests"] == [] and not any("request" in text for text in finding["sentences"])
