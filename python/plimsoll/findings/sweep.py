@@ -125,7 +125,7 @@ def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, A
         "failed_share": share,
         "failed": failed,
         "requests": judged,
-        "requests_ms": times_of_requests(kept) if state == "answers" else {},
+        "requests_ms": times_of_requests(kept) if state == "answers" else [],
         "causes": causes,
         "restarts": _restarts(trials),
         "samples": samples,

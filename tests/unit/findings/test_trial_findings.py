@@ -289,39 +289,62 @@ def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_res
     assert any("memory limit of store" in text for text in finding["next"])
 
 
-def swept(times: Callable[[int, str], float], names: Sequence[str] = ("GET /a", "GET /b")) -> dict[str, Any]:
-    """The finding of a sweep over R = 5, 10, 20 whose requests take so many ms."""
+THREE = ("GET /a", "GET /b", "GET /c")
+
+
+def swept(
+    times: Callable[[int, str], float], names: Sequence[str] = THREE, host: float = 0.0, count: int = 500
+) -> dict[str, Any]:
+    """The finding of a sweep over R = 5, 10, 20 whose requests take so many ms; `host`: scatter of all of a trial."""
     sizes = (5, 10, 20)
     told = plan("sweep", [f"R={r}" for r in sizes], over={"R": [str(r) for r in sizes]}, level_parameter=None)
     trials = []
     for place, (r, variant) in enumerate(zip(sizes, told["variants"], strict=True)):
         variant["facts"]["variables"]["R"] = str(r)
         for n in range(3):
-            one = trial(3 * n + place, n, f"R={r}", float(r))
-            scatter = np.random.default_rng(10 * r + n).normal(1, 0.02, len(names))
+            one, draw = trial(3 * n + place, n, f"R={r}", float(r)), np.random.default_rng(10 * r + n)
+            every, slowed = one["endpoints"][0], float(np.exp(host * draw.standard_normal()))
             one["endpoints"] += [
-                {**one["endpoints"][0], "request": name, "mean_ms": times(r, name) * factor}
-                for name, factor in zip(names, scatter, strict=True)
+                {**every, "request": name, "count": count, "mean_ms": times(r, name) * slowed * draw.normal(1, 0.02)}
+                for name in names
             ]
             trials.append(one)
     return sweep_finding(told, trials)
 
 
-def test_a_sweep_names_the_request_that_takes_longer_the_larger_the_parameter() -> None:
-    finding = swept(lambda r, name: 5 + (0.2 * r if name == "GET /b" else 0))
+def grows(r: int, name: str) -> float:
+    """One of them takes longer the larger R."""
+    return 5 + (0.2 * r if name == "GET /b" else 0)
+
+
+@pytest.mark.parametrize("host", [0.0, 0.3])
+def test_a_sweep_names_the_request_that_takes_longer_the_larger_the_parameter(host: float) -> None:
+    finding = swept(grows, host=host)
     [one] = finding["requests"]
     assert one["request"] == "GET /b" and one["factor"] == pytest.approx(9 / 6, rel=0.1)
-    assert one["interval"][0] > 0 and one["confidence"] == pytest.approx(1 - 0.05 / 2)
-    assert any(text.startswith("GET /b takes longer the larger R: ") for text in finding["sentences"])
+    assert one["interval"][0] > 0 and one["confidence"] == pytest.approx(1 - 0.05 / 6)
+    assert one["beside_others"] or not host, "a host that changes hides it, but for what all requests have in common"
+    assert any(text.startswith("GET /b takes longer the larger R") for text in finding["sentences"])
     assert "Look at what GET /b does once for each of R." in finding["next"]
 
 
-def test_requests_that_take_the_same_are_not_behind_it() -> None:
-    finding = swept(lambda r, name: 5)
+@pytest.mark.parametrize("host", [0.0, 0.3])
+def test_requests_that_take_the_same_are_not_behind_it(host: float) -> None:
+    finding = swept(lambda r, name: 5, host=host)
     assert finding["requests"] == []
     assert "No single request is seen to take longer or shorter with R." in finding["sentences"]
 
 
-def test_one_request_alone_says_nothing_that_the_whole_does_not() -> None:
-    finding = swept(lambda r, name: float(r), names=("GET /a",))
+def test_where_most_requests_go_with_the_parameter_the_one_that_does_not_is_not_called_shorter() -> None:
+    finding = swept(lambda r, name: 5 if name == "GET /b" else float(r))
+    assert {(one["request"], one["beside_others"]) for one in finding["requests"]} == {
+        ("GET /a", False), ("GET /c", False)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "count"), [(("GET /a",), 500), (THREE, 19)])
+def test_one_request_alone_or_few_of_each_say_nothing_that_the_whole_does_not(
+    names: tuple[str, ...], count: int
+) -> None:
+    finding = swept(lambda r, name: float(r), names=names, count=count)
     assert finding["requests"] == [] and not any("request" in text for text in finding["sentences"])
