@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import time
-import urllib.request
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from plimsoll.errors import InputError
 from plimsoll.probes.http_page import basic_authorization, shown_url
+from plimsoll.probes.plain_get import NoAnswer, plain_get, without_user
 from plimsoll.probes.probe import ProbeUnavailable
 
 LIMIT_S = 5.0
-MOST_BYTES = 16 * 2**20
-_PIECE = 1 << 16
 
 
 class JsonPlace:
@@ -30,18 +26,15 @@ class JsonPlace:
         except ValueError as error:
             raise InputError(f"a URL cannot be read ({error})", "Write it as http://host:port/path#place.") from None
         self.url = shown_url(parts)
-        plain = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-        self._request = urllib.request.Request(plain, headers=basic_authorization(parts))
+        self._plain, self._authorization = without_user(address), basic_authorization(parts)
         self._limit_s = limit_s
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def value(self) -> Any:
         """What is there now. Raises ProbeUnavailable."""
         try:
-            document: Any = json.loads(self._answer())
-        except (OSError, ValueError, http.client.HTTPException, RecursionError) as error:
-            reason = getattr(error, "reason", None) or error or type(error).__name__
-            raise ProbeUnavailable(f"{self.url} gave no JSON ({reason})") from None
+            document: Any = json.loads(plain_get(self._plain, self._limit_s, authorization=self._authorization)[1])
+        except (NoAnswer, ValueError, RecursionError) as error:
+            raise ProbeUnavailable(f"{self.url} gave no JSON ({error})") from None
         for part in filter(None, self.place.split(".")):
             if isinstance(document, dict) and part in document:
                 document = document[part]
@@ -50,15 +43,3 @@ class JsonPlace:
             else:
                 raise ProbeUnavailable(f"the JSON of {self.url} has no {self.place}: {part} is missing")
         return document
-
-    def _answer(self) -> bytes:
-        deadline, pieces, size = time.monotonic() + self._limit_s, [], 0
-        with self._opener.open(self._request, timeout=self._limit_s) as response:
-            while piece := response.read1(_PIECE):
-                pieces.append(piece)
-                size += len(piece)
-                if size > MOST_BYTES:
-                    raise ValueError(f"it is larger than {MOST_BYTES >> 20} MiB")
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"no whole answer within {self._limit_s:g} s")
-        return b"".join(pieces)

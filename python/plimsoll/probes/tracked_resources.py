@@ -9,21 +9,19 @@ Nothing but the set's pages is fetched: JSON-LD with a context elsewhere is refu
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
-import urllib.request
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from plimsoll.probes.http_page import basic_authorization, shown_url
+from plimsoll.probes.plain_get import NoAnswer, plain_get, without_user
 from plimsoll.probes.probe import ProbeUnavailable
 
 if TYPE_CHECKING:
     from rdflib import Graph
 
 LIMIT_S = 5.0
-MOST_BYTES = 16 * 2**20
 MOST_PAGES = 50
 NAMESPACE = "http://open-services.net/ns/core/trs#"
 LDP = "http://www.w3.org/ns/ldp#"
@@ -37,7 +35,10 @@ FORMATS = {
     "application/ld+json": "json-ld",
     "application/n-triples": "nt",
 }
-ACCEPT = "text/turtle, application/rdf+xml;q=0.9, application/ld+json;q=0.8"
+HEADERS = {
+    "Accept": "text/turtle, application/rdf+xml;q=0.9, application/ld+json;q=0.8",
+    "OSLC-Core-Version": "2.0",
+}
 
 
 class ChangeEvents:
@@ -108,11 +109,9 @@ class _Pages:
     """Pages of the set at `url`, which is kept without user and password: they are sent to its host with each page."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._host = parts.netloc.rpartition("@")[2]
-        self._authorization = basic_authorization(parts)
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        self.url = urlunsplit(parts._replace(netloc=self._host))
+        self._authorization = basic_authorization(urlsplit(url))
+        self.url = without_user(url)
+        self._host = urlsplit(self.url).netloc
 
     def graph(self, url: str) -> Graph:
         """What the page says. Raises ProbeUnavailable."""
@@ -137,18 +136,12 @@ class _Pages:
     def _fetch(self, url: str) -> tuple[str, bytes]:
         if not is_url(url):
             raise ProbeUnavailable(f"{_shown(url)} cannot be read (it is no URL)")
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-        plain = urlunsplit(parts._replace(netloc=host))
-        request = urllib.request.Request(plain, headers={"Accept": ACCEPT, "OSLC-Core-Version": "2.0"})
-        for name, value in (self._authorization if host == self._host else {}).items():
-            request.add_unredirected_header(name, value)
+        plain = without_user(url)
+        is_own = urlsplit(plain).netloc == self._host
         try:
-            with self._opener.open(request, timeout=LIMIT_S) as response:
-                return response.headers.get_content_type(), response.read(MOST_BYTES)
-        except (OSError, ValueError, http.client.HTTPException, RecursionError) as error:
-            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
-            raise ProbeUnavailable(f"{_shown(url)} cannot be read ({reason})") from None
+            return plain_get(plain, LIMIT_S, HEADERS, self._authorization if is_own else None)
+        except NoAnswer as error:
+            raise ProbeUnavailable(f"{_shown(url)} cannot be read ({error})") from None
 
 
 def _shown(url: str) -> str:

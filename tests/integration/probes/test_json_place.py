@@ -35,6 +35,15 @@ def test_user_and_password_of_the_url_are_sent_and_never_told(server: ChangingSe
     assert not any(secret in str(caught.value) for secret in ("w0rd", "geheim", "app:"))
 
 
+def test_user_and_password_do_not_follow_a_redirect(server: ChangingServer) -> None:
+    other = ChangingServer()
+    other.answer = page('{"waiting": 4}')
+    server.answer = page("", 302, headers=f"Location: {other.url}/status\r\n")
+    assert JsonPlace(f"http://app:hunter22@127.0.0.1:{server.port}/status#waiting").value() == 4
+    other.go()
+    assert b"Authorization" in server.requests[0] and b"Authorization" not in other.requests[0]
+
+
 BROKEN_OFF = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'
 TOO_DEEP = page('{"a":' * 100_000)
 
