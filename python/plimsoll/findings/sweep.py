@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.sweep_requests import request_dependencies, request_sentences, times_of_requests
 from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, times, trials_finding
 from plimsoll.runs.snapshot import Snapshot
@@ -163,16 +164,15 @@ def _dependencies(
 ) -> list[dict[str, Any]]:
     """How a metric depends on one parameter, for each setting of the others."""
     found = []
-    for others in dict.fromkeys(tuple((k, v) for k, v in cell["parameters"].items() if k != name) for cell in cells):
-        line = [cell for cell in cells if all(cell["parameters"][key] == value for key, value in others)]
+    for others, line in lines_over(cells, name):
         points = [(cell["parameters"][name], value) for cell in line for value in cell["samples"][metric]]
         if len({text for text, _ in points}) < 2:
             continue
-        xs = [_number(text) for text, _ in points]
+        xs = [number_of(text) for text, _ in points]
         law = None
         if all(x is not None and x > 0 for x in xs):
             law = power_law([x for x in xs if x is not None], [value for _, value in points])
-        found.append(_dependency(name, metric, dict(others), line, law))
+        found.append(_dependency(name, metric, others, line, law))
     return found
 
 
@@ -183,11 +183,10 @@ def _dependency(
     known = [cell for cell in line if cell[key] is not None]
     first, last = known[0], known[-1]
     ends_of = [(cell["parameters"][name], cell[key]) for cell in known]
-    where = f" at {joined([f'{k}={v}' for k, v in others.items()])}" if others else ""
     shown = (first, last) if law is not None else known[:MOST_IN_TABLE]
     ends = [f"{_amount(metric, cell[key])} at {name}={cell['parameters'][name]}" for cell in shown]
     form, what = _form_words(name, law, len(known))
-    words = f"{title}{where}{f' {what}' if what else ''}: {', '.join(ends)}."
+    words = f"{title}{where_words(others)}{f' {what}' if what else ''}: {', '.join(ends)}."
     return {
         "parameter": name,
         "metric": metric,
@@ -250,14 +249,6 @@ def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
 
 def _amount(metric: str, value: float) -> str:
     return f"{value / MIB:,.4g} MiB" if metric == "memory" else ms(value)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from plimsoll.findings.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.trials import joined, ms, percent
 from plimsoll.stats.power_law import PowerLaw, power_law
 
@@ -26,7 +27,6 @@ LEAST_FACTOR = 1.10
 LEAST_COUNT = 20
 FEWEST_BESIDE = 3
 MOST_SAID = 3
-Cell = Mapping[str, Any]
 Times = Mapping[str, float]
 
 
@@ -55,7 +55,9 @@ def times_of_requests(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, flo
     ]
 
 
-def request_dependencies(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]] | None:
+def request_dependencies(
+    cells: Sequence[dict[str, Any]], over: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]] | None:
     """Those that depend on a parameter, the steepest first; None where there are not two requests to be told apart."""
     looked_at = list(_looked_at(cells, over))
     if len({one.request for one in looked_at}) < 2:
@@ -76,27 +78,20 @@ def request_sentences(found: Sequence[Mapping[str, Any]] | None, over: Mapping[s
     return [*(one["words"] for one in found[:MOST_SAID]), *(more if rest > 0 else [])]
 
 
-def _looked_at(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> Iterator[_Points]:
+def _looked_at(cells: Sequence[dict[str, Any]], over: Mapping[str, Sequence[str]]) -> Iterator[_Points]:
     """All requests over all parameters with two values or more, all of them above 0."""
     for name in over:
-        numbers = {text: _number(text) for text in over[name]}
+        numbers = {text: number_of(text) or 0.0 for text in over[name]}
         if not all(value > 0 for value in numbers.values()):
             continue
-        for others in dict.fromkeys(
-            tuple((k, v) for k, v in cell["parameters"].items() if k != name) for cell in cells
-        ):
-            trials = [
-                (numbers[cell["parameters"][name]], times)
-                for cell in cells
-                if all(cell["parameters"][key] == value for key, value in others)
-                for times in cell["requests_ms"]
-            ]
+        for others, line in lines_over(cells, name):
+            trials = [(numbers[cell["parameters"][name]], times) for cell in line for times in cell["requests_ms"]]
             beside = _without_what_is_common(trials)
             for request in dict.fromkeys(request for _, times in trials for request in times):
                 seen = [(x, times[request]) for x, times in trials if request in times]
                 if len({x for x, _ in seen}) >= 2:
                     values, means = [x for x, _ in seen], [y for _, y in seen]
-                    yield _Points(name, dict(others), request, values, means, beside.get(request))
+                    yield _Points(name, others, request, values, means, beside.get(request))
 
 
 def _without_what_is_common(trials: Sequence[tuple[float, Times]]) -> dict[str, list[float]]:
@@ -111,15 +106,6 @@ def _without_what_is_common(trials: Sequence[tuple[float, Times]]) -> dict[str, 
     if _depends(power_law([x for x, _ in trials], np.exp(common), TOGETHER)):
         return {}
     return {request: np.exp(row).tolist() for request, row in zip(requests, logs - common, strict=True)}
-
-
-def _number(text: str) -> float:
-    """A finite number, else 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return value if math.isfinite(value) else 0.0
 
 
 def _depends(law: PowerLaw | None) -> bool:
@@ -139,8 +125,7 @@ def _dependency(points: _Points, confidence: float) -> dict[str, Any] | None:
         return None
     _, beside, law = min(shown, key=lambda one: one[0])
     name, least, most = points.parameter, min(points.values), max(points.values)
-    where = f" at {joined([f'{key}={value}' for key, value in points.others.items()])}" if points.others else ""
-    way = f"takes {'longer' if law.exponent > 0 else 'shorter'} the larger {name}{where}"
+    way = f"takes {'longer' if law.exponent > 0 else 'shorter'} the larger {name}{where_words(points.others)}"
     against = ", beside the other requests of the same trials" if beside else ""
     interval = f"{name}^{law.exponent:.2f}, {percent(confidence, 3)} interval {law.low:.2f} to {law.high:.2f}"
     ends = f"{ms(law.at(least))} at {name}={least:g}, {ms(law.at(most))} at {name}={most:g}"
