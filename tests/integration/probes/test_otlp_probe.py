@@ -195,7 +195,7 @@ def test_a_clock_that_is_five_minutes_ahead_is_told_and_corrected(receiver: Otlp
     assert "ahead of this machine's" in receiver.take_notes()[0]
 
 
-@pytest.mark.parametrize("at", [0, T0 - 10 * 86_400, T0 + 2 * 86_400])
+@pytest.mark.parametrize("at", [0, T0 - 10 * 86_400, T0 + 2 * 86_400], ids=["no time", "ten days ago", "in two days"])
 def test_points_of_another_day_are_left_out_with_a_note(receiver: OtlpProbe, at: int) -> None:
     receiver.take_notes()
     for _ in range(2):

@@ -50,6 +50,7 @@ def test_a_packed_file_with_a_wrong_checksum_says_that_it_is_damaged(tmp_path: P
         (gzip.compress(JTL)[:12], "the packed file is cut at its start"),
         (gzip.compress(b""), "the file is empty"),
     ],
+    ids=["damaged", "cut", "empty"],
 )
 def test_a_packed_file_of_which_nothing_unpacks_says_so(tmp_path: Path, data: bytes, what: str) -> None:
     (tmp_path / "r.gz").write_bytes(data)
