@@ -3,8 +3,10 @@
 The greatest of several noisy points is too high by chance and, as levels are apart, too low by distance. So a parabola
 in the log of the level is laid through the greatest point and its neighbours (successive parabolic interpolation: Brent
 1973, ch. 5), and its vertex, where that lies between them, is the top; its standard deviation is that of the same
-weighted sum of the three points. Where the three are the same but for chance, the top is their mean. Without a
-neighbour on each side near enough, or where the three are no hill, it is the greatest point itself.
+weighted sum of the three points. Where they may as well be the same but for chance, the vertex is too high and their
+mean is right: the top is the average of both by their Akaike weights (Burnham & Anderson 2002, ch. 2), its variance
+the unconditional one (Burnham & Anderson 2004, Sociological Methods & Research 33, p. 261–304), so that the doubt which
+of them it is counts. Without a neighbour on each side near enough it is the greatest point itself.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 NEAR = 1.6
-SAME_SDS = 2.0
+MORE_PARAMETERS = 2  # of a parabola than of a mean
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,12 @@ def top_of(levels: Sequence[float], values: Sequence[float], sds: Sequence[float
     if level / below[0] > NEAR or above[0] / level > NEAR:
         return Top(level, value, sd)
     three = (below, points[place], above)
-    if all(value - one[1] <= SAME_SDS * math.hypot(sd, one[2]) for one in (below, above)):
-        parts = [1 / one[2] ** 2 for one in three]
-        mean = math.fsum(part * one[1] for part, one in zip(parts, three, strict=True)) / math.fsum(parts)
-        return Top(level, mean, 1 / math.sqrt(math.fsum(parts)))
+    mean, mean_sd, misfit = _mean_of(three)
     left, right = math.log(level / below[0]), math.log(above[0] / level)
     rise, fall = (value - below[1]) / left, (above[1] - value) / right
     bend = (fall - rise) / (left + right)
-    if bend >= 0:
-        return Top(level, value, sd)
+    if bend >= 0:  # all three are equal
+        return Top(level, mean, mean_sd)
     slope = (rise * right + fall * left) / (left + right)
     at = min(max(-slope / (2 * bend), -left), right)
     weights = (
@@ -58,8 +57,17 @@ def top_of(levels: Sequence[float], values: Sequence[float], sds: Sequence[float
         (at + left) * (right - at) / (left * right),
         at * (at + left) / (right * (left + right)),
     )
-    return Top(
-        level * math.exp(at),
-        math.fsum(weight * one[1] for weight, one in zip(weights, three, strict=True)),
-        math.sqrt(math.fsum((weight * one[2]) ** 2 for weight, one in zip(weights, three, strict=True))),
-    )
+    vertex = math.fsum(weight * one[1] for weight, one in zip(weights, three, strict=True))
+    vertex_sd = math.sqrt(math.fsum((weight * one[2]) ** 2 for weight, one in zip(weights, three, strict=True)))
+    flat = 1 / (1 + math.exp(min(misfit / 2 - MORE_PARAMETERS, 700)))
+    top = flat * mean + (1 - flat) * vertex
+    doubt = flat * (mean_sd**2 + (mean - top) ** 2) + (1 - flat) * (vertex_sd**2 + (vertex - top) ** 2)
+    return Top(level * math.exp(at), top, math.sqrt(doubt))
+
+
+def _mean_of(points: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """Mean of points with the weights of their variances, its standard deviation, and χ² of their being the same."""
+    parts = [1 / one[2] ** 2 for one in points]
+    mean = math.fsum(part * one[1] for part, one in zip(parts, points, strict=True)) / math.fsum(parts)
+    misfit = math.fsum(part * (one[1] - mean) ** 2 for part, one in zip(parts, points, strict=True))
+    return mean, 1 / math.sqrt(math.fsum(parts)), misfit

@@ -23,10 +23,28 @@ def test_the_top_between_two_levels_is_found():
     assert found.level == pytest.approx(313, rel=0.05)
 
 
-def test_points_that_differ_by_chance_alone_are_pooled():
+def test_points_that_differ_by_chance_alone_are_nearly_pooled():
     found = top_of([90, 128, 181], [99, 101, 100], [2, 2, 2])
-    assert found.value == pytest.approx(100)
-    assert found.sd == pytest.approx(2 / math.sqrt(3))
+    assert found.value == pytest.approx(100, abs=0.3)
+    assert 2 / math.sqrt(3) < found.sd < 1.5
+
+
+def test_the_top_of_a_steep_hill_is_that_of_its_parabola():
+    found = top_of([50, 100, 200 / 1.3], [90, 100, 92], [0.1] * 3)
+    assert found.value == pytest.approx(100.0, abs=0.3)
+    assert found.sd == pytest.approx(0.1, rel=0.1)
+
+
+def test_equal_points_are_their_own_top():
+    assert top_of([90, 128, 181], [7, 7, 7], [1, 1, 1]).value == pytest.approx(7)
+
+
+@pytest.mark.parametrize("truth", [(605, 627, 600), (620, 627, 615), (600, 600, 600)])
+def test_a_top_that_may_be_flat_is_as_doubtful_as_it_is_wrong(truth: tuple[float, ...]):
+    random = np.random.default_rng(3)
+    found = [top_of([32, 45, 64], truth + random.normal(0, 8, 3), [8.0] * 3) for _ in range(2000)]
+    within = [abs(one.value - max(truth)) <= 2.25 * one.sd for one in found]
+    assert np.mean(within) > 0.9
 
 
 @pytest.mark.parametrize("levels", [[10.0], [10.0, 14.0], [5.0, 20.0, 80.0]])
