@@ -66,21 +66,17 @@ def hold_series(
 ) -> HoldSeries:
     """Read `run` (a RunReader) over the windows of these steps; either may be missing."""
     metric = run.first_metric(TIMES)
-    shown = (metric or "", "http_req_failed")
     rows: list[tuple[float, float, float, float, float]] = []
-    edges: list[int] = []
-    block: int | None = None
-    for snapshot in run.whole_seconds(shown, with_buckets=False):
-        before, block = block, _block_of(snapshot.second, hold, baseline)
-        if block != before:
-            edges.append(snapshot.second)
-        if block is not None and block != BASELINE:
-            rows.append(_row(snapshot, metric))
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
-    for merged in run.merged(shown, (edges, ("scenario", "name"))):
-        if (block := _block_of(merged.from_s, hold, baseline)) is not None:
-            _add(merged.series, block, metric, operations, objectives, wanted)
+    edges = _edges(hold, baseline)
+    for part in run.blocks((metric or "", "http_req_failed")):
+        for snapshot in part.whole_seconds(with_buckets=False):
+            if hold is not None and _within(hold, snapshot.second) and not _within(baseline, snapshot.second):
+                rows.append(_row(snapshot, metric))
+        for merged in part.merged(edges, ("scenario", "name")):
+            if (block := _block_of(merged.from_s, hold, baseline)) is not None:
+                _add(merged.series, block, metric, operations, objectives, wanted)
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
     memory, whole, free, stolen = _resources(run.resources(), hold)
     return HoldSeries(
@@ -107,6 +103,16 @@ def _block_of(second: int, hold: Mapping[str, Any] | None, baseline: Mapping[str
         return None
     length = max(1.0, hold["end_s"] - hold["measured_from_s"])
     return min(BLOCKS - 1, int((second - hold["measured_from_s"]) * BLOCKS / length))
+
+
+def _edges(hold: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None) -> list[int]:
+    """The seconds at which another block begins."""
+    found: set[int] = set()
+    for step in (hold, baseline):
+        if step is not None:
+            seconds = range(math.floor(step["measured_from_s"]), math.ceil(step["end_s"]) + 1)
+            found |= {at for at in seconds if _block_of(at, hold, baseline) != _block_of(at - 1, hold, baseline)}
+    return sorted(found)
 
 
 def _within(step: Mapping[str, Any] | None, second: float) -> bool:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from plimsoll.errors import RunDirectoryError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import jinja2
 
     from plimsoll.report.run_evidence import RunEvidence
@@ -23,11 +25,15 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     The file is written aside and then renamed, so a reader never sees half of it. RunDirectoryError if the run cannot
     be read or the file cannot be written.
     """
+    from plimsoll.report import charts
     from plimsoll.report.run_evidence import read_run
+    from plimsoll.runs import RunReader
 
     run_dir = Path(run_dir)
     out = Path(out) if out is not None else run_dir / "report.html"
-    text = render(read_run(run_dir))
+    RunReader(run_dir)  # refused before a thread is started
+    with charts.drawing() as thread:
+        text = render(read_run(run_dir), thread)
     try:
         replace_file(out, text)
     except OSError as error:
@@ -38,19 +44,23 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     return out
 
 
-def render(run: RunEvidence) -> str:
-    """The page of a run as text."""
+def render(run: RunEvidence, thread: Executor | None = None) -> str:
+    """The page of a run as text; its charts are drawn by that thread of `charts.drawing`, or by one of their own."""
     from plimsoll.report import charts, page
 
+    if thread is None:
+        with charts.drawing() as own:
+            return render(run, own)
     with charts.unchecked():
         content = page.build(run)
+    drawn = {chart.key: thread.submit(charts.static_svg, chart.specification) for chart in content.charts}
     return (
         environment()
         .get_template("report.html.j2")
         .render(
             page=content,
             specifications={chart.key: chart.specification for chart in content.charts},
-            drawings={chart.key: charts.static_svg(chart.specification) for chart in content.charts},
+            drawings={key: drawing.result() for key, drawing in drawn.items()},
             configuration=charts.page_configuration(),
             library=charts.browser_library() if content.charts else "",
             style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),

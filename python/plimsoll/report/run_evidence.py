@@ -60,12 +60,13 @@ def read_run(run_dir: Path) -> RunEvidence:
     for snapshot in reader.snapshots(metrics=()):
         _add_second(run, snapshot)
     shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
-    bounds = {bound for step in run.steps for bound in (step.measured_from_s, step.end_s)}
+    bounds = sorted({bound for step in run.steps for bound in (step.measured_from_s, step.end_s)})
     begins = [moment.start_s for moment in run.timeline.bins]
-    for merged in reader.merged(shown, (bounds, ("scenario", "name", "url")), (begins, ())):
-        if merged.cut == 0:
+    in_bins = (run.times_metric or "", "http_req_failed")
+    for block in reader.blocks(shown):
+        for merged in block.merged(bounds, ("scenario", "name", "url")):
             _add_to_steps(run, merged)
-        else:
+        for merged in block.merged(begins, (), in_bins):
             _add_to_bin(run, merged)
     for line in reader.resources():
         if isinstance(line.get("values"), Mapping) and isinstance(line.get("second"), int | float):

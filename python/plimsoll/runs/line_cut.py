@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.snapshot import Series, Snapshot
 
 _SERIES, _BETWEEN, _FIRST = b'"series":[', b',{"metric":"', b'{"metric":"'
@@ -45,7 +46,7 @@ class LineCutter:
             pieces = [b""] if wanted is not None and not wanted else rest[len(_FIRST) :].split(_BETWEEN)
             text = rest[rest.rfind(_BETWEEN) + 1 :].decode()  # all of it where there is one series
             _, end = _DECODER.raw_decode(text)
-            load = json.loads(head + _SERIES + text[end:].encode())
+            load = quick_json.loads(head + _SERIES + text[end:].encode())
             pieces[-1] = text[len(_FIRST) : end].encode()
             series = tuple(
                 self._series(piece) for piece in pieces if wanted is None or piece[: piece.find(b'"')] in wanted
@@ -58,7 +59,7 @@ class LineCutter:
 
     def _whole(self, raw: bytes) -> Snapshot | None:
         try:
-            data = json.loads(raw)
+            data = quick_json.loads(raw)
         except ValueError:
             return None
         if not isinstance(data, dict) or not isinstance(data.get("second"), int):
@@ -72,19 +73,19 @@ class LineCutter:
         """A series from its text without what opens it."""
         begin = piece.find(_BUCKETS)
         if begin < 0:
-            return Series.from_json(json.loads(_FIRST + piece))
+            return Series.from_json(quick_json.loads(_FIRST + piece))
         close = piece.find(_BUCKETS_END, begin)
         values = piece.find(_COUNT, 0, begin)
         if close < 0 or values < 0 or piece[close:] != b"]]}":
-            return Series.from_json(json.loads(_FIRST + piece))
+            return Series.from_json(quick_json.loads(_FIRST + piece))
         key = piece[:values]
         known = self._known.get(key)
         if known is None:
-            about = json.loads(_FIRST + key + b"}")
+            about = quick_json.loads(_FIRST + key + b"}")
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             known = self._known[key] = about["metric"], about["kind"], about.get("tags") or {}
-        numbers = json.loads(b"{" + piece[values + 1 : begin] + b"}")
+        numbers = quick_json.loads(b"{" + piece[values + 1 : begin] + b"}")
         text = piece[begin + len(_BUCKETS) : close].replace(b"],[", b",")
         buckets = np.fromstring(text, np.int64, sep=",").reshape(-1, 2)
         return Series(

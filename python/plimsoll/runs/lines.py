@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.directory import run_error
 
 _BUFFER_BYTES = 1 << 20
@@ -47,7 +47,7 @@ def raw_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:
     try:
-        data = json.loads(raw)
+        data = quick_json.loads(raw)
     except ValueError:
         return None
     return data if isinstance(data, dict) else None

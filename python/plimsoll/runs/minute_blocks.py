@@ -7,10 +7,9 @@ its seconds and by its buckets, and one is in memory at a time.
 from __future__ import annotations
 
 import bisect
-import json
 import zlib
 from binascii import a2b_base64
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.histogram import bucket_middle
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import raw_lines
@@ -27,15 +27,15 @@ from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 _METRICS, _BETWEEN, _FIRST = b',"metrics":[', b',{"metric":"', b'{"metric":"'
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
+_NONE = np.zeros((0, 2), np.int64)  # of buckets
 
 
 class Merged(NamedTuple):
     """The series of some seconds at once, from second `from_s` on: each with the sums of its counts, its histograms
-    merged. `cut`: which way of cutting it is of."""
+    merged."""
 
     from_s: int
     series: tuple[Series, ...]
-    cut: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Rows:
     span: tuple[int, int] = (0, 0)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], *, with_buckets: bool = True) -> Rows:
+    def from_json(cls, data: Mapping[str, Any]) -> Rows:
         """From what minutes.jsonl holds of a metric; ValueError, KeyError, TypeError, IndexError or zlib.error if it is
         none."""
         at = (_whole(data["second"]), _whole(data["place"]), _whole(data["tags"]))
@@ -70,8 +70,6 @@ class Rows:
             return cls(data["metric"], data["kind"], *at, values, nothing, nothing, nothing, nothing)
         values = {name: _column(data[name]) for name in ("sum", "min", "max")} | {"count": _whole(data["count"])}
         offset = np.zeros(at[0].size, np.int64)
-        if not with_buckets:
-            return cls(data["metric"], "trend", *at, values, np.append(offset, 0), nothing, offset, nothing)
         sizes = _whole(data["sizes"])
         ends = np.concatenate(([0], np.cumsum(sizes)))
         filled, first, total = sizes > 0, _whole(data["first"]), np.cumsum(_column(data["steps"]), dtype=np.int64)
@@ -119,6 +117,10 @@ class Rows:
             bound[unknown] = bucket_middle(self.total[at[unknown]] + self.offset[unknown])
         return least, most
 
+    def pairs(self) -> Integers:
+        """(index, count) of all buckets of a trend, shape (n, 2)."""
+        return np.column_stack((self.total + np.repeat(self.offset, self.sizes), self.times))
+
     def series(self, row: int, tags: Sequence[Mapping[str, str]]) -> Series:
         """One row as a series; buckets are an array of shape (n, 2)."""
         about = self.metric, self.kind, tags[self.tags[row]]
@@ -155,14 +157,12 @@ class Block:
     to_byte: int = 0
 
     @classmethod
-    def from_line(
-        cls, raw: bytes, wanted: frozenset[str], from_s: float | None = None, *, with_buckets: bool = True
-    ) -> Block | None:
+    def from_line(cls, raw: bytes, wanted: frozenset[str], from_s: float | None = None) -> Block | None:
         """From a line of minutes.jsonl; None if it is none of this version or lacks a metric that is wanted. Rows are
         left out where it ends before second `from_s`."""
         head, _, rest = raw.partition(_METRICS)
         try:
-            about = json.loads(head + b"}")
+            about = quick_json.loads(head + b"}")
             if about["version"] != VERSION or not wanted.isdisjoint(about["left_out"]):
                 return None
             names = frozenset(name.encode() for name in wanted)
@@ -170,7 +170,7 @@ class Block:
             is_early = from_s is not None and load[-1].second < from_s
             text = b"" if is_early or not wanted else rest.rstrip().removesuffix(b"]}").removeprefix(_FIRST)
             found = [piece for piece in text.split(_BETWEEN) if piece[: piece.find(b'"')] in names]
-            rows = [Rows.from_json(json.loads(_FIRST + piece), with_buckets=with_buckets) for piece in found]
+            rows = [Rows.from_json(quick_json.loads(_FIRST + piece)) for piece in found]
             return cls(load, rows, about["tags"], about["from_byte"], about["to_byte"])
         except (ValueError, KeyError, TypeError, IndexError, zlib.error):
             return None
@@ -201,14 +201,15 @@ class Block:
             begin = end
             yield _with(load, series)
 
-    def whole_seconds(self) -> Iterator[Snapshot]:
-        """The seconds one by one, each with one series a metric: all of its tags together, buckets as they come."""
+    def whole_seconds(self, *, with_buckets: bool = True) -> Iterator[Snapshot]:
+        """The seconds one by one, each with one series a metric: all of its tags together, without tags, its buckets
+        (if they are needed) an array of shape (n, 2) in any order. Trends, rates and counters only."""
         seconds = np.arange(len(self.load))
         series: list[list[Series]] = [[] for _ in self.load]
         for rows in self.rows:
             begins = np.searchsorted(rows.second, seconds).tolist()
             ends = np.searchsorted(rows.second, seconds, side="right").tolist()
-            pairs = np.column_stack((rows.total + np.repeat(rows.offset, rows.sizes), rows.times))
+            pairs = rows.pairs() if with_buckets else _NONE
             buckets = lambda second: pairs[rows.ends[begins[second]] : rows.ends[ends[second]]]  # noqa: B023, E731
             none: dict[str, str] = {}
             there = [(second, none) for second in seconds.tolist() if ends[second] > begins[second]]
@@ -217,8 +218,15 @@ class Block:
         for load, found in zip(self.load, series, strict=True):
             yield _with(load, tuple(found))
 
-    def merged(self, edges: Sequence[float], tags: Sequence[str], cut: int = 0) -> Iterator[Merged]:
-        """Series merged over seconds between edges, see RunReader.merged."""
+    def merged(
+        self, edges: Sequence[float], tags: Sequence[str], metrics: Collection[str] | None = None
+    ) -> Iterator[Merged]:
+        """The series (with `metrics`, those alone) added up over the seconds between two of the `edges` (elapsed s,
+        ascending), apart by these tags. Trends, rates and counters only.
+
+        In order of time; over the blocks of a run, several may come of what lies between two edges. What happened in a
+        window is the sum of those that begin in it, if its ends are edges.
+        """
         stretch = np.searchsorted(np.asarray(edges, dtype=float), [one.second for one in self.load], side="right")
         parts = [tuple((name, one[name]) for name in tags if name in one) for one in self.tags]
         known = {part: number for number, part in enumerate(dict.fromkeys(parts))}
@@ -226,6 +234,8 @@ class Block:
         shown = [dict(part) for part in known]
         found: dict[int, list[tuple[int, int, Series]]] = {}
         for rows in self.rows:
+            if metrics is not None and rows.metric not in metrics:
+                continue
             keys = stretch[rows.second] * len(known) + part_of[rows.tags]
             groups, first, group_of = np.unique(keys, return_index=True, return_inverse=True)
             stretches, those = (groups // len(known)).tolist(), (groups % len(known)).tolist()
@@ -236,7 +246,7 @@ class Block:
         for number in sorted(found):
             ordered = sorted(found[number], key=lambda one: one[:2])
             begin = int(np.argmax(stretch == number))
-            yield Merged(self.load[begin].second, tuple(one for *_, one in ordered), cut)
+            yield Merged(self.load[begin].second, tuple(one for *_, one in ordered))
 
 
 def _with(load: Snapshot, series: tuple[Series, ...]) -> Snapshot:
@@ -274,7 +284,7 @@ _MOST_CELLS = 4_000_000
 def _merged_buckets(rows: Rows, group_of: Integers, groups: int) -> Callable[[int], Integers]:
     """What gives the merged buckets of a group, shape (n, 2)."""
     if not rows.total.size:
-        return lambda _: np.zeros((0, 2), np.int64)
+        return lambda _: _NONE
     low, high = rows.span
     width, index = high - low + 1, np.arange(high - low + 1)
     if groups * width <= _MOST_CELLS:
@@ -312,11 +322,9 @@ def blocks_of(snapshots: Iterable[Snapshot]) -> Iterator[Block]:
         yield Block.of_snapshots(pending)
 
 
-def blocks_of_run(
-    minutes: Path, lines: Path, metrics: Iterable[str], from_s: float | None = None, *, with_buckets: bool = True
-) -> Iterator[Block]:
+def blocks_of_run(minutes: Path, lines: Path, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Block]:
     """The whole run in blocks, in order: from minutes.jsonl where it has them, else from series.jsonl. Blocks that end
-    before second `from_s` may come without rows; unless `with_buckets`, their trends may be without buckets."""
+    before second `from_s` may come without rows."""
     wanted, here = frozenset(metrics), 0
     try:
         series = lines.open("rb")
@@ -324,7 +332,7 @@ def blocks_of_run(
         return
     with series:
         for _, raw in raw_lines(minutes):
-            block = Block.from_line(raw, wanted, from_s, with_buckets=with_buckets)
+            block = Block.from_line(raw, wanted, from_s)
             if block is None or block.from_byte < here or not _fits(series, block):
                 continue
             if block.from_byte > here:

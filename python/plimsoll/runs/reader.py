@@ -26,7 +26,7 @@ from plimsoll.runs.snapshot import Series, Snapshot
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from plimsoll.runs.minute_blocks import Block, Merged
+    from plimsoll.runs.minute_blocks import Block
 
 State = Literal["finished", "interrupted", "failed", "running", "killed"]
 
@@ -82,7 +82,7 @@ class RunReader:
             yield from self._from_tables(from_s, to_s)
             return
         if metrics is not None and (self.path / directory.MINUTES).exists():
-            for block in self._blocks(metrics, from_s):
+            for block in self.blocks(metrics, from_s):
                 for snapshot in block.snapshots():
                     if to_s is not None and snapshot.second >= to_s:
                         return
@@ -105,35 +105,21 @@ class RunReader:
             if _within(second, from_s, to_s):
                 yield snapshot
 
-    def whole_seconds(self, metrics: Iterable[str], *, with_buckets: bool = True) -> Iterator[Snapshot]:
-        """Every second, in order, with one series for each of these metrics: all its tags together, without tags, its
-        buckets an array of shape (n, 2) in any order (if they are needed). Trends, rates and counters only."""
-        for block in self._blocks(metrics, with_buckets=with_buckets):
+    def whole_seconds(self, metrics: Iterable[str]) -> Iterator[Snapshot]:
+        """Every second, in order, with one series for each of these metrics, see Block.whole_seconds."""
+        for block in self.blocks(metrics):
             yield from block.whole_seconds()
 
-    def merged(self, metrics: Iterable[str], *cuts: tuple[Iterable[float], Sequence[str]]) -> Iterator[Merged]:
-        """The series of these metrics added up, in each way of `cuts` = (edges, tags): over the seconds between two
-        edges (elapsed s), apart by these tags. `Merged.cut` says of which. The run is read once.
-
-        In order of time; of what lies between two edges, several may come. Trends, rates and counters only. What
-        happened in a window is the sum of those that begin in it, if its ends are edges.
-        """
-        ways = [(sorted(edges), tags) for edges, tags in cuts]
-        for block in self._blocks(metrics):
-            for cut, (edges, tags) in enumerate(ways):
-                yield from block.merged(edges, tags, cut)
-
-    def _blocks(
-        self, metrics: Iterable[str], from_s: float | None = None, *, with_buckets: bool = True
-    ) -> Iterator[Block]:
+    def blocks(self, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Block]:
+        """The run in blocks of at most a minute, in order, with the series of these metrics; those that end before
+        second `from_s` may come without."""
         from plimsoll.runs import minute_blocks
 
         lines, wanted = self.path / directory.SERIES, frozenset(metrics)
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
             found = (_with_only(snapshot, wanted) for snapshot in self._from_tables(from_s, None))
             return minute_blocks.blocks_of(found)
-        minutes = self.path / directory.MINUTES
-        return minute_blocks.blocks_of_run(minutes, lines, wanted, from_s, with_buckets=with_buckets)
+        return minute_blocks.blocks_of_run(self.path / directory.MINUTES, lines, wanted, from_s)
 
     def _from_tables(self, from_s: float | None, to_s: float | None) -> Iterator[Snapshot]:
         from plimsoll.runs import tables

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,27 @@ class SlowReader(RunReader):
                 kept = [one for one in data["series"] if wanted is None or one["metric"] in wanted]
                 yield Snapshot.from_json(data | {"series": kept})
 
-    def whole_seconds(self, metrics: Iterable[str], *, with_buckets: bool = True) -> Iterator[Snapshot]:
+    def whole_seconds(self, metrics: Iterable[str]) -> Iterator[Snapshot]:
         return self.snapshots(metrics=metrics)
 
-    def merged(self, metrics: Iterable[str], *cuts: tuple[Iterable[float], Sequence[str]]) -> Iterator[Merged]:
-        for one in self.snapshots(metrics=metrics):
-            yield from (Merged(one.second, one.series, cut) for cut in range(len(cuts)))
+    def blocks(self, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Any]:
+        yield SlowBlock(list(self.snapshots(metrics=metrics)))
+
+
+@dataclass
+class SlowBlock:
+    """The whole run at once."""
+
+    seconds: list[Snapshot]
+
+    def whole_seconds(self, *, with_buckets: bool = True) -> Iterator[Snapshot]:
+        return iter(self.seconds)
+
+    def merged(
+        self, edges: Sequence[float], tags: Sequence[str], metrics: Collection[str] | None = None
+    ) -> Iterator[Merged]:
+        for one in self.seconds:
+            yield Merged(one.second, tuple(each for each in one.series if metrics is None or each.metric in metrics))
 
 
 def plain(snapshot: Snapshot) -> tuple[Snapshot, tuple[Series, ...]]:

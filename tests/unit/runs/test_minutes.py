@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,11 @@ def sums(pieces: Iterator[Any], edges: list[float], tags: tuple[str, ...]) -> di
     }
 
 
+def merged(reader: RunReader, edges: Sequence[float], tags: Sequence[str]) -> Iterator[minute_blocks.Merged]:
+    """What all blocks of a run give for these edges and tags."""
+    return (one for block in reader.blocks(METRICS) for one in block.merged(edges, tags))
+
+
 def check(path: Path) -> None:
     """All ways of reading the run agree with the slow one."""
     fast, slow = RunReader(path), SlowReader(path)
@@ -97,12 +102,18 @@ def check(path: Path) -> None:
     last = max((one.second for one in slow.snapshots()), default=0)
     for edges in ([], [0, 7.5, 20, last / 2], list(range(last + 2))):
         for tags in ((), ("scenario", "name", "status")):
-            merged = sums(fast.merged(METRICS, (edges, tags)), edges, tags)
-            assert merged == sums(slow.merged(METRICS, (edges, tags)), edges, tags)
-    whole = [minute_blocks.Merged(one.second, one.series) for one in fast.whole_seconds(METRICS)]
+            assert sums(merged(fast, edges, tags), edges, tags) == sums(merged(slow, edges, tags), edges, tags)
     every: list[float] = list(range(last + 2))
-    assert sums(iter(whole), every, ()) == sums(slow.merged(METRICS, ((), ())), every, ())
-    for bare, full in zip(fast.whole_seconds(METRICS, with_buckets=False), fast.whole_seconds(METRICS), strict=True):
+    alone = [one for block in fast.blocks(METRICS) for one in block.merged(every, (), METRICS[:1])]
+    without = [
+        minute_blocks.Merged(one.from_s, tuple(each for each in one.series if each.metric == METRICS[0]))
+        for one in merged(slow, (), ())
+    ]
+    assert sums(iter(alone), every, ()) == sums(iter(without), every, ())
+    whole = [minute_blocks.Merged(one.second, one.series) for one in fast.whole_seconds(METRICS)]
+    assert sums(iter(whole), every, ()) == sums(merged(slow, (), ()), every, ())
+    bare_seconds = (one for block in fast.blocks(METRICS) for one in block.whole_seconds(with_buckets=False))
+    for bare, full in zip(bare_seconds, fast.whole_seconds(METRICS), strict=True):
         for one, other in zip(bare.series, full.series, strict=True):
             assert (one.metric, one.count, one.sum, one.passes) == (other.metric, other.count, other.sum, other.passes)
     assert [one.second for one in fast.whole_seconds(())] == [one.second for one in slow.snapshots()]
@@ -298,8 +309,9 @@ def test_memory_of_reading_does_not_grow_with_the_length_of_the_run(tmp_path: Pa
         writer.finish()
         reader = RunReader(writer.path)
         tracemalloc.start()
-        for _ in reader.merged(METRICS, (range(0, 2_000, 30), ("scenario", "name")), ((), ())):
-            pass
+        for block in reader.blocks(METRICS):
+            for edges, tags in ((range(0, 2_000, 30), ("scenario", "name")), ((), ())):
+                list(block.merged(edges, tags))
         for _ in reader.whole_seconds(METRICS):
             pass
         peaks.append(tracemalloc.get_traced_memory()[1])

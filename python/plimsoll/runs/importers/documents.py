@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import BadRecord
 
@@ -13,7 +13,7 @@ from plimsoll.runs.importers.source import BadRecord
 def document(file: SourceFile) -> dict[str, Any]:
     """The JSON object that the file is. InputError if it is cut or none."""
     try:
-        data = json.loads(file.whole_text())
+        data = quick_json.loads(file.whole_text())
     except ValueError as error:
         line = getattr(error, "lineno", None)
         step = "It may be cut: export it again."

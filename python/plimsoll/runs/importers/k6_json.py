@@ -6,10 +6,10 @@ http_req_failed. Points carry the time at which they ended.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_GENERATOR, BadRecord, Format
@@ -63,7 +63,7 @@ def read(file: SourceFile, into: Spill) -> None:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
+        data = quick_json.loads(text)
     except ValueError as error:
         raise BadRecord(f"this is no JSON ({error})") from None
     if not isinstance(data, dict):

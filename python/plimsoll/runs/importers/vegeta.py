@@ -6,10 +6,10 @@ It succeeded if the code is 200 to 399 and there is no error, as vegeta counts s
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import urlsplit
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import NO_GENERATOR, BadRecord, Format
@@ -42,7 +42,7 @@ def read_json(file: SourceFile, into: Spill) -> None:
         if not line.strip():
             return
         try:
-            data = json.loads(line)
+            data = quick_json.loads(line)
             at, latency, code = str(data["timestamp"]), data["latency"], int(data["code"])
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise BadRecord(f"this is no result of vegeta ({type(error).__name__}: {error})") from None

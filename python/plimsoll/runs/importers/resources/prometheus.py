@@ -6,11 +6,11 @@ beside a run, and is refused. The labels that tell series apart become the sourc
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from plimsoll.runs import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.resources.exposition import Sample, declared_type, parse_line, seconds_of
@@ -35,7 +35,7 @@ def is_text(head: str) -> bool:
 def range_query(file: SourceFile) -> list[Point]:
     """The points of all series of a matrix."""
     try:
-        data = json.loads(file.whole_text())
+        data = quick_json.loads(file.whole_text())
     except ValueError as error:
         raise file.error(BadRecord(f"this is no whole JSON ({error})"), getattr(error, "lineno", None)) from error
     result = data.get("data", data) if isinstance(data, Mapping) else {}
