@@ -313,7 +313,7 @@ def closed_lines(target: Closed, repeat: int, first_seed: int) -> Lines:
         Line("A1", f"{name}: bracket holds it (median width {middle})", held, len(told), repeat, "≥", 0.95, True)
     ]
     if target.settings.width == WIDTH:
-        lines.append(Line("A1", f"{name}: bracket of ≤ 3 %", narrow, repeat, repeat))
+        lines.append(Line("A1", f"{name}: bracket of ≤ 3 %", narrow, repeat, repeat, "≥", 0.90))
     return lines
 
 

@@ -115,14 +115,13 @@ def _as_steps(remedy: str | None) -> list[str]:
 
 
 def _generator_seconds(run: Any, held: Mapping[str, Any], series: HoldSeries) -> GeneratorSeconds:
-    """What the generator did in the measured seconds; their response times are in `series` where it has the metric."""
+    """What the generator did in the measured seconds, with their response times."""
     metric = run.first_metric(RESPONSE_METRICS)
     if metric is None or metric != series.metric:
         return seconds_of_steps(run.whole_seconds([metric or ""]), run.resources(), [held])[0]
-    [facts] = seconds_of_steps(run.snapshots(metrics=()), run.resources(), [held])
     for watched in series.operations.values():
-        facts.add_times(watched.merged)
-    return facts
+        series.generator.add_times(watched.merged)
+    return series.generator
 
 
 def _facts(run: Any) -> dict[str, Any]:

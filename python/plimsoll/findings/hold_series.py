@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.objectives import TIMES, Wanted
+from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
@@ -45,7 +46,7 @@ class HoldSeries:
     """Of the measured seconds, shape (n,): `mean_ms` of all requests (NaN without any), `failed`, `requests`, `done`;
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
     `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
-    where the host was not seen)."""
+    where the host was not seen); `generator`: what it did in these seconds, without response times."""
 
     seconds: Array
     mean_ms: Array
@@ -59,6 +60,7 @@ class HoldSeries:
     memory_free_bytes: float | None = None
     metric: str | None = None
     stolen: Array | None = None
+    generator: GeneratorSeconds = field(default_factory=GeneratorSeconds)
 
 
 def hold_series(
@@ -69,16 +71,17 @@ def hold_series(
     rows: list[tuple[float, float, float, float, float]] = []
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
-    edges = _edges(hold, baseline)
+    generator, edges = GeneratorSeconds(), _edges(hold, baseline)
     for part in run.blocks((metric or "", "http_req_failed")):
         for snapshot in part.whole_seconds(with_buckets=False):
             if hold is not None and _within(hold, snapshot.second) and not _within(baseline, snapshot.second):
                 rows.append(_row(snapshot, metric))
+                generator.add(snapshot, with_times=False)
         for merged in part.merged(edges, ("scenario", "name")):
             if (block := _block_of(merged.from_s, hold, baseline)) is not None:
                 _add(merged.series, block, metric, operations, objectives, wanted)
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
-    memory, whole, free, stolen = _resources(run.resources(), hold)
+    memory, whole, free, stolen = _resources(run.resources(), hold, generator)
     return HoldSeries(
         columns[0],
         columns[1],
@@ -92,6 +95,7 @@ def hold_series(
         free,
         metric,
         np.array([stolen.get(int(second), math.nan) for second in columns[0]]),
+        generator,
     )
 
 
@@ -155,9 +159,10 @@ def _add(
 
 
 def _resources(
-    rows: Iterable[Mapping[str, Any]], hold: Mapping[str, Any] | None
+    rows: Iterable[Mapping[str, Any]], hold: Mapping[str, Any] | None, generator: GeneratorSeconds
 ) -> tuple[dict[str, tuple[Array, Array]], float | None, float | None, dict[int, float]]:
-    """Memory of processes; memory of the host and what of it is free; what was stolen, by second."""
+    """Memory of processes; memory of the host and what of it is free; what was stolen, by second. Rows of the
+    generator's machine go to `generator`."""
     stolen: dict[int, float] = {}
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     whole = free = None
@@ -165,6 +170,7 @@ def _resources(
         values, source = row.get("values") or {}, str(row.get("source"))
         if not _within(hold, float(row.get("second", -1))):
             continue
+        generator.add_row(row)
         if source.startswith("process:") and "rss_bytes" in values:
             found[source.partition(":")[2]].append((float(row["second"]), float(values["rss_bytes"])))
         if source == "host" and "memory_available_bytes" in values:

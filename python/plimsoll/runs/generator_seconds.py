@@ -35,13 +35,15 @@ class GeneratorSeconds:
     _script_sum_ms: float = 0.0
     _pending: list[Any] = field(default_factory=list)
 
-    def add(self, snapshot: Snapshot) -> None:
-        """Add one second of load."""
+    def add(self, snapshot: Snapshot, *, with_times: bool = True) -> None:
+        """Add one second of load; its response times unless they are added apart."""
         self.seconds += 1
         self.vus_max = max(self.vus_max, snapshot.vus_max)
         self._note(snapshot.generator)
         timed = float(snapshot.generator.get("script_timed") or 0)
         self._script_sum_ms += timed * float(snapshot.generator.get("script_mean_ms") or 0)
+        if not with_times:
+            return
         if self._metric is None:
             present = {series.metric for series in snapshot.series if series.count}
             self._metric = next((name for name in RESPONSE_METRICS if name in present), None)
