@@ -19,6 +19,7 @@ from plimsoll.findings.grow import grow_findings
 from plimsoll.findings.hold import hold_findings
 from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
 from plimsoll.findings.of_trials import finding_of_trials
+from plimsoll.findings.remedy import remedy_finding
 from plimsoll.findings.run import run_finding_of
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
@@ -32,7 +33,8 @@ class Facts:
     """What the findings of a run need beside it; each experiment reads those that are its own.
 
     `objectives`: mappings as in a study; `objectives_level`: the level at which they decide, where it is not the
-    expected users; the others as in the functions that make the findings.
+    expected users; `remedy`: what was applied before this run, as `applied` makes it; the others as in the functions
+    that make the findings.
     """
 
     objectives: tuple[Mapping[str, Any], ...] = ()
@@ -47,6 +49,7 @@ class Facts:
     same_host: bool | None = None
     kept_apart: str | None = None
     variant: str | None = None
+    remedy: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -141,6 +144,8 @@ def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
     )
     if facts.variant is not None:
         findings = [finding | {"variant": facts.variant} for finding in findings]
+    if facts.remedy is not None:
+        findings.append(remedy_finding(facts.remedy["before"], findings[0], facts.remedy["command"], str(run.path)))
     return findings
 
 

@@ -15,6 +15,15 @@ QUESTION = "What did the remedy change?"
 SCHEMA = 1
 
 
+# What `remedy_finding` reads of the capacity finding before it.
+_OF_BEFORE = ("capacity", "limited_by", "valid", "run")
+
+
+def applied(command: str, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run with a remedy keeps of it: the command, and of the capacity finding before it what is compared."""
+    return {"command": command, "before": {key: before.get(key) for key in _OF_BEFORE}}
+
+
 def remedy_finding(
     before: Mapping[str, Any], after: Mapping[str, Any], command: str, run_path: str | None
 ) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.of_run import Facts
-from plimsoll.findings.remedy import remedy_finding
+from plimsoll.findings.remedy import applied
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, plan_of, source_of
 from plimsoll.probes.local_targets import is_local
@@ -94,6 +94,7 @@ def _measure(
             same_host=is_local(around.control.target.url),
             kept_apart=around.kept_apart,
             variant=choices.variant,
+            remedy=applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None,
         )
         record(writer, facts)
         result = run_capacity(
@@ -107,7 +108,4 @@ def _measure(
             around.on_step,
         )
     notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
-    findings = judge(writer, facts, notes)
-    if before is not None and choices.remedy is not None:
-        findings.append(remedy_finding(before.findings[0], findings[0], choices.remedy, str(writer.path)))
-    return finish(writer, findings, result.status)
+    return finish(writer, judge(writer, facts, notes), result.status)

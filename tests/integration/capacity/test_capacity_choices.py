@@ -18,6 +18,7 @@ from plimsoll.errors import InputError, TargetError
 from plimsoll.experiments.result import Progress
 from plimsoll.probes.finding_processes import pids_listening_on
 from plimsoll.runs.reader import RunReader
+from plimsoll.verbs.own_runs import Again, judge_again
 
 Server = Callable[..., str]
 
@@ -224,6 +225,8 @@ def test_a_remedy_is_run_between_two_searches_and_the_finding_says_what_it_chang
     assert told["question"] == "What did the remedy change?" and f"touch {tmp_path}/remedied" in told["notes"][0]
     assert told["before"]["good"] == told["after"]["good"] == 1 and told["verdict"] in ("not shown", "cannot tell")
     assert "What did the remedy change?" in after.report.read_text()
+    again, _ = judge_again(after.run_directory, Again())
+    assert [one["answer"] for one in again if one["question"] == told["question"]] == [told["answer"]]
     assert not any(
         "s3cr3tword" in path.read_text(errors="replace") for path in after.run_directory.rglob("*") if path.is_file()
     )
