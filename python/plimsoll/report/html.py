@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.errors import RunDirectoryError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import jinja2
 
     from plimsoll.report.run_evidence import RunEvidence
@@ -25,15 +24,13 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     The file is written aside and then renamed, so a reader never sees half of it. RunDirectoryError if the run cannot
     be read or the file cannot be written.
     """
-    from plimsoll.report import charts
+    from plimsoll.report.drawing import Drawing
     from plimsoll.report.run_evidence import read_run
-    from plimsoll.runs import RunReader
 
     run_dir = Path(run_dir)
     out = Path(out) if out is not None else run_dir / "report.html"
-    RunReader(run_dir)  # refused before a thread is started
-    with charts.drawing() as thread:
-        text = render(read_run(run_dir), thread)
+    with Drawing() as drawing:
+        text = render(read_run(run_dir), drawing.svg)
     try:
         replace_file(out, text)
     except OSError as error:
@@ -44,23 +41,20 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     return out
 
 
-def render(run: RunEvidence, thread: Executor | None = None) -> str:
-    """The page of a run as text; its charts are drawn by that thread of `charts.drawing`, or by one of their own."""
+def render(run: RunEvidence, draw: Callable[[dict[str, Any]], str] | None = None) -> str:
+    """The page of a run as text; `draw` makes the SVG of a chart, `charts.static_svg` unless given."""
     from plimsoll.report import charts, page
 
-    if thread is None:
-        with charts.drawing() as own:
-            return render(run, own)
+    draw = draw or charts.static_svg
     with charts.unchecked():
         content = page.build(run)
-    drawn = {chart.key: thread.submit(charts.static_svg, chart.specification) for chart in content.charts}
     return (
         environment()
         .get_template("report.html.j2")
         .render(
             page=content,
             specifications={chart.key: chart.specification for chart in content.charts},
-            drawings={key: drawing.result() for key, drawing in drawn.items()},
+            drawings={chart.key: draw(chart.specification) for chart in content.charts},
             configuration=charts.page_configuration(),
             library=charts.browser_library() if content.charts else "",
             style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),

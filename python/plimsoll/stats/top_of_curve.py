@@ -29,12 +29,15 @@ class Top:
 
 
 def top_of(levels: Sequence[float], values: Sequence[float], sds: Sequence[float]) -> Top:
-    """The top of `values` (with standard deviations `sds`) at distinct `levels` (> 0), all of shape (n,), n ≥ 1.
+    """The top of `values` (with standard deviations `sds` > 0) at distinct `levels` (> 0), all of shape (n,), n ≥ 1.
 
-    Neighbours farther off than a factor of NEAR are not used. Raises ValueError without a point.
+    Neighbours farther off than a factor of NEAR are not used. Raises ValueError without a point, or with one whose
+    standard deviation is not above 0.
     """
     if not levels:
         raise ValueError("no point is given")
+    if not all(sd > 0 for sd in sds):
+        raise ValueError("a point has no standard deviation above 0")
     points = sorted(zip(levels, values, sds, strict=True))
     place = max(range(len(points)), key=lambda one: points[one][1])
     level, value, sd = points[place]
@@ -48,8 +51,6 @@ def top_of(levels: Sequence[float], values: Sequence[float], sds: Sequence[float
     left, right = math.log(level / below[0]), math.log(above[0] / level)
     rise, fall = (value - below[1]) / left, (above[1] - value) / right
     bend = (fall - rise) / (left + right)
-    if bend >= 0:  # all three are equal
-        return Top(level, mean, mean_sd)
     slope = (rise * right + fall * left) / (left + right)
     at = min(max(-slope / (2 * bend), -left), right)
     weights = (
