@@ -1,20 +1,45 @@
 """Pure statistics: arrays in, dataclasses out; no clock, no files, nothing of the rest of Plimsoll.
 
-saturation.py   does unfinished work grow within a step faster than chance allows
-plateau.py      capacity as the throughput of steps in which the target was always busy
-knee.py         where more load costs more response time than it brings throughput
-covariate.py    does an operation cost more as the data grows
-flattening.py   where more load stops bringing more throughput, from one number a level
-demand.py       service demand of a resource, and the throughput at its budget
-cell_ratios.py  which way the cells of two tables of single runs point
-littles_law.py  do users, throughput and response time agree
-trend.py        slope of a series with an interval
-log_ratio.py    how much slower is B than A, from one value a trial
-multiple_comparisons.py    which of many comparisons chance does not explain
-pairs_needed.py power of a paired comparison, and the pairs that settle it
-outliers.py     values far from the rest
-shares.py       shares of layers that add up to the whole
-power_law.py    y = a xᵇ, where the data have that form
-wilson.py       interval of a share
-quantile.py     when a quantile has enough samples, and its interval by ranks
+Each formula, its source, what it assumes and what breaks it: docs/measurement.md, "Every formula".
+
+Capacity
+saturation.py      does unfinished work grow within a step faster than chance allows
+plateau.py         capacity as the throughput of steps in which the target was always busy
+host_speed.py      how the speed of a drifting host enters what a target finishes
+knee.py            where more load costs more response time than it brings throughput
+top_of_curve.py    the most that throughput against level reaches, from noisy points
+covariate.py       does an operation cost more as the data grows
+
+Models of throughput and use
+scalability.py     the universal scalability law, and how far its peak is known
+asymptotes.py      bounds of throughput from the largest demand and one user's round
+flattening.py      where more load stops bringing more throughput, from one number a level
+littles_law.py     do users, throughput and response time agree
+demand.py          service demand of a resource, and the throughput at its budget
+demand_curve.py    the same where demand changes with load, and what another throughput uses
+space.py           memory or disk, as load, time or the number of items grows
+
+Long runs
+quantile.py        how many samples a quantile needs to be judged
+block_quantile.py  interval of a quantile where the values depend on each other
+wilson.py          interval of a share
+drift.py           slope of a series whose neighbours depend on each other
+trend.py           slope of a series of independent values with an interval
+periodic.py        pulses that come back, in noise that remembers
+regular_stalls.py  do a few stark stalls come back at even gaps
+bursts.py          do failures gather in time
+growth_family.py   which family of curves a cost follows as the data grows
+cliff.py           a volume of data from which on a cost is higher at once
+load_forecast.py   how long loading the rest will take
+keeping_up.py      does a consumer keep up with what comes in
+poll_rate.py       a consumer's rate while it works, from its polls
+
+Comparing
+log_ratio.py             how much slower is B than A, from one value a trial
+multiple_comparisons.py  which of many comparisons chance does not explain
+pairs_needed.py          power of a paired comparison, and the pairs that settle it
+outliers.py              values far from the rest
+cell_ratios.py           which way the cells of two tables of single runs point
+shares.py                shares of layers that add up to the whole
+power_law.py             y = a xᵇ, where the data have that form
 """

@@ -1,12 +1,12 @@
 """Interval of a quantile when the values depend on each other: blocks of time, and as many independent values as they
 show.
 
-Requests of one run are no independent sample (METHODS, finding 3). The run is cut into k blocks; in each, the share
-of values above the quantile Q̂ of all is counted. How these shares scatter gives the variance of the share above Q̂ (a
-ratio estimator over blocks, Cochran 1977 ch. 6), with the covariance of neighbouring blocks where it is positive,
-and so the number of independent values that would scatter as much. Wilson's interval of the share 1 − q for that
-number, with Student's t of k − 1 degrees in place of z, is turned into values by the sample's own quantiles (Woodruff
-1952): it is as skewed as the tail is.
+Requests of one run are no independent sample. The run is cut into k blocks; in each, the share of values above the
+quantile Q̂ of all is counted. How these shares scatter gives the variance of the share above Q̂ (a ratio estimator over
+blocks, Cochran 1977 ch. 6), with the covariance of neighbouring blocks where it is positive, and so the number of
+independent values that would scatter as much. Wilson's interval of the share 1 − q for that number, with Student's t of
+k − 1 degrees in place of z, is turned into values by the sample's own quantiles (Woodruff 1952): it is as skewed as the
+tail is.
 
 Twenty blocks tell a variance badly, and to answer only where it looks small would choose the runs that look better
 than they are. So whether there are enough data is asked of a lower quantile, 1 − 10 (1 − q) and at least the median,

@@ -1,8 +1,12 @@
 """Do errors come in bursts? Stretches of seconds with more failures than a steady share explains.
 
-Each window of 10 s is compared with the share of the whole run (binomial tail, Poisson for small shares); it belongs
-to a burst if so many failures have a probability below 1 % ÷ the number of windows (Bonferroni), and neighbouring
-windows are one burst.
+Each window of 10 s is compared with the share of the calm half of the run, the windows whose share of failures is at
+most the median's (binomial tail). It belongs to a burst if it has at least three failures and so many have a
+probability below 1 % ÷ the number of windows (Bonferroni), and neighbouring windows are one burst. The calm half is our
+own construction.
+
+What breaks it: the calm half is chosen for having few failures, so its share is below the true one, and failures that
+are evenly spread show a burst more often than in one run of a hundred (docs/measurement.md, "Every formula").
 """
 
 from __future__ import annotations

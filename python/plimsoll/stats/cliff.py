@@ -2,9 +2,10 @@
 
 A step is sought in the logarithm of the cost, beside a smooth curve in the logarithm of the volume (a parabola), at
 every place with at least five points on either side. Its t value, divided by √((1 + φ) / (1 − φ)) for residuals that
-remember, must exceed 4.5: of 200 places one exceeds 3.9 by chance in one of a hundred runs (Bonferroni, two-sided).
+remember, must exceed 4.5: of 200 places one exceeds 3.9 by chance in one of a hundred runs (Bonferroni, one-sided).
 Only steps upwards by 15 % and more are called cliffs. What breaks it: a cost that climbs over a third of the range is
-no step.
+no step, and only the place that fits best is looked at, so that a greater step downwards hides one upwards. Our own
+construction.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Does an operation cost more as the data grows? Linear regression of what a resource did on load and data volume.
 
-By the utilisation law U = U\u2080 + X D (Lazowska et al. 1984, ch. 3), and D may depend on the volume V:
+By the utilisation law U = U₀ + X D (Lazowska et al. 1984, ch. 3), and D may depend on the volume V:
 
     cores = a + b X + c X v + d X²        v = V / V at the start − 1
 

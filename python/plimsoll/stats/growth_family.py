@@ -4,8 +4,8 @@
     n log n   a + b n ln n   power        a n^b             with a, b ≥ 0
 
 Costs scatter in proportion to themselves, so each family is fitted to the least sum of squared *relative* residuals
-(weights 1 / fit², three rounds) and compared by AICc (Hurvich and Tsai 1989) with a variance that all share. Two
-guards:
+(weights 1 / fit², three rounds; constant and power in the logarithm) and compared by AICc (Hurvich and Tsai 1989), each
+with the variance around its own curve, into which two points of 5 % scatter are mixed. Two guards:
 
 * Curves that say the same count as one family, and their Akaike weights together: all flat ones are constant; over a
   few decades a power below 0.25 is the logarithm's curve, a power within 0.05 of 1 the straight line, and a power

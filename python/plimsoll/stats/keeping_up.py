@@ -8,8 +8,9 @@ c_s²)), with the variances per arrival and per completion of the series themsel
     growth z = (backlog at the end − at the start) / scale
 
 falls behind: growth z ≥ 0.8, and the backlog was never near its least in the last third
-keeps up:     growth z < 0.8, and the smallest overload that this time can show is at most 5 %, or the backlog emptied
-again else undecided
+keeps up:     growth z < 0.8, and the smallest overload that this time can show is at most 5 %, or the backlog was near
+              its least again in the last third
+undecided:    else, and always below 100 items or 10 s
 
 0.8 gives 95 % power at an overload of (0.8 + 1.645) √((c_a² + c_s²) / n), the *smallest detectable*: 1.0 % of
 200 items/s (Poisson, exponential) in 10 minutes. A consumer at ρ = 0.95 is then called behind in less than 1 % of

@@ -4,7 +4,7 @@
 
 The interval is that of curves drawn from all families by their weight and from their parameters' scatter, times the
 scatter of the pace itself over the items left. It says what follows *if the curve goes on*: a cliff ahead is in no
-data. Before a twentieth of the items there is no forecast.
+data. Before a twentieth of the items there is no forecast. Our own construction.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How much slower is B than A? The ratio of a time, from one value a trial, with its interval.
 
-Requests of one run are not independent (METHODS, finding 3), so a run counts once: with its mean or its quantile. Times
-scatter by a factor, so their logarithms are compared:
+Requests of one run are not independent, so a run counts once: with its mean or its quantile. Times scatter by a
+factor, so their logarithms are compared:
 
     paired      x_i = ln(b_i / a_i);  x̄ ± t(1 − α/2, n − 1) s/√n               two trials next to each other are a pair
     two sets    x̄_B − x̄_A ± t(1 − α/2, ν) √(s_A²/n_A + s_B²/n_B)                Welch (1947), ν by Satterthwaite (1946)

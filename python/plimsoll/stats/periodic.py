@@ -15,7 +15,7 @@ score is compared with a border that noise without a job exceeds in less than 1 
 long tails: `BORDER`). At least 3 cycles, of which two thirds each rise by themselves. The period is then refined as the
 slope of the pulses' times, near where the best fold has them, over their numbers, and told with the interval of that
 regression. A few stark stalls, which the limits above keep from counting, have a test of their own
-(regular_stalls.py). Runs of more than twenty minutes are looked at in steps of more than a second, 1,200 in all. What
+(regular_stalls.py). Runs of more than twenty minutes are looked at in steps of more than a second, at most 1,200. What
 breaks it: a period that wanders by more than a pulse's width over the run.
 """
 

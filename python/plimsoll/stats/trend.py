@@ -1,4 +1,8 @@
-"""Slope of an evenly spaced series: Theil–Sen with Sen's (1968) interval from Kendall's variance."""
+"""Slope of an evenly spaced series: Theil–Sen with Sen's (1968) interval from Kendall's variance.
+
+Kendall's variance is for independent values without ties. So few pairwise slopes have no interval of high confidence:
+below six values one of 99 % is narrower than it says.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plimsoll.stats.plateau import Plateau, capacity_interval, plateau, pool
-from plimsoll.stats.quantile import rank_bounds, samples_needed
+from plimsoll.stats.quantile import samples_needed
 from plimsoll.stats.trend import theil_sen
 from plimsoll.stats.wilson import wilson_interval
 
@@ -28,12 +28,6 @@ def test_wilson_without_trials_knows_nothing_and_refuses_the_impossible():
 @pytest.mark.parametrize(("quantile", "needed"), [(0.5, 40), (0.9, 200), (0.95, 400), (0.99, 2000), (0.999, 20_000)])
 def test_a_quantile_needs_twenty_samples_beyond_it(quantile: float, needed: int):
     assert samples_needed(quantile) == needed
-
-
-def test_rank_bounds_close_in_on_the_quantile():
-    low, high = rank_bounds(10_000, 0.9)
-    assert low == pytest.approx(0.9 - 1.96 * 0.003, abs=1e-4) and high == pytest.approx(0.9 + 1.96 * 0.003, abs=1e-4)
-    assert rank_bounds(0, 0.9) == (0.0, 1.0)
 
 
 def test_a_plateau_is_completions_per_second_in_units_of_level():
