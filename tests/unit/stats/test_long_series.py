@@ -191,3 +191,20 @@ def test_a_burst_is_where_failures_gather() -> None:
     spread = (np.arange(300) % 10 == 0).astype(float)
     assert bursts(np.arange(300), spread, np.full(300, 100)) == []
     assert bursts([], [], []) == []
+
+
+@pytest.mark.parametrize(("seconds", "share"), [(60, 0.001), (600, 0.001), (600, 0.1), (3_600, 0.0003)])
+def test_evenly_spread_failures_are_seldom_a_burst(seconds: int, share: float) -> None:
+    draw, alarms = np.random.default_rng(7), 0
+    for _ in range(200):
+        requests = draw.poisson(100, seconds)
+        alarms += bool(bursts(np.arange(seconds), draw.binomial(requests, share), requests))
+    assert alarms <= 6  # 1 % of 200 are 2; more than 6 come once in 200 times
+
+
+def test_a_small_burst_is_seen_beside_a_great_one() -> None:
+    draw, share = np.random.default_rng(7), np.full(600, 0.001)
+    share[100:220], share[400:403] = 0.5, 0.1
+    requests = draw.poisson(100, 600)
+    found = bursts(np.arange(600), draw.binomial(requests, share), requests)
+    assert [round(one.start_s, -1) for one in found] == [100, 400]
