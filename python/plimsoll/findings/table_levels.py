@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.table_objectives import judge_table_objectives
@@ -27,9 +27,10 @@ def levels_finding(
     interval: Sequence[float] | None = None,
     run_path: str | None = None,
     notes: Sequence[str] = (),
+    model: Literal["open", "closed"] = "closed",
 ) -> dict[str, Any]:
     """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
-    second (95 %, within this run), where seconds tell."""
+    second (95 %, within this run), where seconds tell; `model`: whether users wait for their answers (closed)."""
     rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
     found = flattening_of(table)
     unit = table.level_unit
@@ -44,14 +45,14 @@ def levels_finding(
         "status": "finished",
         "valid": True,
         "level_unit": unit,
-        "capacity": _capacity(found, rows, unit, interval),
+        "capacity": _capacity(found, rows, unit, interval, model),
         "objectives": judged,
         "headroom": _headroom(good, expected),
         "notes": [
             *notes,
             *([ONE_TABLE_RUN] if rows and interval is None else []),
             *_left_out(table, unit),
-            *_doubts(rows, unit),
+            *(_doubts(rows, unit) if model == "closed" else []),
             *_slower_words(table, found),
         ],
         "next": _next(found, judged, unit),
@@ -83,7 +84,7 @@ def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> str:
 
 
 def _capacity(
-    found: Flattening | Untold, rows: Sequence[Row], unit: str, interval: Sequence[float] | None
+    found: Flattening | Untold, rows: Sequence[Row], unit: str, interval: Sequence[float] | None, model: str
 ) -> dict[str, Any] | None:
     if isinstance(found, Untold):
         return None
@@ -92,7 +93,7 @@ def _capacity(
         "users": found.last_rising if unit == "users" else None,
         "level": found.last_rising,
         "unit": unit,
-        "model": "closed",
+        "model": model,
         "requests_per_s": at_good.throughput_per_s,
         "good": found.last_rising,
         "bad": found.first_flat,

@@ -176,6 +176,11 @@ def _facts(source: SourceFile, found: Format, choices: AnalysisChoices, unit: st
     return RunFacts("analyze", options=options, level_unit=unit, t0_unix=t0)  # type: ignore[arg-type]
 
 
+def _model(found: Format, choices: AnalysisChoices) -> Literal["open", "closed"]:
+    """Whether users wait for their answers: as asked, else as the format does; closed where nobody knows."""
+    return choices.model or ("open" if found.loop == "open" else "closed")
+
+
 def _analyse_samples(
     source: SourceFile, found: Format, choices: AnalysisChoices, spill: Spill, windows: Sequence[Window]
 ) -> Analysed:
@@ -191,10 +196,10 @@ def _analyse_samples(
             notes += _add_resources(writer, aligned(_points(choices), t0, seconds, choices.offset_s), choices.offset_s)
         run, path = RunReader(writer.path), str(writer.path)
         whole, span_s = whole_of(run), max(spill.last_s - spill.first_s, 0.0) + (found.shape == "seconds")
-        is_open = (choices.model or found.loop) == "open"
+        is_open = _model(found, choices) == "open"
         findings = [overview_finding(found.title, whole, span_s, _cannot(found, choices), notes, path)]
         findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
-        findings += _level_findings(run, whole, unit, choices, path, windows)
+        findings += _level_findings(run, whole, unit, choices, path, windows, _model(found, choices))
         return _end(writer, findings, source, choices)
 
 
@@ -227,7 +232,13 @@ def _add_resources(writer: RunWriter, found: Aligned, offset_s: float) -> list[s
 
 
 def _level_findings(
-    run: RunReader, whole: Stretch, unit: str, choices: AnalysisChoices, path: str, windows: Sequence[Window]
+    run: RunReader,
+    whole: Stretch,
+    unit: str,
+    choices: AnalysisChoices,
+    path: str,
+    windows: Sequence[Window],
+    model: Literal["open", "closed"],
 ) -> list[dict[str, Any]]:
     stretches, notes = stretches_of(run), []
     if not stretches and (stretches := ramp_of(run)):
@@ -243,7 +254,7 @@ def _level_findings(
     interval = most_interval(stretches, top.level or 0.0) if top else None
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps_of(stretches, verdicts), interval=interval,
-        run_path=path, notes=notes,
+        run_path=path, notes=notes, model=model,
     )  # fmt: skip
     return [finding, *demand_findings(table, choices.budgets, path)]
 
@@ -273,7 +284,9 @@ def _analyse_table(
         notes = [*source.notes, *table.notes]
         findings = [
             source_finding(words, found.cannot, notes, path),
-            levels_finding(table, choices.objectives, expected=choices.expected, run_path=path),
+            levels_finding(
+                table, choices.objectives, expected=choices.expected, run_path=path, model=_model(found, choices)
+            ),
             *demand_findings(table, choices.budgets, path),
             *({**one, "run": path} for one in more),
         ]

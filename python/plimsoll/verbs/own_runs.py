@@ -141,4 +141,8 @@ def _as_samples(run: RunReader, again: Again) -> list[dict[str, Any]]:
     shape = flattening_of(table)
     verdicts = {row.level or 0.0: verdict_of(row.level, shape) for row in table.totals() if row.level is not None}
     steps = steps_of(stretches, verdicts)
-    return [*found, levels_finding(table, again.objectives, expected=again.expected, steps=steps, run_path=path)]
+    levels = levels_finding(
+        table, again.objectives, expected=again.expected, steps=steps, run_path=path,
+        model="open" if is_open else "closed",
+    )  # fmt: skip
+    return [*found, levels]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -112,3 +113,29 @@ def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
     [answer] = analyze(files, AnalysisChoices(tmp_path / "runs", together=True, report=False))
     capacity = answer.findings[1]["capacity"]
     assert (capacity["good"], capacity["bad"], capacity["unit"]) == (2, 4, "connections")
+
+
+@pytest.mark.parametrize("model", ["open", "closed", None])
+def test_a_tables_capacity_has_the_model_that_was_asked_for(tmp_path: Path, model: Literal["open", "closed"]) -> None:
+    (tmp_path / "t.csv").write_text("users,throughput (req/s),mean (ms)\n10,100,20\n20,190,900\n40,200,900\n")
+    choices = AnalysisChoices(tmp_path / "runs", model=model, report=False)
+    [answer] = analyze([tmp_path / "t.csv"], choices)
+    levels = answer.findings[1]
+    assert levels["capacity"]["model"] == (model or "closed")
+    assert any("Little's law" in note for note in levels["notes"]) == (model != "open")
+
+
+def test_samples_have_the_model_that_was_asked_for(tmp_path: Path) -> None:
+    choices = AnalysisChoices(tmp_path / "runs", model="open", report=False)
+    [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
+    assert answer.findings[-1]["capacity"]["model"] == "open"
+
+
+def test_the_capacity_of_wrk2_is_that_of_an_open_load(tmp_path: Path) -> None:
+    text = "Running 3s test @ http://x/\n  1 threads and {0} connections\n  Thread calibration: mean lat.: 9 usec\n"
+    text += "    Latency 900.00ms 1.00ms 990.00ms 70%\n  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
+    (tmp_path / "w").write_text("".join(text.format(*one) for one in ((1, 200), (2, 390), (4, 400))))
+    [answer] = analyze([tmp_path / "w"], AnalysisChoices(tmp_path / "runs"))
+    source, levels = answer.findings
+    assert levels["capacity"]["model"] == "open" and not any("contradict" in note for note in levels["notes"])
+    assert answer.report is not None and "wait for each answer" not in " ".join(source["notes"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,48 @@ def test_a_result_of_vegeta_with_a_number_of_400_digits_names_its_line(tmp_path:
     line = '{"attack":"a","code":200,"timestamp":"2026-11-22T05:43:10Z","latency":LATENCY,"url":"/"}\n'
     (tmp_path / "v.json").write_text(line.replace("LATENCY", "5") + line.replace("LATENCY", "1" * 400) + line)
     assert "v.json:2" in message(tmp_path / "v.json", imported)
+
+
+@pytest.mark.parametrize("size", ['"x"', '"12"', "true", "[1]"])
+def test_bytes_of_vegeta_that_are_no_number_name_their_line(tmp_path: Path, size: str) -> None:
+    line = '{"attack":"a","code":200,"timestamp":"2026-11-22T05:43:10Z","latency":5,"bytes_in":SIZE,"url":"/"}\n'
+    (tmp_path / "v.json").write_text("".join(line.replace("SIZE", one) for one in ("7", "null", size, "7")))
+    text = message(tmp_path / "v.json", imported)
+    assert "v.json:3: bytes_in" in text and "is no number of bytes" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"status_codes": {"200": float("inf")}}, "status_codes.200: inf is no number"),
+        ({"status_codes": {"200": "x"}}, "status_codes.200: 'x' is no number"),
+        ({"status_codes": {"200": None}}, "status_codes.200: it is missing"),
+        ({"status_codes": {"200": 9999}}, "9,999 answers of 2,400 requests"),
+        ({"success": 1.5}, "success: 1.5 is no number"),
+        ({"success": -0.5, "status_codes": None}, "success: -0.5 is no number"),
+        ({"success": float("nan"), "status_codes": None}, "success: nan is no number"),
+        ({"requests": float("inf")}, "requests: inf is no number"),
+    ],
+)
+def test_a_report_of_vegeta_with_an_impossible_number_names_it(tmp_path: Path, change: dict, what: str) -> None:
+    data = json.loads((DATA / "vegeta-report.json").read_text()) | change
+    (tmp_path / "v.json").write_text(json.dumps(data))
+    assert what in message(tmp_path / "v.json")
+
+
+def test_a_report_of_vegeta_without_codes_has_errors_only_where_it_says_how_many_succeeded(tmp_path: Path) -> None:
+    data = json.loads((DATA / "vegeta-report.json").read_text())
+    del data["status_codes"]
+    for success, errors in ((0.75, 0.25), (None, None)):
+        (tmp_path / "v.json").write_text(json.dumps(data | {"success": success}))
+        [row] = table_of(tmp_path / "v.json")[1].rows
+        assert row.errors == errors
+
+
+def test_a_summary_that_is_nested_too_deeply_is_not_called_cut(tmp_path: Path) -> None:
+    (tmp_path / "k.json").write_text('{"metrics": {"http_reqs": ' + "[" * 100_000)
+    text = message(tmp_path / "k.json")
+    assert "nested too deeply" in text and "cut" not in text and "that the tool itself wrote" in text
 
 
 def test_a_packed_file_that_was_cut_is_used_as_far_as_it_unpacks(tmp_path: Path) -> None:

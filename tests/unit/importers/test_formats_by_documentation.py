@@ -6,7 +6,9 @@ import struct
 from pathlib import Path
 
 import pytest
-from importing import imported, table_of
+from importing import DATA, imported, table_of
+
+from plimsoll.errors import InputError
 
 T0 = 1_790_000_000_000
 HEADER = (
@@ -203,6 +205,27 @@ def test_wrk2_times_are_the_corrected_ones_and_its_refused_requests_count(tmp_pa
     assert row.times_ms["p50"] == (6.67, 6.67) and "p100" not in row.times_ms
     assert (row.samples, row.failed) == (60_021, 21)
     assert "wrk2" in table.notes[0] and "not used" in table.notes[1]
+
+
+def test_wrk2_sends_at_a_rate_and_hides_no_queueing(tmp_path: Path) -> None:
+    (tmp_path / "w").write_text(WRK2)
+    found, _, _ = table_of(tmp_path / "w")
+    assert (found.name, found.loop) == ("wrk2", "open")
+    cannot = " ".join(found.cannot)
+    assert "hides" not in cannot and "wait for each answer" not in cannot and "guess" not in cannot
+    assert "does not print the rate" in cannot
+    wrk, _, _ = table_of(DATA / "wrk.txt")
+    assert (wrk.name, wrk.loop) == ("wrk", "closed") and "wait for each answer" in " ".join(wrk.cannot)
+
+
+def test_wrk2_is_not_read_as_wrk_and_runs_that_may_be_of_both_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "w").write_text(WRK2)
+    with pytest.raises(InputError, match="--format wrk2"):
+        table_of(tmp_path / "w", "wrk")
+    (tmp_path / "w").write_text(WRK2 + (DATA / "wrk.txt").read_text())
+    found, table, _ = table_of(tmp_path / "w")
+    assert found.name == "wrk2" and len(table.rows) == 5
+    assert any("4 of 5 runs have no line that wrk does not print too" in note for note in table.notes)
 
 
 def test_wrk_that_was_cut_is_left_out_and_said(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
     lines.py           a text file line by line, packed or not, with a cut last line told
     spill.py           samples → seconds, in memory that does not grow with their number
     units.py           cells such as "350 ms", "78.64%", "130.5 MB"
+    order_of_times.py  statistics that can be of the same times
     clock.py           points in time as tools write them
 
 Results with single samples or seconds become the seconds of a run directory (`spill.py`); summaries and published

@@ -36,6 +36,7 @@ FORMATS: tuple[Format, ...] = (
     locust_history.FORMAT,
     locust_stats.FORMAT,
     vegeta.CSV,
+    wrk.WRK2_FORMAT,
     wrk.FORMAT,
     level_table.FORMAT,
 )
@@ -66,7 +67,7 @@ def _unknown(file: SourceFile, head: str) -> InputError:
             return InputError(f"this is {what}", step, file=file.path)
     first = head.split("\n", 1)[0][:60]
     step = (
-        "Known are JMeter, k6, Locust, Gatling, vegeta, oha, wrk and tables whose headings name a level or a "
+        "Known are JMeter, k6, Locust, Gatling, vegeta, oha, wrk, wrk2 and tables whose headings name a level or a "
         f"throughput (docs/analyze.md). Force one with --format ({format_names()})."
     )
     return InputError(f"no known tool writes this; it begins with {first!r}", step, file=file.path)

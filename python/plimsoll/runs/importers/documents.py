@@ -7,30 +7,35 @@ from typing import Any
 
 from plimsoll.runs import quick_json
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import BadRecord
+from plimsoll.runs.step_table import Bounds
 
 
 def document(file: SourceFile) -> dict[str, Any]:
-    """The JSON object that the file is. InputError if it is cut or none."""
+    """The JSON object that the file is. InputError if it is cut, nested too deeply or none."""
     try:
         data = quick_json.loads(file.whole_text())
     except ValueError as error:
         line = getattr(error, "lineno", None)
         step = "It may be cut: export it again."
+        if isinstance(error, quick_json.NestedTooDeeply):
+            step = "No tool nests its summary so: give the file that the tool itself wrote."
         raise file.error(BadRecord(f"this is no whole JSON ({error})", None, step), line) from error
     if not isinstance(data, dict):
         raise file.error(BadRecord("this is no JSON object"))
     return data
 
 
-def number(file: SourceFile, data: Any, *path: str, least: float = 0.0) -> float | None:
-    """The number at that path, None where there is none. InputError for NaN, text or a number below `least`."""
+def number(file: SourceFile, data: Any, *path: str, most: float = 1e15) -> float | None:
+    """The number at that path, None where there is none. InputError for NaN, text, or a number below 0 or above
+    `most`."""
     for key in path:
         data = data.get(key) if isinstance(data, Mapping) else None
     if data is None:
         return None
     is_number = isinstance(data, int | float) and not isinstance(data, bool)
-    if not is_number or not least <= data <= 1e15:
+    if not is_number or not 0 <= data <= most:
         raise file.error(BadRecord(f"{data!r} is no number that can be", ".".join(path), "Export it again."))
     return float(data)
 
@@ -43,6 +48,12 @@ def needed(file: SourceFile, data: Any, *path: str) -> float:
     return found
 
 
-def exact(**times_ms: float | None) -> dict[str, tuple[float, float]]:
-    """Statistics that a source states exactly, as a row of a step table holds them."""
-    return {name: (value, value) for name, value in times_ms.items() if value is not None}
+def exact(file: SourceFile, data: Any, keys: Mapping[str, tuple[str, ...]], unit_ms: float = 1.0) -> dict[str, Bounds]:
+    """Statistics that a source states exactly at these paths, in units of `unit_ms`, as a row of a step table holds
+    them. InputError for what is no number, and for statistics that cannot be of the same times."""
+    found = {name: value for name, path in keys.items() if (value := number(file, data, *path)) is not None}
+    try:
+        check_order({name: Stated(".".join(keys[name]), f"{found[name]:g}", found[name] * unit_ms) for name in found})
+    except BadRecord as problem:
+        raise file.error(problem) from problem
+    return {name: (value * unit_ms, value * unit_ms) for name, value in found.items()}

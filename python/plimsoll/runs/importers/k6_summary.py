@@ -39,7 +39,7 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     row = Row(
         level=high if steady else None,
         throughput_per_s=rate,
-        times_ms=exact(**_times(file, data.get("http_req_duration") or {})),
+        times_ms=exact(file, data, _keys(data.get("http_req_duration") or {})),
         samples=None if count is None else int(count),
         failed=None if failed is None else int(failed),
         duration_s=duration_s,
@@ -51,14 +51,15 @@ def _values(metric: Any) -> Any:
     return metric.get("values", metric) if isinstance(metric, Mapping) else {}
 
 
-def _times(file: SourceFile, values: Mapping[str, Any]) -> dict[str, float | None]:
-    found = {}
+def _keys(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Where each statistic of the durations stands."""
+    found: dict[str, tuple[str, ...]] = {}
     for key in values:
         percentile = _PERCENTILE.fullmatch(key)
         if percentile:
-            found[f"p{float(percentile.group(1)):g}"] = number(file, values, key)
+            found[f"p{float(percentile.group(1)):g}"] = ("http_req_duration", key)
         elif key in _NAMED:
-            found[_NAMED[key]] = number(file, values, key)
+            found[_NAMED[key]] = ("http_req_duration", key)
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.units import UNITS, Dimension, factor_of, quantity, whole
 from plimsoll.runs.step_table import Row, StepTable
@@ -252,6 +253,7 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
     """The row, or None after noting its mistakes."""
     known: dict[str, Any] = {"line": file.line}
     groups: dict[str, dict[str, Any]] = {"times_ms": {}, "utilisation": {}, "rates": {}, "others": {}}
+    stated: dict[str, Stated] = {}
     failed = False
     for column, cell in zip(reading.columns, cells, strict=True):
         if column.role == "operation":
@@ -265,6 +267,14 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
             continue
         if value is not None:
             _place(column, value, known, groups)
+            if column.role == "time":
+                unit_ms = factor_of(column.unit, "time", column.heading)
+                stated[column.name] = Stated(column.heading, cell.strip(), value, unit_ms)
+    try:
+        check_order(stated)
+    except BadRecord as problem:
+        reading.mistakes.append(file.error(problem))
+        failed = True
     return None if failed else Row(**(known | groups))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
 from plimsoll.runs.importers.units import whole
@@ -21,6 +22,7 @@ from plimsoll.runs.importers.units import whole
 WINDOW_S = 10
 PERCENTILES = {"50%": "p50", "66%": "p66", "75%": "p75", "80%": "p80", "90%": "p90", "95%": "p95", "98%": "p98",
                "99%": "p99", "99.9%": "p99.9", "99.99%": "p99.99", "100%": "max"}  # fmt: skip
+_COLUMNS = {name: column for column, name in PERCENTILES.items()}
 NEEDED = ("Timestamp", "User Count", "Name", "Requests/s", "Total Request Count", "Total Failure Count")
 _WIDTH = 2 + len(PERCENTILES)
 ROUNDED = "Locust rounds times: above 100 ms to 10 ms, above 1 s to 100 ms, above 10 s to 1 s."
@@ -111,6 +113,8 @@ def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows)
             return
         times = {PERCENTILES[key]: cells[place[key]] for key in PERCENTILES if key in place}
         known = {key: float(cell) for key, cell in times.items() if cell.replace(".", "", 1).isdecimal()}
+        if sorted(known.values()) != list(known.values()):
+            check_order({key: Stated(_COLUMNS[key], times[key], known[key], 1.0) for key in known})
         if known:
             windows.add(Window(second, name, known))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import PERCENTILES, ROUNDED
+from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.units import quantity, whole
 from plimsoll.runs.step_table import Row, StepTable
@@ -34,14 +35,15 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         if len(cells) != len(header):
             raise BadRecord(f"{len(cells)} columns instead of {len(header)}")
         row = dict(zip(header, cells, strict=True))
-        times = {name: _number(row[key], key) for key, name in _TIMES.items() if key in row}
+        times = {name: one for key, name in _TIMES.items() if key in row and (one := _stated(row[key], key))}
+        check_order(times)
         name = None if row["Name"] == "Aggregated" else f"{row.get('Type', '')} {row['Name']}".strip()
         found.append(
             Row(
                 line=file.line,
                 operation=name,
                 throughput_per_s=_number(row["Requests/s"], "Requests/s"),
-                times_ms={key: (value, value) for key, value in times.items() if value is not None},
+                times_ms={key: (one.value_ms, one.value_ms) for key, one in times.items()},
                 samples=_count(row["Request Count"], "Request Count"),
                 failed=_count(row["Failure Count"], "Failure Count"),
             )
@@ -58,6 +60,11 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
 def _number(cell: str, column: str) -> float | None:
     found = quantity(cell, column)
     return None if found is None else found.value
+
+
+def _stated(cell: str, column: str) -> Stated | None:
+    value = _number(cell, column)
+    return None if value is None else Stated(column, cell.strip(), value, 1.0)
 
 
 def _count(cell: str, column: str) -> int:

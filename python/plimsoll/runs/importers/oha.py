@@ -25,15 +25,14 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     """One row: the whole test, of no level, as oha does not write how many connections it had."""
     data = document(file)
     percentiles = data.get("latencyPercentiles")
-    times = {name: number(file, data, "latencyPercentiles", name) for name in percentiles or {}}
-    for name, key in (("mean", "average"), ("min", "fastest"), ("max", "slowest")):
-        times[name] = number(file, data, "summary", key)
+    keys = {name: ("latencyPercentiles", name) for name in percentiles or {}}
+    keys |= {"mean": ("summary", "average"), "min": ("summary", "fastest"), "max": ("summary", "slowest")}
     codes, errors = _counts(file, data, "statusCodeDistribution"), _counts(file, data, "errorDistribution")
     aborted = errors.pop(DEADLINE, 0)
     failed = sum(count for code, count in codes.items() if code >= "400") + sum(errors.values())
     row = Row(
         throughput_per_s=needed(file, data, "summary", "requestsPerSec"),
-        times_ms=exact(**{name: None if s is None else 1000 * s for name, s in times.items()}),
+        times_ms=exact(file, data, keys, 1000.0),
         samples=sum(codes.values()) + sum(errors.values()),
         failed=failed,
         duration_s=number(file, data, "summary", "total"),

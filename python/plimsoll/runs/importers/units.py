@@ -89,6 +89,19 @@ def whole(value: float, cell: str, column: str) -> int:
     return int(value)
 
 
+def rounded_by(cell: str) -> float:
+    """By how much a cell that `quantity` reads may be rounded, in its own unit: half of its last digit. The zeros that
+    end a whole number may be none that were measured: half of the digit before them, but at most 5 % of the number."""
+    found = _CELL.match(cell.strip())
+    assert found is not None
+    digits, _, power = found.group(1).replace(",", "").lower().partition("e")
+    integer, point, fraction = digits.partition(".")
+    if point or power:
+        return float(f"0.5e{power or 0}") / 10.0 ** len(fraction)
+    zeros = len(integer) - len(integer.rstrip("0"))
+    return max(0.5, min(0.5 * 10.0**zeros, 0.05 * float(integer)))
+
+
 def factor_of(unit: str, dimension: Dimension, column: str) -> float:
     """What to multiply with for ms, a share, bytes or per s. BadRecord for an unknown unit or one of another kind."""
     known = UNITS.get(unit.strip().lower())

@@ -72,8 +72,10 @@ def read_csv(file: SourceFile, into: Spill) -> None:
 
 
 def _put(into: Spill, start_s: float, latency: Any, code: int, data: dict[str, Any]) -> None:
-    if isinstance(latency, bool) or not isinstance(latency, int | float):
-        raise BadRecord(f"{latency!r} is no number of ns", "latency")
+    size = data.get("bytes_in")
+    for value, unit, key in ((latency, "ns", "latency"), (0 if size is None else size, "bytes", "bytes_in")):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadRecord(f"{value!r} is no number of {unit}", key)
     try:
         path = urlsplit(str(data.get("url") or "")).path
     except ValueError as problem:
@@ -83,7 +85,7 @@ def _put(into: Spill, start_s: float, latency: Any, code: int, data: dict[str, A
     tags = [("scenario", str(data.get("attack") or "default")), ("name", name), ("status", str(code))]
     tags += [("error", error[:200])] if error and code == 0 else []
     failed = bool(error) or not 200 <= code < 400
-    into.request(start_s, latency / NS_PER_MS, tuple(tags), failed, float(data.get("bytes_in") or 0))
+    into.request(start_s, latency / NS_PER_MS, tuple(tags), failed, float(size or 0))
 
 
 JSON = Format(

@@ -7,7 +7,7 @@ from typing import Any
 
 from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.source import NO_GENERATOR, ONE_RUN, ONE_SUMMARY, Format
+from plimsoll.runs.importers.source import NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.vegeta import NS_PER_MS, STAMPED_LATE
 from plimsoll.runs.step_table import Row, StepTable
 
@@ -25,18 +25,28 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     count = int(needed(file, data, "requests"))
     seconds = (needed(file, data, "duration") + (number(file, data, "wait") or 0.0)) / 1e9
     codes = data.get("status_codes")
-    ok = sum(int(n) for code, n in codes.items() if "200" <= str(code) < "400") if isinstance(codes, Mapping) else None
-    times = {name: number(file, data, "latencies", key) for name, key in _TIMES.items()}
+    ok = _succeeded(file, data, count) if isinstance(codes, Mapping) else None
+    success = number(file, data, "success", most=1.0)
     row = Row(
         throughput_per_s=count / seconds if seconds else None,
-        times_ms=exact(**{name: None if ns is None else ns / NS_PER_MS for name, ns in times.items()}),
+        times_ms=exact(file, data, {name: ("latencies", key) for name, key in _TIMES.items()}, 1 / NS_PER_MS),
         samples=count,
         failed=None if ok is None else count - ok,
-        error_share=None if ok is not None else 1 - (number(file, data, "success") or 0.0),
+        error_share=None if ok is not None or success is None else 1 - success,
         duration_s=seconds,
     )
     rate = number(file, data, "rate")
     return StepTable((row,), "users", (f"Requests were sent at {rate:,.4g}/s.",) if rate else ())
+
+
+def _succeeded(file: SourceFile, data: Mapping[str, Any], count: int) -> int:
+    """How many of `count` requests have a code of 200 to 399. InputError if that is more than there were."""
+    found = {str(code): int(needed(file, data, "status_codes", code)) for code in data["status_codes"]}
+    ok = sum(times for code, times in found.items() if "200" <= code < "400")
+    if ok > count:
+        what = f"{ok:,} answers of {count:,} requests cannot have succeeded"
+        raise file.error(BadRecord(what, "status_codes", "Export it again."))
+    return ok
 
 
 FORMAT = Format(

@@ -1,7 +1,7 @@
 """The text that wrk and wrk2 print; several outputs one after the other are several levels (connections).
 
 github.com/wg/wrk, github.com/giltene/wrk2. wrk2 sends at a rate (-R) and times from the planned start; wrk's
-connections wait for their answers.
+connections wait for their answers. wrk2 is known by lines that only it prints: its calibration, and its histogram.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.units import factor_of, quantity
 from plimsoll.runs.step_table import Row, StepTable
@@ -17,6 +18,10 @@ from plimsoll.runs.step_table import Row, StepTable
 GUESSES = (
     "wrk adds to its times those of requests that it takes to have missed (stats_correct in wrk.c), so they are not "
     "only what was measured, and their mean can be more than throughput and connections allow."
+)
+RATE_UNKNOWN = (
+    "wrk2 does not print the rate at which it was to send (-R): the levels are its connections, so throughput that is "
+    "flat over them may be that rate, and whether the rate was reached cannot be told."
 )
 _BEGIN = re.compile(r"^Running .* test @ ")
 _CONNECTIONS = re.compile(r"^\s*\d+ threads? and (\d+) connections?")
@@ -35,13 +40,47 @@ def looks_like(head: str) -> bool:
     return any(_BEGIN.match(line) for line in head.splitlines()) and "connections" in head
 
 
+def looks_like_wrk2(head: str) -> bool:
+    """Whether it has them, and a line that only wrk2 prints."""
+    return looks_like(head) and WRK2.search(head) is not None
+
+
 def read(file: SourceFile, into: Any = None) -> StepTable:
-    """A row a run."""
+    """A row a run of wrk. InputError for wrk2's, of whose times another thing is true."""
+    runs = _runs(file)
+    if any(_is_wrk2(run) for run in runs):
+        raise file.error(BadRecord("this is what wrk2 prints", None, "Name its format with --format wrk2."))
+    rows = _rows(file, runs)
+    without = all("p99" not in row.times_ms for row in rows)
+    return StepTable(rows, "connections", ("Without --latency wrk prints no percentiles.",) if without else ())
+
+
+def read_wrk2(file: SourceFile, into: Any = None) -> StepTable:
+    """A row a run of wrk2; runs without a line that only wrk2 prints are taken as its, and counted."""
+    runs = _runs(file)
+    notes = ["This is wrk2, which times from the planned start: queueing is in its times."]
+    if unmarked := sum(1 for run in runs if not _is_wrk2(run)):
+        notes.append(f"{unmarked} of {len(runs)} runs have no line that wrk does not print too; taken as wrk2's.")
+    if any(_UNCORRECTED in line for run in runs for _, line in run):
+        notes.append("The uncorrected times in it (-U) are not used.")
+    return StepTable(_rows(file, runs), "connections", tuple(notes))
+
+
+def _is_wrk2(run: list[tuple[int, str]]) -> bool:
+    return any(WRK2.search(line) for _, line in run)
+
+
+def _runs(file: SourceFile) -> list[list[tuple[int, str]]]:
+    """The numbered lines of each run. InputError without any."""
     lines = list(enumerate(file.whole_text().splitlines(), 1))
     begins = [place for place, (_, line) in enumerate(lines) if _BEGIN.match(line)]
     if not begins:
         raise file.error(BadRecord("no line says “Running … test @”, so this is no output of wrk"))
-    runs = [lines[start:end] for start, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
+    return [lines[start:end] for start, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
+
+
+def _rows(file: SourceFile, runs: list[list[tuple[int, str]]]) -> tuple[Row, ...]:
+    """A row of each run that is whole. InputError if none is."""
     rows = []
     for run in runs:
         row = _row(file, run)
@@ -53,14 +92,7 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
             rows.append(row)
     if not rows:
         raise file.error(BadRecord("no run in it has an end (“Requests/sec”)", None, "Let wrk end by itself."))
-    notes = []
-    if any(WRK2.search(line) for _, line in lines):
-        notes.append("This is wrk2, which times from the planned start: queueing is in its times.")
-        if any(_UNCORRECTED in line for _, line in lines):
-            notes.append("The uncorrected times in it (-U) are not used.")
-    elif len({row.times_ms.get("p99") for row in rows}) == 1 and not rows[0].times_ms.get("p99"):
-        notes.append("Without --latency wrk prints no percentiles.")
-    return StepTable(tuple(rows), "connections", tuple(notes))
+    return tuple(rows)
 
 
 def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
@@ -69,7 +101,7 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
     total = re.search(_TOTAL.pattern, text, re.MULTILINE)
     if rate is None or total is None:
         return None
-    times: dict[str, tuple[float, float]] = {}
+    times: dict[str, Stated] = {}
     for number, line in run:
         if _UNCORRECTED in line:
             break
@@ -77,6 +109,10 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
             _times(line, times)
         except BadRecord as problem:
             raise file.error(problem, number) from problem
+    try:
+        check_order(times)
+    except BadRecord as problem:
+        raise file.error(problem, run[0][0]) from problem
     refused, socket = _REFUSED.search(text), _SOCKET.search(text)
     connections = re.search(_CONNECTIONS.pattern, text, re.MULTILINE)
     failed = int(refused.group(1)) if refused else 0
@@ -86,37 +122,48 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         line=run[0][0],
         level=float(connections.group(1)) if connections else None,
         throughput_per_s=float(rate.group(1)),
-        times_ms=times,
+        times_ms={name: (one.value_ms, one.value_ms) for name, one in times.items()},
         samples=count,
         failed=failed,
-        duration_s=_ms(total.group(2)) / 1000,
+        duration_s=_stated("requests in", total.group(2)).value_ms / 1000,
     )
 
 
-def _times(line: str, times: dict[str, tuple[float, float]]) -> None:
+def _times(line: str, times: dict[str, Stated]) -> None:
     latency, quantile = _LATENCY.match(line), _QUANTILE.match(line)
     if latency:
-        for name, cell in (("mean", latency.group(1)), ("max", latency.group(2))):
+        for name, column, cell in (("mean", "Latency Avg", latency.group(1)), ("max", "Latency Max", latency.group(2))):
             if "nan" not in cell and name not in times:
-                times[name] = (_ms(cell), _ms(cell))
+                times[name] = _stated(column, cell)
     elif quantile and float(quantile.group(1)) < 100:
-        times.setdefault(f"p{float(quantile.group(1)):g}", (_ms(quantile.group(2)), _ms(quantile.group(2))))
+        times.setdefault(f"p{float(quantile.group(1)):g}", _stated(f"{quantile.group(1)}%", quantile.group(2)))
 
 
-def _ms(cell: str) -> float:
+def _stated(column: str, cell: str) -> Stated:
     found = quantity(cell, "Latency")
     if found is None or not found.unit:
         raise BadRecord(f"{cell!r} is no time", "Latency")
-    return found.value * factor_of(found.unit, "time", "Latency")
+    unit_ms = factor_of(found.unit, "time", "Latency")
+    return Stated(column, cell, found.value * unit_ms, unit_ms)
 
 
 FORMAT = Format(
     name="wrk",
-    title="wrk or wrk2, text",
+    title="wrk, text",
     shape="summary",
     loop="closed",
     looks_like=looks_like,
     read=read,
     supports="objectives per number of connections; where throughput flattens, of several outputs in one file",
     cannot=(ONE_SUMMARY, ONE_RUN, f"wrk: {HIDES_QUEUEING[0].lower()}{HIDES_QUEUEING[1:]}", GUESSES, NO_GENERATOR),
+)
+WRK2_FORMAT = Format(
+    name="wrk2",
+    title="wrk2, text",
+    shape="summary",
+    loop="open",
+    looks_like=looks_like_wrk2,
+    read=read_wrk2,
+    supports="objectives per number of connections, at the rate at which it sent",
+    cannot=(ONE_SUMMARY, ONE_RUN, RATE_UNKNOWN, NO_GENERATOR),
 )
