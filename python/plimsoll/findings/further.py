@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.findings.how_far import how_far_finding
 from plimsoll.findings.next_limit import next_limit_finding
-from plimsoll.findings.resources import Means, Step, means_of_steps, processes
+from plimsoll.findings.resources import Means, Step, hosts, means_of_steps, processes
 from plimsoll.findings.run_resources import resources_of
 from plimsoll.findings.scaling import scaling_finding
 from plimsoll.findings.sizing import sizing_finding
@@ -44,7 +44,7 @@ def further_findings(
     found = [
         scaling_finding(main, steps, resources),
         how_far_finding(main, resources, asked, cores, same_host is not False, _probed(means), kept_apart is not None),
-        next_limit_finding(main, resources, same_host is not False),
+        next_limit_finding(main, resources, same_host is not False, _hosts_read(means)),
         _sizing(main, run, steps, expected_level),
     ]
     common = {
@@ -75,3 +75,8 @@ def _sizing(
 def _probed(means: Sequence[Means]) -> list[str]:
     """The labels of the processes that were seen."""
     return list(dict.fromkeys(label for values in means for label in processes(values)))
+
+
+def _hosts_read(means: Sequence[Means]) -> list[str]:
+    """The other hosts whose metrics were read."""
+    return sorted({name for values in means for name in hosts(values)})

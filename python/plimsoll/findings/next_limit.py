@@ -8,6 +8,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.how_far import Reaching, level_at, reach_of
 from plimsoll.findings.run_resources import Resource, as_json
+from plimsoll.findings.trials import joined
 
 QUESTION = "What would stop it next?"
 NEAR = 0.85
@@ -15,9 +16,10 @@ CLEARLY = 1.05
 
 
 def next_limit_finding(
-    main: Mapping[str, Any], resources: Sequence[Resource], same_host: bool
+    main: Mapping[str, Any], resources: Sequence[Resource], same_host: bool, hosts_read: Sequence[str] = ()
 ) -> dict[str, Any] | None:
-    """The finding, None where no resource shows a demand. `resources`: largest demand first."""
+    """The finding, None where no resource shows a demand. `resources`: largest demand first; `hosts_read`: the other
+    hosts whose metrics were read."""
     if not resources:
         return None
     reached = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
@@ -39,7 +41,7 @@ def next_limit_finding(
     else:
         words += " Cannot tell what would come after it: of nothing else that was probed the use rose with throughput."
         settle = "Probe what else it uses: the processes of its database and of other services (probes in the study)."
-    notes = ["Only what was probed can be named: not locks, pools, other hosts or the network."]
+    notes = [_not_named(hosts_read)]
     if same_host and any(one.resource.name == "cpu" for one in reached):
         notes.append("The host's cores also carry the generator; from another host they would go further.")
     return {
@@ -58,6 +60,17 @@ def next_limit_finding(
         "notes": notes,
         "next": [settle],
     }
+
+
+def _not_named(hosts_read: Sequence[str]) -> str:
+    """What no answer can name, as nothing read it."""
+    if not hosts_read:
+        return "Only what was probed can be named: not locks, pools, other hosts or the network."
+    read, beside = ("host", "it") if len(hosts_read) == 1 else ("hosts", "them")
+    return (
+        f"Only what was probed can be named, the {read} {joined(hosts_read)} included: not locks, pools, hosts beside "
+        f"{beside} or the network."
+    )
 
 
 def _is_near(first: Reaching, carried: float | None) -> bool:

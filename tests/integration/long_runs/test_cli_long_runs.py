@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError
-from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
 
 Server = Callable[..., str]
@@ -33,24 +32,6 @@ def plimsoll_says(folder: Path, *words: str, codes: tuple[int, ...] = (0, 3)) ->
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode in codes, done.stderr
     return json.loads(done.stdout) if done.stdout else [{"stderr": done.stderr}]
-
-
-@pytest.fixture
-def consumer(tmp_path: Path) -> Iterator[Callable[[float], str]]:
-    """Starts a consumer of so many items per second; gives its URL."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(rate_per_s: float) -> str:
-        program = Path(__file__).parent / "known_consumer.py"
-        words = [sys.executable, str(program), str(free_port()), str(rate_per_s), str(tmp_path / "index")]
-        started.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
-        assert started[-1].stdout is not None
-        return started[-1].stdout.readline().strip()
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
 
 
 def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: Server) -> None:

@@ -1,11 +1,14 @@
-"""The command line in a folder of its own."""
+"""The command line in a folder of its own, and a server that commands change."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +27,26 @@ def verb(tmp_path: Path) -> Verb:
         return done.returncode, json.loads(done.stdout)[0] if done.stdout else {}, done.stderr
 
     return run
+
+
+@pytest.fixture
+def switched_server(tmp_path: Path) -> Iterator[str]:
+    """The URL of a server that answers after as many milliseconds as the file `service_ms` says."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            time.sleep(float((tmp_path / "service_ms").read_text()) / 1000)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        serving = threading.Thread(target=server.serve_forever, daemon=True)
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        serving.join()

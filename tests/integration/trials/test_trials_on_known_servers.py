@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll.experiments.trial_plan import TrialLevel, TrialPlan, TrialVariant
 from plimsoll.runs.reader import RunReader
 
 Server = Callable[..., str]
@@ -57,6 +58,63 @@ def test_a_doubled_service_time_is_found_and_a_changed_plan_is_refused(
     assert "All comparisons" in (run / "report.html").read_text()
     code, finding, words = verb(*command, "--pairs", 5, "--resume", run)
     assert code == 2 and "repetitions: 3 there, 5 now" in words and finding == {}
+
+
+def test_commands_make_the_target_each_arm_in_the_plan_s_random_order(
+    tmp_path: Path, switched_server: str, verb: Verb
+) -> None:
+    (tmp_path / "script.js").write_text(SCRIPT)
+    switches = [f"echo {ms} > service_ms; echo {arm} >> commands" for arm, ms in (("a", 20), ("b", 40))]
+    code, finding, words = verb(
+        "compare", "script.js", "--switch-a", switches[0], "--switch-b", switches[1],
+        "--reset", "echo reset >> commands", "-e", f"BASE_URL={switched_server}",
+        "--pairs", 3, "--primary", "p50", *SHORT,
+    )  # fmt: skip
+    run = RunReader(tmp_path / finding["run"])
+    arms = [trial["variant"] for trial in run.trials()]
+    assert arms == [trial.variant for trial in _planned(run).trials()]
+    assert {tuple(arms[at : at + 2]) for at in (0, 2, 4)} == {("a", "b"), ("b", "a")}, "both orders occur"
+    ran = (tmp_path / "commands").read_text().split()
+    assert ran == [word for arm in arms for word in (arm, "reset")], "the switch, then the reset, before each trial"
+    assert [variant["facts"]["switch"] for variant in run.plan()["variants"]] == switches
+    kept = slower(finding, "p50")
+    if finding["valid"] and kept["pairs"] == 3 and kept["pair_sd"] < 0.1:
+        assert code == 99 and finding["verdict"] == "slower", words
+        assert 1.5 < kept["ratio"] < 2.2 and kept["interval"][0] > 1
+        assert (finding["a"], finding["b"]) == tuple(switches)
+
+
+def test_a_version_of_a_script_that_asks_for_more_is_slower(tmp_path: Path, known_server: Server, verb: Verb) -> None:
+    base = f"BASE_URL={known_server('--site')}"
+    ask = "http.get(`${__ENV.BASE_URL}/wait/%d`, { tags: { name: 'wait %d' } });"
+    for name, body in (("a.js", ask % (20, 20)), ("b.js", ask % (20, 20) + ask % (60, 60))):
+        options = "import http from 'k6/http';\nexport const options = { vus: 4, duration: '1s' };\n"
+        (tmp_path / name).write_text(f"{options}export default function () {{ {body} }}\n")
+    words = ("compare", "a.js", "b.js", "-e", base, "--pairs", 3, "--primary", "mean", *SHORT)
+    code, finding, said = verb(*words)
+    run = RunReader(tmp_path / finding["run"])
+    asked = {
+        trial["variant"]: {one["request"] for one in trial["endpoints"] if one["request"]} for trial in run.trials()
+    }
+    assert asked == {"a": {"wait 20"}, "b": {"wait 20", "wait 60"}}
+    assert [variant["label"] for variant in run.plan()["variants"]] == ["a.js", "b.js"]
+    hashes = {variant["facts"]["sha256"] for variant in run.plan()["variants"]}
+    assert len(hashes) == 2 and len(run.trials()) == 6
+    kept = slower(finding, "mean")
+    if finding["valid"] and kept["pairs"] == 3 and kept["pair_sd"] < 0.1:
+        assert code == 99 and finding["verdict"] == "slower", said
+        assert finding["answer"].startswith("Yes: B (b.js) is slower than A (a.js)")
+        assert kept["ratio"] == pytest.approx(2, abs=0.25)
+        [done] = [one for one in finding["comparisons"] if one["statistic"] == "throughput"]
+        assert done["ratio"] == pytest.approx(0.25, abs=0.05)
+
+
+def _planned(run: RunReader) -> TrialPlan:
+    """The plan as the run directory holds it."""
+    told = {key: value for key, value in run.plan().items() if key not in ("schema", "asked")}
+    told["variants"] = tuple(TrialVariant(**one) for one in told["variants"])
+    told["levels"] = tuple(TrialLevel(**one) for one in told["levels"])
+    return TrialPlan(**told)
 
 
 def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path, known_server: Server, verb: Verb) -> None:

@@ -93,6 +93,26 @@ def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order()
     assert "app" in words and "would be full first" in words and "the host's 4 cores would stop it" in words
 
 
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ((), "named: not locks, pools, other hosts or the network."),
+        (("db1",), "named, the host db1 included: not locks, pools, hosts beside it or the network."),
+        (("db1", "queue"), "named, the hosts db1 and queue included: not locks, pools, hosts beside them or"),
+    ],
+)
+def test_what_cannot_be_named_leaves_out_the_hosts_whose_metrics_were_read(others, words):
+    main, run = run_of(LOADS)
+    run.rows += [
+        {"second": second, "source": f"host:{name}", "values": {"cores": 4.0, "cpu_cores_used": 0.01 * (second + 1)}}
+        for name in others
+        for second in range(10 * len(LOADS))
+    ]
+    found = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]
+    assert words in found["notes"][0]
+    assert {one["name"] for one in found["order"]} == {"app", "cpu", *(f"cpu@{name}" for name in others)}
+
+
 def test_a_budget_of_the_host_adds_up_what_shares_its_cores():
     main, run = run_of(LOADS)
     found = by_question(further_findings(main, run, budgets={"cpu": 0.5}, same_host=False))
