@@ -27,8 +27,10 @@ LAG_OF_MEDIAN = 0.10
 DIAGNOSED = ("vus", "files", "ports", "quota", "stall")
 # Of these, what bounds the load that it can send; a stall only delays it.
 LIMITING = ("vus", "files", "ports", "quota", "thread")
-# What an answer rests on: times at one level, times while the level changes, or items counted second by second.
-RestsOn = Literal["times", "changing times", "counts"]
+RARE_LAG_OF_MEDIAN = 0.50  # of a lag p99 in means, to which it adds little
+# What an answer rests on: percentiles of times at one level, mean times while the level changes, or items counted
+# second by second.
+RestsOn = Literal["times", "means", "counts"]
 COUNTED_MS = 1000.0
 NOT_ALONE = "The numbers below are not the target's alone, because the generator may have been the limit."
 
@@ -65,6 +67,7 @@ def figures_of(facts: GeneratorSeconds) -> dict[str, Any]:
     return {
         "generator_share": cores / max(1.0, facts.last("threads") or 1.0),
         "generator_cores": cores,
+        "lag_p50_ms": facts.median("lag_p50_ms") or 0.0,
         "lag_p99_ms": facts.median("lag_p99_ms") or 0.0,
         "p50_ms": facts.response_ms(0.50),
     }
@@ -107,12 +110,12 @@ def generator_health(
     """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host) and their `seconds`, where
     these are known.
 
-    `rests_on`: where the level changed within the steps, their means may hide a thread that was full for a part of
-    them; where items are counted, lateness counts beside a second and not beside response times. `same_host`: whether
-    target and generator share a host (None: yes if a process of the target was probed here, else not known);
-    `kept_apart`: how, in words ("pinned to different cores"); `unit`: of the steps' levels. Keys: healthy, cpu (share
-    of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores, reasons, remedies, limits (of the
-    reasons, those for which it could not have sent more), words.
+    `rests_on`: where the level changed within the steps, a thread that was full for a part of them counts, and means
+    bear lateness at p99 that percentiles do not; where items are counted, lateness counts beside a second and not
+    beside response times. `same_host`: whether target and generator share a host (None: yes if a process of the target
+    was probed here, else not known); `kept_apart`: how, in words ("pinned to different cores"); `unit`: of the steps'
+    levels. Keys: healthy, cpu (share of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores,
+    reasons, remedies, limits (of the reasons, those for which it could not have sent more), words.
     """
     reasons: list[str] = []
     remedies: list[str] = []
@@ -171,7 +174,7 @@ def _names(step: Step, rests_on: RestsOn) -> Sequence[str]:
     """What is diagnosed of the seconds of that step."""
     if rests_on == "counts":  # a stall only delays; where by so much that it shows in counts, the lag tells
         return [name for name in DIAGNOSED if name != "stall"]
-    return (*DIAGNOSED, "thread") if rests_on == "changing times" and not _is_full(step) else DIAGNOSED
+    return (*DIAGNOSED, "thread") if rests_on == "means" and not _is_full(step) else DIAGNOSED
 
 
 def _diagnosed(facts: GeneratorSeconds, level: str, names: Sequence[str]) -> Iterator[Problem]:
@@ -193,17 +196,33 @@ def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart
     if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
         text = f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed."
         found.append(Problem(text, _FREE_APART if kept_apart else _OTHER_HOST))
-    lag, beside = float(step.get("lag_p99_ms") or 0.0), COUNTED_MS if rests_on == "counts" else step.get("p50_ms")
-    if lag > LEAST_LAG_MS and (beside is None or lag > LAG_OF_MEDIAN * beside):
-        what = "the second" if rests_on == "counts" else f"the median response time ({beside or 0.0:.2f} ms)"
-        against = f", more than a tenth of {what}" if beside is not None else ""
-        text = f"The generator itself was late {at}: lag p99 {lag:.1f} ms{against}."
+    late = _late_words(step, rests_on)
+    if late is not None:
+        text = f"The generator itself was late {at}: {late}."
         found.append(Problem(text, _FREE_APART if kept_apart else _FREE))
     if _is_full(step):
         text = f"The generator's threads were {step['generator_share']:.0%} busy {at}: it could not have sent more."
         remedy = "Give the generator more threads or a faster host, or make the script cheaper."
         found.append(Problem(text, remedy, limits=True))
     return found
+
+
+def _late_words(step: Step, rests_on: RestsOn) -> str | None:
+    """How late the generator was, where that shows in what the answer rests on."""
+    lag_ms, median_ms = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
+    words = f"lag p99 {lag_ms:.1f} ms"
+    if rests_on == "counts":
+        return f"{words}, more than a tenth of the second" if lag_ms > LAG_OF_MEDIAN * COUNTED_MS else None
+    if median_ms is None:
+        return words if lag_ms > LEAST_LAG_MS else None
+    against = f"the median response time ({median_ms:.2f} ms)"
+    if rests_on == "means":
+        usual_ms = float(step.get("lag_p50_ms") or 0.0)
+        if usual_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms):
+            return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
+        most_ms = max(LEAST_LAG_MS, RARE_LAG_OF_MEDIAN * median_ms)
+        return f"{words}, more than half of {against}" if lag_ms > most_ms else None
+    return f"{words}, more than a tenth of {against}" if lag_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms) else None
 
 
 def _is_full(step: Step) -> bool:

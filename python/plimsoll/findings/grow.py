@@ -58,7 +58,7 @@ def grow_findings(
     failed_share = facts["failed"] / max(1, facts["failed"] + facts["loaded"] - facts["loaded_before"])
     too_many = failed_share > facts["allowed_failures"]
     generator = health_of_load(
-        run, _loading(run, facts), rests_on="changing times", same_host=same_host, kept_apart=kept_apart, unit="vus"
+        run, _loading(run, facts), rests_on="means", same_host=same_host, kept_apart=kept_apart, unit="vus"
     )
     reasons = [*generator["reasons"], *_doubts_before(run)]
     main: dict[str, Any] = {

@@ -29,7 +29,7 @@ HEALTHY: dict[str, Any] = {
     "cpu_s": 0.3, "lag_p50_ms": 0.05, "lag_p99_ms": 0.4, "threads": 1, "busiest_thread_share": 0.3,
     "stalled_share": 0.0, "longest_turn_ms": 0.9, "refused_files": 0,
 }  # fmt: skip
-LATE = {"lag_p99_ms": 16.0}
+LATE = {"lag_p50_ms": 6.0, "lag_p99_ms": 16.0}
 VERY_LATE = {"lag_p99_ms": 150.0}
 FULL = {"cpu_s": 0.97, "busiest_thread_share": 0.97}
 SCRIPT = {"stalled_share": 0.4, "longest_turn_ms": 55.0, "script_timed": 100, "script_p99_ms": 52.0}
@@ -68,7 +68,8 @@ def grown(folder: Path, store: Seen, settings: GrowSettings | None = None) -> li
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
-        (lambda second: LATE, "The generator itself was late at 4 VUs: lag p99 16.0 ms"),
+        (lambda second: LATE, "late at 4 VUs: lag 6.0 ms at the median, more than a tenth of the median response time"),
+        (lambda second: {"lag_p99_ms": 25.0}, "late at 4 VUs: lag p99 25.0 ms, more than half of the median response"),
         (lambda second: FULL, "The generator's threads were 97% busy at 4 VUs: it could not have sent more."),
         (lambda second: FULL if second % 4 == 0 else {}, "At 4 VUs: The generator's only thread was 97% busy in 1"),
         (lambda second: SCRIPT, "At 4 VUs: The script kept a thread of the generator from its other VUs"),
@@ -85,7 +86,7 @@ def test_a_load_that_the_generator_limited_is_marked_invalid(tmp_path: Path, tro
 
 
 def test_what_is_no_fault_of_a_closed_loop_leaves_a_load_valid(tmp_path: Path) -> None:
-    calm = {"lag_p99_ms": 3.0, "cpu_s": 0.7, "busiest_thread_share": 0.7}
+    calm = {"lag_p99_ms": 15.0, "cpu_s": 0.7, "busiest_thread_share": 0.7}
     for place, store in enumerate([Seen(lambda second: calm), Seen(lambda second: {}, limit=3)]):
         main, ageing, cliff = grown(tmp_path / str(place), store)
         assert main["valid"] and ageing["valid"] and cliff["valid"] and main["invalid_because"] == []
