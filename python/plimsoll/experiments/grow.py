@@ -34,7 +34,8 @@ FAR = 10**9
 class GrowSettings:
     """`items` to load in all; concurrency within `least` and `most`; `counter`: a Counter of the script that counts
     items; `allowed_failures`: share of failed creates above which the run is no success; `loaded` items were there
-    from an earlier run, with its `windows`; `slow_ms`: mean time of a create that is too slow."""
+    from an earlier run, with its `windows` and `doubts`, why its times are not the target's alone; `slow_ms`: mean time
+    of a create that is too slow."""
 
     items: int
     least: int = 1
@@ -46,6 +47,7 @@ class GrowSettings:
     windows: tuple[Mapping[str, Any], ...] = ()
     volume_before: float | None = None
     resumed: str | None = None
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -103,7 +105,8 @@ def run_grow(
         started = True
         holder.event("experiment_started", 0.0, experiment="grow", unit=source.unit, open=False, items=settings.items)
         if settings.resumed is not None:
-            holder.event("grow_resumed", 0.0, run=settings.resumed, loaded=settings.loaded, windows=settings.windows)
+            earlier = {"loaded": settings.loaded, "windows": settings.windows, "doubts": settings.doubts}
+            holder.event("grow_resumed", 0.0, run=settings.resumed, **earlier)
         loading.run()
     except KeyboardInterrupt:
         result.status, result.reason = "interrupted", "It was ended by an interruption."

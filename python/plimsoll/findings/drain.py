@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.drain_polls import polls_finding
+from plimsoll.findings.generator import NOT_ALONE, health_of_load
 from plimsoll.findings.words import MIB, share_words, size_words, time_words
 from plimsoll.stats.drift import drift
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
@@ -41,10 +42,16 @@ def drain_findings(
     *,
     index_budget_bytes: float | None = None,
     memory_budget_bytes: float | None = None,
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
     run_path: str | None = None,
     notes: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
-    """The findings of a drain run, the answer to QUESTION first. `run`: a RunReader, finished or not."""
+    """The findings of a drain run, the answer to QUESTION first. `run`: a RunReader, finished or not.
+
+    A generator that was the limit makes that answer invalid, as the load was not the one asked for; the others tell
+    what the consumer did with the items that came, and stay valid.
+    """
     facts = _facts(run)
     common = {"schema": 1, "experiment": "drain", "status": facts["status"], "run": run_path, "objectives": []}
     seen = consumer_series(run, facts)
@@ -53,37 +60,61 @@ def drain_findings(
     from_s = (facts["steps"] or [{}])[0].get("measured_from_s", facts["load_from_s"])
     judged = _judge(seen, from_s, facts["load_to_s"])
     drained = _drain_facts(seen, facts, judged)
+    generator = health_of_load(
+        run,
+        _load_step(facts, from_s),
+        rests_on="counts",
+        same_host=same_host,
+        kept_apart=kept_apart,
+        unit=facts["unit"],
+    )
+    answered = judged is not None and facts["status"] != "failed"
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
-        "answer": _answer(facts, judged),
-        "valid": judged is not None and facts["status"] != "failed",
+        "answer": _answer(facts, judged) if generator["healthy"] else f"{NOT_ALONE} {_answer(facts, judged)}",
+        "valid": answered and generator["healthy"],
         "keeps_up": None if judged is None or judged.verdict == "undecided" else judged.verdict == "keeps up",
         "facts": _main_facts(judged, drained),
         "consumer": _judged_json(judged),
-        "notes": [*([facts["reason"]] if facts["reason"] else []), *_lost(seen, facts), seen.derived, *notes],
-        "next": _next(judged),
+        "generator": generator,
+        "invalid_because": generator["reasons"],
+        "notes": [
+            *([facts["reason"]] if facts["reason"] else []),
+            *_lost(seen, facts),
+            seen.derived,
+            generator["words"],
+            *notes,
+        ],
+        "next": [*generator["remedies"], *_next(judged)],
         "steps": facts["steps"],
     }
     if judged is not None and judged.verdict == "falls behind":
         main["objectives"] = [_behind(judged)]
-    time_finding = {**common, "question": "How long does it take to drain?", "valid": main["valid"], **drained}
+    time_finding = {**common, "question": "How long does it take to drain?", "valid": answered, **drained}
     index = {
         **common,
         "question": "How does its index grow?",
-        "valid": main["valid"],
+        "valid": answered,
         **_index(seen, index_budget_bytes, judged),
     }
     memory = {
         **common,
         "question": "When is the memory budget reached?",
-        "valid": main["valid"],
+        "valid": answered,
         **_memory(seen, memory_budget_bytes),
     }
     told = polls_finding(run, _operations(run, facts))
-    polls = [{**common, "valid": main["valid"], **told}] if told is not None else []
+    polls = [{**common, "valid": answered, **told}] if told is not None else []
     wanted = [index] if seen.index is not None or index_budget_bytes is not None else []
     return [main, time_finding, *polls, *wanted, *([memory] if memory_budget_bytes is not None else [])]
+
+
+def _load_step(facts: Mapping[str, Any], from_s: float) -> Mapping[str, Any]:
+    """The step of the load; of a killed run the stretch in which there was load."""
+    for step in facts["steps"]:
+        return dict(step)
+    return {"level": facts["level"], "measured_from_s": from_s, "end_s": facts["load_to_s"]}
 
 
 def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
@@ -399,6 +430,8 @@ def _facts(run: Any) -> dict[str, Any]:
     begun = list(run.events("step_started"))
     about = (run.events("drain_settings") or [{}])[-1]
     return {
+        "unit": (run.events("experiment_started") or [{}])[-1].get("unit", "users"),
+        "level": float(begun[0]["level"]) if begun else 0.0,
         "status": "interrupted",
         "reason": ("The run ended before its experiment did; only what was recorded until then counts."),
         "load_from_s": float(begun[0]["second"]) if begun else 0.0,

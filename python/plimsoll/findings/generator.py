@@ -5,17 +5,19 @@ A run is invalid as a capacity if, in a step that bounds it,
   * the generator's lag p99 was above both 1 ms and a tenth of the median response time, or
   * the generator used over 90 % of what its threads can, or
   * it had no file or port for a connection, its CPU quota held it up, or its loop stood still (self_diagnosis.py).
+
+Long runs are judged alike over the seconds of their load, as far as their answers rest on the same (RestsOn).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from plimsoll.findings.capacity_words import level_words
-from plimsoll.findings.resources import Means, Step, target_cores
+from plimsoll.findings.resources import Means, Step, means_of_steps, target_cores
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, diagnose
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 HOST_BUSY = 0.90
@@ -24,7 +26,13 @@ LAG_OF_MEDIAN = 0.10
 # What is judged here by the step's own figures, or as a disturbance of the target, is left to that.
 DIAGNOSED = ("vus", "files", "ports", "quota", "stall")
 # Of these, what bounds the load that it can send; a stall only delays it.
-LIMITING = ("vus", "files", "ports", "quota")
+LIMITING = ("vus", "files", "ports", "quota", "thread")
+RARE_LAG_OF_MEDIAN = 0.50  # of a lag p99 in means, to which it adds little
+# What an answer rests on: percentiles of times at one level, mean times while the level changes, or items counted
+# second by second.
+RestsOn = Literal["times", "means", "counts"]
+COUNTED_MS = 1000.0
+NOT_ALONE = "The numbers below are not the target's alone, because the generator may have been the limit."
 
 
 class Problem(NamedTuple):
@@ -53,11 +61,48 @@ def seconds_of_steps(
     return facts
 
 
+def figures_of(facts: GeneratorSeconds) -> dict[str, Any]:
+    """The generator's own figures of these seconds, named as those of a step that an experiment judged."""
+    cores = facts.mean("cpu_s")
+    return {
+        "generator_share": cores / max(1.0, facts.last("threads") or 1.0),
+        "generator_cores": cores,
+        "lag_p50_ms": facts.median("lag_p50_ms") or 0.0,
+        "lag_p99_ms": facts.median("lag_p99_ms") or 0.0,
+        "p50_ms": facts.response_ms(0.50),
+    }
+
+
+def health_of_load(
+    run: Any,
+    load: Step,
+    *,
+    rests_on: RestsOn = "times",
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
+    unit: str = "users",
+) -> dict[str, Any]:
+    """`generator_health` over one stretch of a run (a RunReader): `load` has level, measured_from_s and end_s, and
+    the figures of a step where an experiment made one of it."""
+    metric = run.first_metric(RESPONSE_METRICS)
+    seconds = seconds_of_steps(run.whole_seconds([metric or ""]), run.resources(), [load])
+    return generator_health(
+        [{**figures_of(seconds[0]), **load}],
+        means_of_steps(run.resources(), [load]),
+        seconds,
+        rests_on=rests_on,
+        same_host=same_host,
+        kept_apart=kept_apart,
+        unit=unit,
+    )
+
+
 def generator_health(
     steps: Sequence[Step],
     means: Sequence[Means],
     seconds: Sequence[GeneratorSeconds] = (),
     *,
+    rests_on: RestsOn = "times",
     same_host: bool | None = None,
     kept_apart: str | None = None,
     unit: str = "users",
@@ -65,19 +110,22 @@ def generator_health(
     """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host) and their `seconds`, where
     these are known.
 
-    `same_host`: whether target and generator share a host (None: yes if a process of the target was probed here, else
-    not known); `kept_apart`: how, in words ("pinned to different cores"); `unit`: of the steps' levels. Keys: healthy,
-    cpu (share of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores, reasons, remedies,
-    limits (of the reasons, those for which it could not have sent more), words.
+    `rests_on`: where the level changed within the steps, a thread that was full for a part of them counts, and means
+    bear lateness at p99 that percentiles do not; where items are counted, lateness counts beside a second and not
+    beside response times. `same_host`: whether target and generator share a host (None: yes if a process of the target
+    was probed here, else not known); `kept_apart`: how, in words ("pinned to different cores"); `unit`: of the steps'
+    levels. Keys: healthy, cpu (share of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores,
+    reasons, remedies, limits (of the reasons, those for which it could not have sent more), words.
     """
     reasons: list[str] = []
     remedies: list[str] = []
     limits: list[str] = []
     for step, seen in zip(steps, means, strict=True):
-        problems = _problems(step, seen, level_words(step["level"], unit), kept_apart is not None)
+        problems = _problems(step, seen, level_words(step["level"], unit), rests_on, kept_apart is not None)
         _note(problems, reasons, remedies, limits)
     for step, facts in zip(steps, seconds, strict=False):
-        _note(_diagnosed(facts, level_words(step["level"], unit)), reasons, remedies, limits)
+        found = _diagnosed(facts, level_words(step["level"], unit), _names(step, rests_on))
+        _note(found, reasons, remedies, limits)
     worst_lag = max((float(step.get("lag_p99_ms") or 0.0) for step in steps), default=0.0)
     target = [cores for seen in means if (cores := target_cores(seen)) is not None]
     shared = same_host if same_host is not None else (True if target else None)
@@ -122,9 +170,16 @@ def _note(problems: Iterable[Problem], reasons: list[str], remedies: list[str], 
             limits.append(problem.reason)
 
 
-def _diagnosed(facts: GeneratorSeconds, level: str) -> Iterator[Problem]:
+def _names(step: Step, rests_on: RestsOn) -> Sequence[str]:
+    """What is diagnosed of the seconds of that step."""
+    if rests_on == "counts":  # a stall only delays; where by so much that it shows in counts, the lag tells
+        return [name for name in DIAGNOSED if name != "stall"]
+    return (*DIAGNOSED, "thread") if rests_on == "means" and not _is_full(step) else DIAGNOSED
+
+
+def _diagnosed(facts: GeneratorSeconds, level: str, names: Sequence[str]) -> Iterator[Problem]:
     for one in diagnose(facts):
-        if one.spoils and one.name in DIAGNOSED:
+        if one.spoils and one.name in names:
             yield Problem(f"At {level}: {one.words}", one.remedy, one.name in LIMITING)
 
 
@@ -134,24 +189,44 @@ _FREE = "Free the generator's host of other work, or give the generator its own 
 _FREE_APART = "Free the host of other work: something else ran on the generator's cores; or use another host."
 
 
-def _problems(step: Step, seen: Means, level: str, kept_apart: bool) -> list[Problem]:
+def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart: bool) -> list[Problem]:
     found = []
     at = f"at {level}"
     busy, share = seen.get("host", {}).get("cpu_share"), _host_share(step, seen)
     if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
         text = f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed."
         found.append(Problem(text, _FREE_APART if kept_apart else _OTHER_HOST))
-    lag, median = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
-    if lag > LEAST_LAG_MS and (median is None or lag > LAG_OF_MEDIAN * median):
-        against = f", more than a tenth of the median response time ({median:.2f} ms)" if median is not None else ""
-        text = f"The generator itself was late {at}: lag p99 {lag:.1f} ms{against}."
+    late = _late_words(step, rests_on)
+    if late is not None:
+        text = f"The generator itself was late {at}: {late}."
         found.append(Problem(text, _FREE_APART if kept_apart else _FREE))
-    threads = float(step.get("generator_share") or 0.0)
-    if threads > THREAD_BUSY:
-        text = f"The generator's threads were {threads:.0%} busy {at}: it could not have sent more."
+    if _is_full(step):
+        text = f"The generator's threads were {step['generator_share']:.0%} busy {at}: it could not have sent more."
         remedy = "Give the generator more threads or a faster host, or make the script cheaper."
         found.append(Problem(text, remedy, limits=True))
     return found
+
+
+def _late_words(step: Step, rests_on: RestsOn) -> str | None:
+    """How late the generator was, where that shows in what the answer rests on."""
+    lag_ms, median_ms = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
+    words = f"lag p99 {lag_ms:.1f} ms"
+    if rests_on == "counts":
+        return f"{words}, more than a tenth of the second" if lag_ms > LAG_OF_MEDIAN * COUNTED_MS else None
+    if median_ms is None:
+        return words if lag_ms > LEAST_LAG_MS else None
+    against = f"the median response time ({median_ms:.2f} ms)"
+    if rests_on == "means":
+        usual_ms = float(step.get("lag_p50_ms") or 0.0)
+        if usual_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms):
+            return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
+        most_ms = max(LEAST_LAG_MS, RARE_LAG_OF_MEDIAN * median_ms)
+        return f"{words}, more than half of {against}" if lag_ms > most_ms else None
+    return f"{words}, more than a tenth of {against}" if lag_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms) else None
+
+
+def _is_full(step: Step) -> bool:
+    return float(step.get("generator_share") or 0.0) > THREAD_BUSY
 
 
 def _host_share(step: Step, seen: Means) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.generator import NOT_ALONE, health_of_load
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
 from plimsoll.runs.failures import Failures
 from plimsoll.stats.cliff import Cliff, cliff
@@ -27,13 +28,26 @@ FAMILY_WORDS = {
     "n log n": "grows with the volume times its logarithm",
     "power": "grows with a power of the volume",
 }
+# Of a and b of each family (stats/growth_family.py), whose value is the time of one item.
+FIT_UNITS = {
+    "constant": ("s", None),
+    "logarithmic": ("s", "s per ln(items)"),
+    "linear": ("s", "s per item"),
+    "n log n": ("s", "s per item × ln(items)"),
+    "power": ("s at one item", "exponent"),
+}
 
 
 def grow_findings(
-    run: Any, *, run_path: str | None = None, notes: Iterable[str] = (), kept_apart: str | None = None
+    run: Any,
+    *,
+    same_host: bool | None = None,
+    kept_apart: str | None = None,
+    run_path: str | None = None,
+    notes: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
     """The findings of a grow run, the answer to QUESTION first. `run`: a RunReader; a killed run counts as
-    interrupted."""
+    interrupted. All rest on the times of creates, so a generator that was the limit makes all of them invalid."""
     facts = _facts(run)
     windows = grow_windows(run)
     volume, cost = _series(windows, facts["volume_start"] or 0.0)
@@ -43,20 +57,25 @@ def grow_findings(
     common = {"schema": 1, "experiment": "grow", "status": facts["status"], "run": run_path, "objectives": []}
     failed_share = facts["failed"] / max(1, facts["failed"] + facts["loaded"] - facts["loaded_before"])
     too_many = failed_share > facts["allowed_failures"]
+    generator = health_of_load(
+        run, _loading(run, facts), rests_on="means", same_host=same_host, kept_apart=kept_apart, unit="vus"
+    )
+    reasons = [*generator["reasons"], *_doubts_before(run)]
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
-        "answer": _answer(facts, ahead, windows),
-        "valid": facts["status"] != "failed" and facts["loaded"] > 0,
+        "answer": (f"{NOT_ALONE} " if reasons and facts["status"] != "failed" else "") + _answer(facts, ahead, windows),
+        "valid": facts["status"] != "failed" and facts["loaded"] > 0 and not reasons,
         "facts": _main_facts(facts, windows),
         "load": {key: facts[key] for key in ("items", "loaded", "failed", "loading_s", "volume_start", "volume_end")},
         "forecast": _forecast_json(ahead),
         "failed_share": failed_share,
-        "notes": [*_volume_note(facts), *([f"Kept apart: {kept_apart}."] if kept_apart else []), *notes],
-        "next": _next(facts, too_many, run_path),
+        "generator": generator,
+        "invalid_because": reasons,
+        "notes": [*_volume_note(facts), *_apart_words(generator), *notes],
+        "next": [*_remedies(generator, reasons), *_next(facts, too_many, run_path)],
     }
     if too_many:
-        main["invalid_because"] = []
         main["notes"].insert(
             0,
             (
@@ -67,6 +86,32 @@ def grow_findings(
         main["objectives"] = [_failure_objective(facts, failed_share)]
     ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(growth, volume, cost, step)}
     return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume)}]
+
+
+def _loading(run: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The seconds in which this run loaded, as a step at the concurrency that it had for the longest time."""
+    resumed = (run.events("grow_resumed") or [{}])[-1].get("windows", [])
+    seconds: Counter[int] = Counter()
+    for one in run.events("grow_window"):
+        seconds[one["concurrency"]] += 0 if one["draining"] else one["seconds"]
+    level = float(seconds.most_common(1)[0][0]) if seconds else 0.0
+    own_s = float(facts["loading_s"]) - sum(one["seconds"] for one in resumed)
+    return {"level": level, "measured_from_s": 0.0, "end_s": own_s}
+
+
+def _doubts_before(run: Any) -> list[str]:
+    """What the generator did in the runs that this one went on from, whose windows count."""
+    return [f"In {event['run']}: {one}" for event in run.events("grow_resumed")[-1:] for one in event.get("doubts", ())]
+
+
+def _remedies(generator: Mapping[str, Any], reasons: Sequence[str]) -> list[str]:
+    earlier = ["Then load from the beginning: with --resume the times of the earlier run count."]
+    return [*generator["remedies"], *(earlier if len(reasons) > len(generator["reasons"]) else [])]
+
+
+def _apart_words(generator: Mapping[str, Any]) -> list[str]:
+    words, apart = generator["words"], generator["kept_apart"]
+    return [words] if apart is None or apart in words else [words, f"Kept apart: {apart}."]
 
 
 def grow_windows(run: Any) -> list[dict[str, Any]]:
@@ -203,6 +248,7 @@ def _failure_objective(facts: Mapping[str, Any], share: float) -> dict[str, Any]
     return {
         "operation": "create",
         "objective": f"error_rate<={100 * facts['allowed_failures']:g}%",
+        "unit": "ratio",
         "verdict": "failed",
         "value": share,
         "words": f"{share_words(share)} failed",
@@ -229,7 +275,17 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
     if growth is None:
         words = f"It cannot be told: {volume.size} windows are too few, {FEWEST_POINTS} at four volumes are needed."
         return {"answer": words, "ageing": None, "next": ["Load more items."]}
-    fits = [{"family": one.family, "a": one.a, "b": one.b, "cv": one.cv, "weight": one.weight} for one in growth.fits]
+    fits = [
+        {
+            "family": one.family,
+            "a": one.a,
+            "b": one.b,
+            "units": dict(zip(("a", "b"), FIT_UNITS[one.family], strict=True)),
+            "cv": one.cv,
+            "weight": one.weight,
+        }
+        for one in growth.fits
+    ]
     about: dict[str, Any] = {
         "family": growth.family,
         "grows": _grows(growth),

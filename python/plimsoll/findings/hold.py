@@ -7,7 +7,13 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.database_limits import Statements
-from plimsoll.findings.generator import generator_health, limit_of_generator, seconds_of_steps
+from plimsoll.findings.generator import (
+    NOT_ALONE,
+    figures_of,
+    generator_health,
+    limit_of_generator,
+    seconds_of_steps,
+)
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
@@ -56,10 +62,11 @@ def hold_findings(
     held_steps = [held] if alone is None else [held, alone]
     all_means = means_of_steps(run.resources(), held_steps)
     means = all_means[0]
+    seconds = _generator_seconds(run, held, series)
     generator = generator_health(
-        [held],
+        [{**figures_of(seconds), **held}],
         [means],
-        [_generator_seconds(run, held, series)],
+        [seconds],
         same_host=same_host,
         kept_apart=kept_apart,
         unit=facts["unit"],
@@ -119,8 +126,6 @@ def _generator_seconds(run: Any, held: Mapping[str, Any], series: HoldSeries) ->
     metric = run.first_metric(RESPONSE_METRICS)
     if metric is None or metric != series.metric:
         return seconds_of_steps(run.whole_seconds([metric or ""]), run.resources(), [held])[0]
-    for watched in series.operations.values():
-        series.generator.add_times(watched.merged)
     return series.generator
 
 
@@ -189,7 +194,7 @@ def _answer(
     if facts["status"] == "interrupted":
         parts.append("Interrupted: this rests on what was measured until then.")
     if not generator["healthy"]:
-        parts.append("The numbers below are not the target's alone, because the generator may have been the limit.")
+        parts.append(NOT_ALONE)
     if troubles:
         parts.append(f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}.")
     else:

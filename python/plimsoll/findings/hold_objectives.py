@@ -22,8 +22,8 @@ def held_objectives(
     wanted: Sequence[Wanted], seen: Sequence[Watched], held: Mapping[str, Any], unit: str
 ) -> list[dict[str, Any]]:
     """One entry per objective: operation or request, objective, verdict, value, interval (null: insufficient data,
-    with the reason), samples, alone (the same statistic of the baseline), words, needs; levels as the report's tables
-    want them."""
+    with the reason), samples, alone (the same statistic of the baseline), words, needs; `unit`: of value, interval and
+    alone, "ms" or "ratio"; levels as the report's tables want them."""
     return [_entry(one, watched, held, unit) for one, watched in zip(wanted, seen, strict=True)]
 
 
@@ -34,6 +34,7 @@ def _entry(wanted: Wanted, seen: Watched, held: Mapping[str, Any], unit: str) ->
     entry: dict[str, Any] = {
         **subject,
         "objective": wanted.text,
+        "unit": wanted.limit.unit,
         **found,
         "at_level": level,
         "met_up_to": level if verdict == "met" else None,

@@ -46,7 +46,7 @@ class HoldSeries:
     """Of the measured seconds, shape (n,): `mean_ms` of all requests (NaN without any), `failed`, `requests`, `done`;
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
     `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
-    where the host was not seen); `generator`: what it did in these seconds, without response times."""
+    where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`."""
 
     seconds: Array
     mean_ms: Array
@@ -82,6 +82,8 @@ def hold_series(
                 _add(merged.series, block, metric, operations, objectives, wanted)
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
     memory, whole, free, stolen = _resources(run.resources(), hold, generator)
+    for operation in operations.values():
+        generator.add_times(operation.merged)
     return HoldSeries(
         columns[0],
         columns[1],

@@ -71,8 +71,9 @@ def judge_objectives(
 ) -> list[dict[str, Any]]:
     """One entry per objective; `reference`: the level that decides (expected load, else the capacity).
 
-    Each entry: operation or request, objective, verdict ("met", "failed", "undecided"), met_up_to (also as
-    met_up_to_users if that is the unit), failed_from, needs (what would settle an undecided one), verdicts per level.
+    Each entry: operation or request, objective, unit ("ms" or "ratio", of the values and intervals in verdicts),
+    verdict ("met", "failed", "undecided"), met_up_to (also as met_up_to_users if that is the unit), failed_from, needs
+    (what would settle an undecided one), verdicts per level.
     """
     wanted = [Wanted.of(objective) for objective in objectives]
     if not wanted:
@@ -122,7 +123,8 @@ def _entry(objective: Wanted, levels: Mapping[float, Samples], reference: float 
     ]
     met_up_to = max(below, default=None)
     subject = {"request": objective.request} if objective.request else {"operation": objective.operation}
-    entry: dict[str, Any] = {**subject, "objective": objective.text, "met_up_to": met_up_to, "failed_from": failed_from}
+    entry: dict[str, Any] = {**subject, "objective": objective.text, "unit": objective.limit.unit}
+    entry |= {"met_up_to": met_up_to, "failed_from": failed_from}
     if unit == "users":
         entry["met_up_to_users"] = met_up_to
     verdict = _at_reference(met_up_to, failed_from, reference)

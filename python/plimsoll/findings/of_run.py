@@ -95,6 +95,11 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     return _of_long_run(run, str(experiment), facts)
 
 
+def doubts_of(run: RunReader) -> tuple[str, ...]:
+    """Why the main answer of that run is not the target's alone."""
+    return tuple(next((one.get("invalid_because") or () for one in findings_of_run(run)), ()))
+
+
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
     snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or ""])
     found = run_finding_of(
@@ -160,12 +165,16 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
         return []
     path = str(run.path)
     if experiment == "grow":
-        return grow_findings(run, run_path=path, notes=facts.notes, kept_apart=facts.kept_apart)
+        return grow_findings(
+            run, same_host=facts.same_host, kept_apart=facts.kept_apart, run_path=path, notes=facts.notes
+        )
     if experiment == "drain":
         return drain_findings(
             run,
             index_budget_bytes=facts.index_budget_bytes,
             memory_budget_bytes=facts.memory_budget_bytes,
+            same_host=facts.same_host,
+            kept_apart=facts.kept_apart,
             run_path=path,
             notes=facts.notes,
         )

@@ -38,6 +38,7 @@ def _entry(wanted: Wanted, table: StepTable, reference: float | None) -> dict[st
     entry: dict[str, Any] = {
         **({"request": wanted.request} if wanted.request else {"operation": wanted.operation}),
         "objective": wanted.text,
+        "unit": wanted.limit.unit,
         "met_up_to": met_up_to,
         "failed_from": failed_from,
         "verdict": verdict,

@@ -38,7 +38,7 @@ def bursts(seconds: ArrayLike, failed: ArrayLike, requests: ArrayLike) -> list[B
     if at.size == 0 or bad.sum() == 0:
         return []
     window = (at - at[0]) // WINDOW_S
-    bad_in, of_in = np.bincount(window, weights=bad), np.bincount(window, weights=of)
+    bad_in, of_in = (np.bincount(window, weights=counts).astype(float) for counts in (bad, of))
     hot = np.zeros(bad_in.size, dtype=bool)
     while (more := _beyond(bad_in, of_in, hot) & ~hot).any():
         hot |= more

@@ -15,7 +15,7 @@ from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.drain_polls import EVENT
-from plimsoll.findings.of_run import Facts
+from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, source_of
 from plimsoll.plans.long_runs import (
     alone_config,
@@ -119,6 +119,7 @@ def grow(
     wanted = options_of(GrowOptions, "grow", given, options)
     plan = grow_plan(given, wanted, choices)
     loaded, windows, before = _resumed(resume)
+    doubts = doubts_of(RunReader(resume)) if resume is not None else ()
     if loaded >= wanted.items:
         raise InputError(
             f"{resume}: its {loaded:,} items are all of the {wanted.items:,}", "Ask for more with --items."
@@ -129,15 +130,16 @@ def grow(
             if volume is not None and before is not None and volume < before + LEAST_LEFT * loaded:
                 gone = f"those of {resume} are gone, so loading begins anew"
                 around.tell(f"The target holds {volume:,.0f} items: {gone}.")
-                loaded, windows, before, resume = 0, (), None, None
+                loaded, windows, before, resume, doubts = 0, (), None, None, ()
             if volume is not None and before is None:
                 before = volume - loaded
             settings = GrowSettings(
                 wanted.items, wanted.min_users, wanted.max_users, wanted.counter, wanted.allowed_failures,
                 loaded=loaded, windows=windows, volume_before=before, resumed=None if resume is None else str(resume),
+                doubts=doubts,
             )  # fmt: skip
             writer.append_event("grow_settings", second=0.0, counter=wanted.counter, volume_before=before)
-            facts = Facts(kept_apart=around.kept_apart)
+            facts = Facts(same_host=is_local(around.control.target.url), kept_apart=around.kept_apart)
             record(writer, facts)
             result = run_grow(
                 load_of(plan, choices),
@@ -193,6 +195,8 @@ def drain(
             facts = Facts(
                 index_budget_bytes=wanted.index_budget_mb * MIB if wanted.index_budget_mb else None,
                 memory_budget_bytes=wanted.memory_budget_mb * MIB if wanted.memory_budget_mb else None,
+                same_host=is_local(around.control.target.url),
+                kept_apart=around.kept_apart,
             )
             record(writer, facts)
             with _polls_kept(history, writer):

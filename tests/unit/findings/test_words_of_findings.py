@@ -14,10 +14,12 @@ from plimsoll.findings.limits import limiting_resource
 from plimsoll.findings.objectives import Wanted, judge_objectives
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import drift_finding, leak_finding
+from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.findings.words import time_words
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.wilson import wilson_interval
 
 np = pytest.importorskip("numpy")
@@ -45,6 +47,20 @@ def test_no_failure_has_an_interval_from_exactly_nothing() -> None:
     seen = watched(np.full(1985, 5.0))
     [one] = held_objectives([Wanted.of({"objective": "error_rate<5%"})], [seen], HELD, "multiple")
     assert "e-" not in one["words"] and "(95 %: 0 % to 0.19 %)" in one["words"]
+
+
+@pytest.mark.parametrize(("objective", "unit"), [("p90<=0.1s", "ms"), ("max<200ms", "ms"), ("error_rate<=5%", "ratio")])
+def test_numbers_of_an_objective_have_their_unit(objective: str, unit: str) -> None:
+    wanted = {"objective": objective}
+    steps = [{"level": 1.0, "measured_from_s": 0.0, "end_s": 2.0}]
+    times = Series.of_trend("http_req_duration", {}, Histogram.from_values(np.full(40, 5.0)))
+    table = StepTable((Row(level=1.0, times_ms={"p90": (5.0, 5.0)}),))
+    told = [
+        held_objectives([Wanted.of(wanted)], [watched(np.full(400, 5.0))], HELD, "users"),
+        judge_objectives([wanted], steps, [Snapshot(0, 1.79e9, 1.0, series=(times,))], 1.0),
+        judge_table_objectives([wanted], table, 1.0),
+    ]
+    assert [one["unit"] for [one] in told] == [unit] * 3
 
 
 def test_how_long_a_hold_must_be_is_said_alike_by_the_interval_and_the_next_step() -> None:

@@ -103,6 +103,9 @@ def test_items_are_loaded_and_their_cost_is_linear(tmp_path: Path) -> None:
     assert "The target's own count agrees: 500 before" in main["notes"][0]
     assert ageing["ageing"]["family"] == "linear" and "grows linearly" in ageing["answer"]
     assert ageing["ageing"]["grows"] is True
+    [linear] = [one for one in ageing["ageing"]["fits"] if one["family"] == "linear"]
+    assert linear["units"] == {"a": "s", "b": "s per item"}
+    assert linear["b"] == pytest.approx(1 / 5_000 / 100, rel=0.1)
     assert cliff["cliff"] is None
 
 
