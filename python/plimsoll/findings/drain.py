@@ -112,8 +112,8 @@ def drain_findings(
 
 def _load_step(facts: Mapping[str, Any], from_s: float) -> Mapping[str, Any]:
     """The step of the load; of a killed run the stretch in which there was load."""
-    for step in facts["steps"]:
-        return dict(step)
+    if facts["steps"]:
+        return dict(facts["steps"][0])
     return {"level": facts["level"], "measured_from_s": from_s, "end_s": facts["load_to_s"]}
 
 

@@ -74,7 +74,7 @@ def hold_series(
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
     for part in run.blocks((metric or "", "http_req_failed")):
         for snapshot in part.whole_seconds(with_buckets=False):
-            if hold is not None and _within(hold, snapshot.second) and not _within(baseline, snapshot.second):
+            if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))
                 generator.add(snapshot, with_times=False)
         for merged in part.merged(edges, ("scenario", "name")):
