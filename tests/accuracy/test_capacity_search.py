@@ -5,6 +5,7 @@ The whole table, with more cases and runs: `python tests/accuracy/capacity_score
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from capacity_goals import USL
 from capacity_scorecard import CASES, search_once
@@ -111,6 +112,55 @@ def test_a_target_that_fails_requests_beyond_a_rate_is_bad_there():
     assert any("requests failed" in reason for step in result.steps for reason in step.judgement.reasons)
 
 
+def test_the_carried_level_is_held_once_more_at_the_end_and_says_so():
+    result = run_capacity(OpenQueue(1, 1 / 300, 5), CapacitySettings(arrivals_per_level_s=1.0))
+    (last,) = [step for step in result.steps if step.kind == "confirm"]
+    assert last is result.steps[-1] and last.level == result.bracket.good
+    assert result.confirmation.verdict == "confirmed" and result.confirmation.seconds >= 10
+    notes = capacity_findings(result, None)[0]["notes"]
+    assert any(note.startswith("Confirmed: held once more at the end, for ") for note in notes)
+
+
+def test_a_target_that_loses_a_fifth_before_the_confirmation_is_searched_again_below():
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=600)
+    (first,) = [s for s in run_capacity(OpenQueue(1, 1 / 300, 5), settings).steps if s.kind == "confirm"]
+    speeds = np.where(np.arange(1000) < first.start_s, 1.0, 0.8)
+    result = run_capacity(OpenQueue(1, 1 / 300, 5, speeds=speeds), settings)
+    again = [step.judgement.verdict for step in result.steps if step.kind == "confirm" and step.level == first.level]
+    assert again == ["bad", "bad"], "one step against it does not decide alone"
+    assert result.bracket.good <= 240 < result.bracket.bad <= first.level
+    assert result.confirmation.verdict == "confirmed" and result.confirmation.level == result.bracket.good
+
+
+def test_one_step_against_a_level_that_two_others_carried_moves_no_bound():
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=600)
+    (first,) = [s for s in run_capacity(OpenQueue(1, 1 / 300, 5), settings).steps if s.kind == "confirm"]
+    seconds = np.arange(1000)
+    speeds = np.where((seconds >= first.start_s) & (seconds < first.start_s + 9), 0.6, 1.0)
+    result = run_capacity(OpenQueue(1, 1 / 300, 5, speeds=speeds), settings)
+    again = [step.judgement.verdict for step in result.steps if step.kind == "confirm"]
+    assert again == ["bad", "good"] and result.bracket.good == first.level
+    assert result.confirmation.verdict == "confirmed"
+
+
+def test_a_target_that_ages_within_each_step_is_not_said_to_carry_a_level():
+    speeds = 1 / (1 + 0.01 * np.arange(1000))  # the work of a request grows by the first second's 1 % each second
+    result = run_capacity(OpenQueue(4, 4 / 1000, 5, speeds=speeds), CapacitySettings(arrivals_per_level_s=1.0))
+    assert any(step.judgement.unsteady for step in result.steps)
+    for step in result.steps:
+        if step.judgement.unsteady:
+            assert step.judgement.verdict == "undecided" and "all the while" in step.judgement.reasons[-1]
+    notes = capacity_findings(result, None)[0]["notes"]
+    assert any("prove nothing, as the target itself changed all the while" in note for note in notes)
+
+
+def test_without_time_for_it_the_confirmation_is_said_to_be_missing():
+    result = run_capacity(OpenQueue(1, 1 / 300, 5), CapacitySettings(arrivals_per_level_s=1.0, budget_s=30))
+    if result.bracket.good is not None:
+        assert result.confirmation is None or result.confirmation.seconds >= 10
+    assert result.load_s < 60
+
+
 def test_no_saturation_up_to_the_greatest_level_leaves_bad_open():
     source = OpenQueue(1, 1 / 300, 5)
     result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, max_level=100))
@@ -185,6 +235,14 @@ def test_a_closed_workload_without_a_plateau_up_to_the_greatest_level_says_so():
     assert result.bracket.good == 16 and result.bracket.bad is None
 
 
+def test_a_closed_search_confirms_its_level_and_holds_the_expected_one():
+    settings = CapacitySettings(budget_s=600, step_s=20, expected_level=10)
+    result = run_capacity(ClosedQueue(1, 0.01, think_s=0.5, seed=3), settings)
+    assert result.confirmation is not None and result.confirmation.level == result.bracket.good
+    (expected,) = [step for step in result.steps if step.kind == "expected"]
+    assert expected.level == 10 and len(expected.measurement.seconds) >= 20
+
+
 class DeclaredVus(ClosedQueue):
     """A script's load of six VUs at level 1, put on as the engine does: rounded to whole VUs."""
 
@@ -199,7 +257,7 @@ def test_multiples_of_declared_vus_are_held_in_whole_vus_only():
     result = run_capacity(DeclaredVus(1, 0.01, think_s=0.05, seed=3), settings)
     vus = [step.level * 6 for step in result.steps]
     assert len(vus) > 4 and vus == pytest.approx([round(one) for one in vus])
-    tried = [step.level for step in result.steps if step.kind == "hold"]
-    assert len(tried) == len(set(tried)), "no load is held twice"
+    tried = {step.level for step in result.steps}
+    assert len(tried) == len({round(6 * level) for level in tried}), "one load goes by one level"
     assert result.bracket.good is not None and result.bracket.bad is not None
     assert round(6 * (result.bracket.bad - result.bracket.good)) >= 1

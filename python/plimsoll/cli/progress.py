@@ -16,6 +16,7 @@ EVERY_S = 5
 PHASES = {
     "range": "finding the range",
     "bracket": "bracketing",
+    "confirm": "confirming",
     "expected": "expected load",
     "drain": "draining",
     "baseline": "one user alone",

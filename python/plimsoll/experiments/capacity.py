@@ -3,6 +3,8 @@
     ramp     double the level in probes of two seconds until work piles up; the overload shows the plateau
     bracket  hold a level just above the plateau until it is proven bad, one just below until it is proven good
              (search.py says where, judge.py says what a step proves), and drain the backlog between
+    confirm  hold the level that is carried once more, from rest: a target that aged meanwhile, or a lucky step, shows;
+             a step against it is followed by another, and the bracket by the search, if most steps say so
     expected hold the expected level once, so that objectives can be judged where they matter
 
 What the steps say is pooled: the seconds that kept the target busy, in whatever step, tell its capacity C. A bad step
@@ -18,8 +20,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from plimsoll.experiments.closed_search import search_closed
+from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.judge import (
     Context,
     Judgement,
@@ -35,19 +40,30 @@ from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import why_gone
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, ProgressCallback, StepRecord, level_text
+from plimsoll.experiments.result import (
+    CapacityResult,
+    CapacitySettings,
+    Confirmation,
+    Confirmed,
+    ProgressCallback,
+    StepRecord,
+    level_text,
+)
 from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, pooled_plateau, propose
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau, pool
-from plimsoll.stats.saturation import pooled_noise
+from plimsoll.stats.saturation import is_calm, pooled_noise
 
 WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
+MOST_CONFIRMATIONS, CONFIRM_STEPS = 2, 3
+KEPT_UP = "Kept up once more, at a level that another step proved to be carried."
 QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
+UNSTEADY_STEPS = 2
 
 
 def run_capacity(
@@ -105,6 +121,17 @@ def _stop(source: LoadSource, *, graceful: bool) -> None:
         raise
 
 
+def _confirmation(record: StepRecord, stands: bool) -> Confirmation:
+    """What a confirming step says; `stands`: the level is still the one that is carried."""
+    found, seconds = record.judgement, len(record.measurement.seconds)
+    verdict: Confirmed = "undecided"
+    if found.verdict == "good" and stands:
+        verdict = "confirmed"
+    elif found.verdict == "bad":
+        verdict = "contradicted"
+    return Confirmation(record.level, verdict, seconds, " ".join(found.reasons))
+
+
 class _OpenSearch:
     """The search over an open workload; keeps the trials and the bracket of the result up to date."""
 
@@ -118,21 +145,69 @@ class _OpenSearch:
         self._has_answered = False
         self.noise = 1.0
         self.busy_done = 0.0
+        self.kept_s = 0.0
 
     def run(self) -> None:
-        """Ramp, bracket, expected level; sets the status on the way."""
+        """Ramp, bracket, confirmation, expected level; sets the status on the way."""
         if not self._ramp():
             return
-        for _ in range(self.settings.most_steps):
+        held, contradicted = 0, True
+        while contradicted:
+            held = self._narrow(held, kept_s=self.settings.step_s)
+            if self.result.bracket.good is None:
+                held = self._narrow(held, kept_s=0.0)
+            contradicted = self._confirm()
+        hold_expected(self.holder, self.settings, self.result.bracket.good, self._budget_left_s(), self._conclude)
+        if not self.result.reason:
+            self.result.reason = self._reason()
+
+    def _narrow(self, held: int, kept_s: float) -> int:
+        """Hold the levels that the search proposes, after `held` others, and keep `kept_s` of the time for later; how
+        many were held then."""
+        self.kept_s = kept_s
+        while held < self.settings.most_steps and not self.result.reason:
             hurry = self._budget_left_s() < HURRY_STEPS * self.settings.step_s
             proposal = propose(self.trials, self.goal, self._half_width(), hurry)
             if proposal is None or self._budget_left_s() < self.settings.step_s:
                 break
-            if not self._hold(proposal.level):
+            held += 1
+            self._hold(proposal.level)
+        self.kept_s = 0.0
+        return held
+
+    def _confirm(self) -> bool:
+        """Hold the level that is carried once more, and again where the two disagree; True if it is no longer what is
+        carried, so that the search goes on."""
+        level = self.result.bracket.good
+        for again in range(MOST_CONFIRMATIONS):
+            if level is None or self.result.reason or self._budget_left_s() < self.settings.step_s:
                 break
-        self._hold_expected()
-        if not self.result.reason:
-            self.result.reason = self._reason()
+            decide = partial(self._kept_up, proof=again > 0)
+            conclude = partial(self._conclude_confirmation, proof=again > 0)
+            record = self.holder.hold(level, "confirm", CONFIRM_STEPS * self.settings.step_s, decide, conclude)
+            self._note()
+            if not self._recover(record):
+                break
+            self.result.confirmation = _confirmation(record, self.result.bracket.good == level)
+            if record.judgement.verdict != "bad":
+                break
+        return level is not None and not self.result.reason and self.result.bracket.good != level
+
+    def _kept_up(self, seen: Measurement, proof: bool) -> Judgement | None:
+        """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
+        carried, as any other; else it is enough that it kept up for the least length."""
+        found = self._conclude_confirmation(seen, proof)
+        decided = found.given_up or found.verdict == "bad"
+        enough = found.verdict == "good" and len(seen.seconds) >= self.settings.step_s
+        return found if decided or enough else None
+
+    def _conclude_confirmation(self, seen: Measurement, proof: bool) -> Judgement:
+        found = judge(seen, self._context(seen))
+        if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
+            return found
+        if not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
+            return found
+        return replace(found, verdict="good", reasons=(f"{KEPT_UP} {' '.join(found.reasons)}",))
 
     def rate_per_level_s(self) -> float | None:
         """Nominal arrivals per second at level 1: as declared, else as measured."""
@@ -171,6 +246,8 @@ class _OpenSearch:
             if found.given_up or found.verdict == "good":
                 return found
             if found.disturbed and backlog_s(seen) >= MOST_DISTURBED_BACKLOG_S:
+                return found
+            if found.unsteady and len(seen.seconds) >= UNSTEADY_STEPS * self.settings.step_s:
                 return found
             if found.verdict == "bad" and self._bad_is_enough(found, seen):
                 return found
@@ -216,21 +293,6 @@ class _OpenSearch:
         known = self._known_with(found)
         return backlog_s(seen) >= MOST_BACKLOG_S or (known is not None and self._is_known(known))
 
-    def _hold_expected(self) -> None:
-        """One step at the expected level, if the target carries it and time is left."""
-        level, settings = self.settings.expected_level, self.settings
-        good = self.result.bracket.good
-        if level is None or not settings.hold_expected or good is None or level > good:
-            return
-        held = sum(len(step.measurement.seconds) for step in self.holder.records if step.level == level)
-        if held >= settings.step_s or self._budget_left_s() < settings.step_s:
-            return
-        self.holder.hold(level, "expected", settings.step_s, self._expected, self._conclude)
-
-    def _expected(self, seen: Measurement) -> Judgement | None:
-        found = judge(seen, self._context(seen))
-        return found if found.given_up or len(seen.seconds) >= self.settings.step_s else None
-
     def _context(self, seen: Measurement, quick: bool = False, trials: Sequence[Trial] | None = None) -> Context:
         known = self.trials if trials is None else trials
         return Context(
@@ -269,7 +331,7 @@ class _OpenSearch:
         return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, self._budget_left_s() / share)))
 
     def _budget_left_s(self) -> float:
-        return self.settings.load_budget_s - self.holder.source.now()
+        return self.settings.load_budget_s - self.kept_s - self.holder.source.now()
 
     def _note(self) -> None:
         """Keep what the last step proved, and what it says of the others."""
@@ -311,7 +373,7 @@ class _OpenSearch:
         )
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
-        return Trial(record.level, found.verdict, top, not (quick or found.disturbed) or found.given_up)
+        return Trial(record.level, found.verdict, top, not (quick or found.says_nothing) or found.given_up)
 
     def _unusable(self, record: StepRecord) -> bool:
         """Whether the very first probe shows a target that answers nothing or only errors."""

@@ -3,7 +3,12 @@ level whose throughput is 95 % of it.
 
 Near that level throughput changes little with the users (1 % of it may be 7 % of them), so chance decides how narrow a
 bracket can be: a level is held only where a step of the time that is left can be told from the border, the plateau's
-own doubt included, and a level that cannot be told becomes no bound.
+own doubt included, and a level that cannot be told becomes no bound. Where no new level can be, the time that is left
+goes to holding again what hinders most: the plateau, or an undecided level. The highest level below the border is held
+once more at the end, and must do the same.
+
+There is no drain between the steps: users wait for their answers, so what the last level began is gone within the
+warm-up, twice the p90 of an iteration at the slowest level so far; a pause would only make all users begin at once.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ import math
 
 from plimsoll.experiments.closed import (
     MARGIN_SDS,
+    PLATEAU_SHARE,
     PlateauSeen,
     Throughput,
     crossing_of,
@@ -21,12 +27,14 @@ from plimsoll.experiments.closed import (
     rising,
     throughput,
 )
+from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, why_gone
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepRecord, level_text
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, Confirmation, StepRecord, level_text
 from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
+from plimsoll.experiments.steadiness import throughput_drifts
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.stats.saturation import variance_per_event
 from plimsoll.stats.top_of_curve import top_of
@@ -37,6 +45,8 @@ PRECISE = 0.03
 RISES = 0.003
 MOST_PLATEAU_STEPS = 7
 LONGEST_STEPS = 10
+UNSTEADY_STEPS = 2
+CONFIRM_SDS = 3.0
 _WHY: dict[Verdict, str] = {
     "bad": "by all levels together, more users bring no more throughput",
     "good": "by all levels together, throughput still rises with the users",
@@ -61,6 +71,7 @@ class _ClosedSearch:
         self.base_errors = (0, 0)
         self.held: dict[float, Throughput] = {}
         self.failing: list[float] = []
+        self.unsteady: set[float] = set()
         self.plateau = PlateauSeen()
         self.noise = 1.0
 
@@ -90,13 +101,76 @@ class _ClosedSearch:
         if not self._measure_plateau():
             return
         self._publish()
-        for _ in range(self.settings.most_steps):
-            if self.result.bracket.width <= self.settings.width or self._left_s() < self.settings.step_s:
+        held, contradicted = 0, True
+        while contradicted:
+            held = self._approach(held)
+            contradicted = self._confirm()
+        hold_expected(self.holder, self.settings, self.result.bracket.good, self._left_s(), self._conclude)
+
+    def _approach(self, held: int) -> int:
+        """Hold levels near the border, after `held` others, and keep the time for the confirmation and for the expected
+        level; how many then."""
+        kept_s = self.settings.step_s * (2 if self.settings.expected_level and self.settings.hold_expected else 1)
+        while held < self.settings.most_steps and self.result.bracket.width > self.settings.width:
+            left_s = self._left_s() - kept_s
+            level, precise = self._next_level(), 0.0
+            if level is None:
+                level, precise = self._again(), PRECISE * self.settings.width
+            if left_s < self.settings.step_s or level is None or not self._hold_long(level, left_s / 3, precise):
                 break
-            level = self._next_level()
-            if level is None or not self._hold_long(level, self._left_s() / 3, 0.0):
-                break
+            held += 1
             self._publish()
+        return held
+
+    def _again(self) -> float | None:
+        """The level to hold again for want of a new one: that of the most throughput where the plateau is known worse
+        than any undecided level inside the bracket, else the undecided one that is nearest to being told. None where
+        no level lies inside."""
+        bounds, points = self.result.bracket, pooled(self.held.values())
+        if (
+            bounds.good
+            and bounds.bad
+            and not bounds.good < self._held(math.sqrt(bounds.good * bounds.bad)) < bounds.bad
+        ):
+            return None
+        inside = [point for point in points if (bounds.good or 0.0) < point.level < (bounds.bad or math.inf)]
+        nearest = max(inside, key=self._told_share, default=None)
+        if nearest is not None and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
+            return nearest.level
+        return max(points, key=lambda point: point.per_s).level if points else None
+
+    def _told_share(self, point: Throughput) -> float:
+        """How far the throughput is from the border, in shares of the distance at which it can be told from it."""
+        return abs(point.per_s - self.plateau.border_per_s) / self.plateau.margin_per_s(point)
+
+    def _confirm(self) -> bool:
+        """Hold the highest level below the border once more; True if it is not that any more: the search goes on."""
+        level, settings = self.result.bracket.good, self.settings
+        if level is None or self.result.reason or self._left_s() < settings.step_s:
+            return False
+        before = next(one for one in pooled([*self.points, *self.held.values()]) if one.level == level)
+
+        def decide(seen: Measurement) -> Judgement | None:
+            over = give_up_reason(seen) is not None or len(seen.seconds) >= settings.step_s
+            return self._conclude(seen) if over else None
+
+        record = self.holder.hold(level, "confirm", max(HANG_LIMIT_S, settings.step_s), decide, self._conclude)
+        if self._is_gone(record):
+            return False
+        now, found = throughput(record.measurement), record.judgement
+        differs = abs(now.per_s - before.per_s) > CONFIRM_SDS * math.hypot(now.sd, before.sd)
+        self._take(record)
+        self._publish()
+        words = f"{now.per_s:.4g} iterations/s, {before.per_s:.4g}/s before"
+        why = f"{words}: {'the target has changed' if differs else 'within chance'}."
+        failing = level in self.failing
+        self.result.confirmation = Confirmation(
+            level,
+            "contradicted" if failing or differs else "undecided" if found.unsteady else "confirmed",
+            len(record.measurement.seconds),
+            " ".join(found.reasons) if failing or found.unsteady else why,
+        )
+        return self.result.bracket.good != level
 
     def _measure_plateau(self) -> bool:
         """Hold the flat level and its neighbours, and further on while it rises; False if the target is gone."""
@@ -104,16 +178,20 @@ class _ClosedSearch:
         wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
         while wanted:
             level = self._held(wanted.pop(0))
-            if level in self.held:
+            if level in self.held or level in self.unsteady:
                 continue
             if self.held and self._left_s() < 2 * self.settings.step_s:
                 break
             if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
                 return False
+            if not self.held:
+                continue
             self.plateau = self._plateau()
             if not wanted and len(self.held) < MOST_PLATEAU_STEPS:
                 wanted += self._further()
-        return True
+        if not self.held:
+            self.result.reason = "Throughput drifted in every step around its plateau, so none of them bounds anything."
+        return bool(self.held)
 
     def _further(self) -> list[float]:
         """The level beyond the outermost held one if that does most by more than chance and a little; that of a probe
@@ -177,11 +255,15 @@ class _ClosedSearch:
         for _, wanted, outward in sorted(sides, reverse=True):
             level = self._held(wanted)
             for _ in range(8):
-                if level not in self.held:
+                if level not in self.held and level not in self.unsteady:
                     break
                 wanted *= outward
                 level = self._held(wanted)
-            if level not in self.held and (bounds.good or 0) < level < (bounds.bad or math.inf):
+            if (
+                level not in self.held
+                and level not in self.unsteady
+                and (bounds.good or 0) < level < (bounds.bad or math.inf)
+            ):
                 return level
         return None
 
@@ -206,7 +288,7 @@ class _ClosedSearch:
 
     def _hold_long(self, level: float, most_s: float, precise: float) -> bool:
         """Hold a level until it is told from the border, its throughput is known to the share `precise`, or `most_s`
-        are over; False if the target is gone."""
+        are over, and again if its throughput drifted; False if the target is gone."""
         least_s = self.settings.step_s
         limit_s = max(least_s, min(most_s, LONGEST_STEPS * least_s))
         first_s = max(least_s, math.ceil(limit_s / 4))
@@ -223,36 +305,47 @@ class _ClosedSearch:
             # Looked at when the step is twice as long as before: each look is another chance to be wrong.
             looked = length >= first_s and math.log2(length / first_s).is_integer()
             enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or length >= 3 * least_s
-            return conclude(seen) if stop or (looked and enough and told(seen)) else None
+            return self._conclude(seen) if stop or (looked and enough and told(seen)) else None
 
-        def conclude(seen: Measurement) -> Judgement:
-            return judge_closed(seen, self.plateau, self.base_errors)
+        for _ in range(UNSTEADY_STEPS):
+            record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, self._conclude)
+            if self._is_gone(record):
+                return False
+            self._take(record)
+            if not record.judgement.unsteady or self._left_s() < least_s:
+                break
+        if record.judgement.unsteady and level not in self.held:
+            self.unsteady.add(level)
+        return True
 
-        record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, conclude)
-        if self._is_gone(record):
-            return False
-        seen = record.measurement
-        self.held[level] = throughput(seen)
-        self.noise = variance_per_event(seen.done) if seen.done else 1.0
+    def _take(self, record: StepRecord) -> None:
+        """Keep what a step says of its level, with what was known of it; one whose throughput drifted says nothing."""
+        seen, level = record.measurement, record.level
+        self.holder.warm_up_s = max(self.holder.warm_up_s, warm_up_from(seen, self.settings.warm_up_s))
         if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
             self.failing.append(level)
-        return True
+        elif (why := throughput_drifts(seen)) is not None:
+            record.judgement = Judgement("undecided", (why,), unsteady=True)
+            return
+        known = [self.held[level]] if level in self.held else []
+        (self.held[level],) = pooled([*known, throughput(seen)])
+        self.noise = variance_per_event(seen.done) if seen.done else 1.0
+
+    def _conclude(self, seen: Measurement) -> Judgement:
+        return judge_closed(seen, self.plateau, self.base_errors)
 
     def _probe(self, level: float) -> StepRecord:
         least_s = self.settings.probe_s
 
         def decide(seen: Measurement) -> Judgement | None:
             if give_up_reason(seen) is not None:
-                return conclude(seen)
+                return self._conclude(seen)
             if not self.points and not sum(seen.done) and len(seen.seconds) < HANG_LIMIT_S:
                 return None
             enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= 3 * least_s
-            return conclude(seen) if len(seen.seconds) >= least_s and enough else None
+            return self._conclude(seen) if len(seen.seconds) >= least_s and enough else None
 
-        def conclude(seen: Measurement) -> Judgement:
-            return judge_closed(seen, self.plateau, self.base_errors)
-
-        return self.holder.hold(level, "probe", max(HANG_LIMIT_S, 3 * least_s), decide, conclude)
+        return self.holder.hold(level, "probe", max(HANG_LIMIT_S, 3 * least_s), decide, self._conclude)
 
     def _publish(self) -> None:
         trials = self._trials()
@@ -264,7 +357,7 @@ class _ClosedSearch:
         past the border, too."""
         best = max(self.held.values(), key=lambda point: point.per_s)
         for record in self.holder.records:
-            if record.kind != "hold" or record.level in self.failing:
+            if record.kind not in ("hold", "confirm") or record.level in self.failing or record.judgement.unsteady:
                 continue
             found = judge_closed(record.measurement, self.plateau, self.base_errors)
             verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")

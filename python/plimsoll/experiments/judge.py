@@ -18,7 +18,8 @@ is busy only while it catches up, and would leave its pauses out.
 
 Where the hypervisor took CPU time from this host (steal), a second counts as one of a host that much slower, and a
 step that falls short is bad only if it would have fallen short with half as much time again too; else it is disturbed,
-bounds nothing and is held again. A host whose speed drifts is accounted for in `Context.host`.
+bounds nothing and is held again; so is one in which the target itself changed all the while (steadiness.py). A host
+whose speed drifts is accounted for in `Context.host`.
 Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up is
 not saturated.
 """
@@ -32,6 +33,7 @@ import numpy as np
 
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import THRASHING_SHARE, Verdict
+from plimsoll.experiments.steadiness import response_drifts, warms_up
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
@@ -98,7 +100,8 @@ class Context:
 @dataclass(frozen=True)
 class Judgement:
     """Verdict with reasons in plain words; `given_up` when going on would only hurt the target; `disturbed` when the
-    hypervisor took so much CPU time from this host that the step says nothing about the target."""
+    hypervisor took so much CPU time from this host that the step says nothing about the target; `unsteady` when the
+    target changed so much within it that it says nothing about the level."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
@@ -106,10 +109,32 @@ class Judgement:
     growth: Growth | None = None
     plateau: Plateau | None = None
     disturbed: bool = False
+    unsteady: bool = False
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the step bounds nothing, whatever was seen in it, and its level is held again."""
+        return self.disturbed or self.unsteady
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
-    """Judge an open step by the measured seconds so far; undecided without any."""
+    """Judge an open step by the measured seconds so far; undecided without any, and where the target was not steady."""
+    found = _judge(seen, context)
+    if context.quick or found.given_up or found.verdict == "undecided" or found.growth is None:
+        return found
+    factors = _factors(seen, context.host)
+    if found.verdict == "good":
+        why = response_drifts(seen, factors)
+    elif found.plateau is None:
+        return found
+    else:
+        why = warms_up(seen, busy_seconds(seen.planned, seen.done, seen.unfinished_start), factors)
+    if why is None:
+        return found
+    return Judgement("undecided", (*found.reasons, why), growth=found.growth, unsteady=True)
+
+
+def _judge(seen: Measurement, context: Context) -> Judgement:
     rate_per_s = context.rate_per_level_s * seen.level
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))

@@ -24,8 +24,8 @@ class Measurement:
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
     `dropped`, `late`, `stolen`, the share of a core that the hypervisor took, and `speed`, that of the target's cores
-    (NaN where nobody measured); `best_done_per_s`: of earlier steps;
-    `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    (NaN where nobody measured), and `mean_ms`, the mean response time (NaN without any); `best_done_per_s`: of earlier
+    steps; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
     """
 
     level: float
@@ -38,6 +38,7 @@ class Measurement:
     stolen: list[float] = field(default_factory=list)
     speed: list[float] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
+    mean_ms: list[float] = field(default_factory=list)
     times: Histogram = field(default_factory=Histogram)
     iterations: Histogram = field(default_factory=Histogram)
     requests: int = 0
@@ -67,15 +68,18 @@ class Measurement:
         if self.response_metric is None:
             present = {series.metric for series in snapshot.series if series.count}
             self.response_metric = next((name for name in RESPONSE_METRICS if name in present), None)
+        total_ms, count = 0.0, 0
         for series in snapshot.series:
             if series.metric == self.response_metric:
                 self.times.add_series(series)
+                total_ms, count = total_ms + series.sum, count + series.count
             if series.metric == "iteration_duration":
                 self.iterations.add_series(series)
             elif series.metric == "http_req_failed":
                 self.failures.add(series)
                 self.failed += int(series.passes or 0)
                 self.requests += int(series.total or 0)
+        self.mean_ms.append(total_ms / count if count else math.nan)
 
     def _add_generator(self, generator: Any) -> None:
         if not generator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from plimsoll.experiments.judge import Judgement
@@ -13,11 +13,13 @@ from plimsoll.experiments.search import Bracket, Goal
 from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
-StepKind = Literal["probe", "hold", "expected", "baseline"]
-Phase = Literal["range", "bracket", "expected", "drain", "baseline", "load"]
+StepKind = Literal["probe", "hold", "confirm", "expected", "baseline"]
+Phase = Literal["range", "bracket", "confirm", "expected", "drain", "baseline", "load"]
+Confirmed = Literal["confirmed", "contradicted", "undecided"]
 PHASE_OF: dict[StepKind, Phase] = {
     "probe": "range",
     "hold": "bracket",
+    "confirm": "confirm",
     "expected": "expected",
     "baseline": "baseline",
 }
@@ -96,6 +98,7 @@ class StepRecord:
             "reasons": list(self.judgement.reasons),
             "given_up": self.judgement.given_up,
             "disturbed": self.judgement.disturbed,
+            "unsteady": self.judgement.unsteady,
             "stolen_share": seen.stolen_share,
             "planned_per_s": seen.planned_per_s,
             "done_per_s": seen.done_per_s,
@@ -122,10 +125,21 @@ class StepRecord:
         }
 
 
+@dataclass(frozen=True)
+class Confirmation:
+    """What holding the carried level once more, from rest, at the end of the search said; `why` in a sentence."""
+
+    level: float
+    verdict: Confirmed
+    seconds: int
+    why: str
+
+
 @dataclass
 class CapacityResult:
     """What was found: the bracket in levels, the steps, and how the experiment ended.
 
+    `confirmation`: of the carried level; None where no time was left for it, or no level was proven to be carried.
     `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
     """
 
@@ -136,6 +150,7 @@ class CapacityResult:
     reason: str = ""
     bracket: Bracket = field(default_factory=lambda: Bracket(None, None))
     estimate: Plateau | None = None
+    confirmation: Confirmation | None = None
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
@@ -161,6 +176,7 @@ class CapacityResult:
             "rate_per_level_s": self.rate_per_level_s,
             "rate_arrivals": self.rate_arrivals,
             "load_s": self.load_s,
+            "confirmation": asdict(self.confirmation) if self.confirmation else None,
             "steps": [step.to_json() for step in self.steps],
         }
 

@@ -4,7 +4,8 @@ The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant uppe
 the relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
 overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just above and one just
 below that estimate, instead of halving: the first a half width h off, the second as far off as the width allows. A step
-that proves nothing becomes no bound; its level may be held again.
+that proves nothing becomes no bound; its level may be held again. A level that was held several times is what most of
+its steps say, bad where they are even: MLRsearch's exceed ratio of a half, counted in steps (docs/decisions/0012).
 
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
@@ -14,6 +15,7 @@ that proves nothing becomes no bound; its level may be held again.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -83,8 +85,12 @@ class Proposal:
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
     """Relevant bounds of the trials so far; a good level above the lowest bad one does not count."""
-    bad = min((trial.level for trial in trials if trial.proven and trial.verdict == "bad"), default=None)
-    good = [trial.level for trial in trials if trial.proven and trial.verdict == "good"]
+    votes: Counter[float] = Counter()
+    for trial in trials:
+        if trial.proven and trial.verdict != "undecided":
+            votes[trial.level] += 1 if trial.verdict == "good" else -1
+    bad = min((level for level, vote in votes.items() if vote <= 0), default=None)
+    good = [level for level, vote in votes.items() if vote > 0]
     below = [level for level in good if bad is None or level < bad]
     return Bracket(max(below, default=None), bad)
 

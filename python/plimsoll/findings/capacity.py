@@ -5,6 +5,7 @@ It reads what the run directory holds and nothing else, so that a run can be jud
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -122,9 +123,12 @@ def result_of_run(run: Run) -> dict[str, Any]:
     if ended:
         return dict(ended[-1]["result"])
     steps = [event for event in run.events("step_ended") if "measured_from_s" in event]
-    held = [step for step in steps if step.get("step_kind") == "hold" or step["verdict"] == "bad"]
-    bad = min((step["level"] for step in held if step["verdict"] == "bad"), default=None)
-    good = max((s["level"] for s in held if s["verdict"] == "good" and (bad is None or s["level"] < bad)), default=None)
+    votes = Counter[float]()
+    for step in steps:
+        if step["verdict"] == "bad" or (step["verdict"] == "good" and step.get("step_kind") in ("hold", "confirm")):
+            votes[step["level"]] += 1 if step["verdict"] == "good" else -1
+    bad = min((level for level, vote in votes.items() if vote <= 0), default=None)
+    good = max((level for level, vote in votes.items() if vote > 0 and (bad is None or level < bad)), default=None)
     started = [event for event in run.events("experiment_started") if event.get("experiment") == "capacity"]
     about = started[-1] if started else {}
     return {
@@ -205,6 +209,7 @@ def _capacity(
         "width": facts["width"],
         "estimate": facts["estimate"],
         "estimate_sd": facts["estimate_sd"],
+        "confirmation": facts.get("confirmation"),
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }
@@ -251,11 +256,36 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             f"{len(disturbed)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a core's "
             "time from this host. On a quieter host the answer is narrower."
         )
+    unsteady = [step for step in steps if step.get("unsteady")]
+    if unsteady:
+        notes.append(
+            f"{len(unsteady)} of {len(steps)} steps prove nothing, as the target itself changed all the while. At "
+            f"{level_words(unsteady[-1]['level'], facts['unit'])}: {unsteady[-1]['reasons'][-1]} A hold of some "
+            "minutes shows whether it goes on."
+        )
+    notes += _confirmation_words(facts)
     notes += _thrashing_words(facts, steps)
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
         notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")
     return notes
+
+
+def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
+    """What holding the carried level once more said; nothing of runs that knew no confirmation."""
+    if "confirmation" not in facts or facts["good"] is None:
+        return []
+    found = facts["confirmation"]
+    if found is None:
+        return ["The level that is carried was not held a second time: the load time was spent."]
+    level = level_words(found["level"], facts["unit"])
+    if found["level"] == facts["good"] and found["verdict"] == "confirmed":
+        return [f"Confirmed: held once more at the end, for {found['seconds']} s, {level} was carried again."]
+    if found["verdict"] == "undecided":
+        return [f"Not confirmed: held once more at the end, for {found['seconds']} s, {level} was too close to tell."]
+    if found["level"] == facts["good"]:
+        return [f"Held once more at the end, {level} was not carried; most steps at that level were. {found['why']}"]
+    return [f"Held once more at the end, {level} was no longer carried, and the bracket lies below. {found['why']}"]
 
 
 def _thrashing_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
