@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.self_diagnosis import Diagnosis, diagnose
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
@@ -32,6 +33,7 @@ def run_finding(
         "experiment": "run",
         "status": status,
         "valid": not spoiled,
+        "evidence": as_data([Evidence(facts.seconds, "seconds", SERIES, "The generator in each")]),
         "generator": {"healthy": not spoiled, **_numbers(facts, busiest_destination)},
         "diagnoses": [
             {"name": one.name, "words": one.words, "remedy": one.remedy, "spoils": one.spoils} for one in found

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import RESOURCES, Evidence
 from plimsoll.findings.resources import TARGET_CORES, Means, Step, host_of, hosts, processes, target_cores_words
 from plimsoll.stats.demand import fit_line
 
@@ -180,6 +182,13 @@ def _resource(
     if len(rows) > 2 and line is not None and line.interval is not None and line.interval[0] <= 0:
         return None
     return Resource(name, where, ceiling, at, per_s, used_at, seconds_at, dict(parts), is_thread)
+
+
+def evidence_of(resource: Resource, unit: str) -> Evidence:
+    """Its measured points: at how many levels its use and the throughput are known."""
+    span = (min(resource.levels), max(resource.levels))
+    about = f"Use of {resource.where} over {number(sum(resource.seconds))} s"
+    return Evidence(len(resource.levels), "points", RESOURCES, about, levels=span, level_unit=unit)
 
 
 def as_json(resource: Resource) -> dict[str, Any]:

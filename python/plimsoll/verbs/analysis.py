@@ -283,7 +283,7 @@ def _analyse_table(
         words = f"{found.title}: {_contents(table)}."
         notes = [*source.notes, *table.notes]
         findings = [
-            source_finding(words, found.cannot, notes, path),
+            source_finding(words, found.cannot, notes, path, len(table.rows)),
             levels_finding(
                 table, choices.objectives, expected=choices.expected, run_path=path, model=_model(found, choices)
             ),
