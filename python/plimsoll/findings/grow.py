@@ -316,7 +316,7 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         {
             "family": one.family,
             "a": one.a,
-            "b": one.b,
+            "b": one.b if FIT_UNITS[one.family][1] else None,
             "units": dict(zip(("a", "b"), FIT_UNITS[one.family], strict=True)),
             "cv": one.cv,
             "weight": one.weight,

@@ -194,6 +194,7 @@ def _json(one: Reaching, main: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "resource": one.resource.name,
         "budget": one.budget,
+        "unit": one.resource.unit,
         "budget_words": one.what,
         "told": one.told,
         "per_s": curve.per_s if curve is not None else None,

@@ -7,6 +7,7 @@ from typing import Any
 
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.self_diagnosis import Diagnosis, diagnose
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
@@ -26,7 +27,7 @@ def run_finding(
     unknown)."""
     found = diagnose(facts, busiest_destination)
     spoiled = [one for one in found if one.spoils]
-    return {
+    told = {
         "schema": SCHEMA,
         "question": QUESTION,
         "answer": _answer(facts, found, bool(spoiled)),
@@ -43,6 +44,7 @@ def run_finding(
         "next": list(dict.fromkeys(one.remedy for one in found)),
         "run": run_path,
     }
+    return with_units(told)
 
 
 def run_finding_of(

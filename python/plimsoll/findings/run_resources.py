@@ -43,6 +43,11 @@ class Resource:
     is_thread: bool = False
 
     @property
+    def unit(self) -> str:
+        """Of `used` and `ceiling`."""
+        return "ratio" if self.name.startswith("disk") else "cores"
+
+    @property
     def demand_s(self) -> float:
         """Seconds of the whole resource per operation at the highest throughput."""
         return self.used[-1] / self.ceiling / self.per_s[-1]
@@ -198,6 +203,7 @@ def as_json(resource: Resource) -> dict[str, Any]:
         "name": resource.name,
         "where": resource.where,
         "ceiling": resource.ceiling,
+        "unit": resource.unit,
         "demand_ms": 1000 * resource.demand_s,
         "full_per_s": resource.full_per_s,
         "cores_by_part": dict(resource.parts),

@@ -203,6 +203,7 @@ def _dependency(
     return {
         "parameter": name,
         "metric": metric,
+        "unit": "bytes" if metric == "memory" else "ms",
         "at": others,
         "least": min(ends_of, key=lambda end: end[1]),
         "most": max(ends_of, key=lambda end: end[1]),
