@@ -135,6 +135,7 @@ planted: build postgresql
 
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json
+	$(BIN)/plimsoll schema --findings > docs/findings.schema.json
 	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
 	$(BIN)/python docs/k6-surface/compatibility_page.py > docs/k6-compatibility.md
 

@@ -1,4 +1,4 @@
-"""`plimsoll report` writes a run's report; `plimsoll schema` prints the study file's JSON Schema."""
+"""`plimsoll report` writes a run's report; `plimsoll schema` prints the JSON Schema of study files or findings."""
 
 from __future__ import annotations
 
@@ -41,8 +41,15 @@ def report(
             write_missing_tables(run_directory)
 
 
-def schema() -> None:
+def schema(
+    findings: Annotated[bool, typer.Option("--findings", help="of findings instead: what --json prints")] = False,
+) -> None:
     """Print the JSON Schema of the study file, for editors."""
+    if findings:
+        from plimsoll.findings.shape.schema import findings_schema_json
+
+        print(findings_schema_json())
+        return
     from plimsoll.study import study_schema_json
 
     print(study_schema_json())

@@ -15,5 +15,6 @@ def findings_beside(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dic
         return []
     from plimsoll.findings.database import database_findings
     from plimsoll.findings.profile import profile_findings
+    from plimsoll.findings.shape.units_of import with_units
 
-    return [*database_findings(run, findings), *profile_findings(run, findings)]
+    return [with_units(one) for one in (*database_findings(run, findings), *profile_findings(run, findings))]

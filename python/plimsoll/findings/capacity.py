@@ -13,6 +13,7 @@ from plimsoll.findings.capacity_words import answer, level_words, next_steps, nu
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
+from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.generator import generator_health, limit_of_generator, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
@@ -105,6 +106,7 @@ def capacity_findings(
         "headroom": _headroom(facts, per_level, expected_users),
         "generator": generator,
         "data_volume": volume,
+        "evidence": _evidence(facts, steps, [means[at] for at in deciding], decisive),
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
         "notes": [facts["reason"], generator["words"], *([] if failed else _notes(facts, steps)), *notes],
         "steps": steps,
@@ -115,6 +117,19 @@ def capacity_findings(
     finding["answer"] = answer(facts, finding)
     finding["next"] = next_steps(facts, finding)
     return [finding]
+
+
+def _evidence(
+    facts: Mapping[str, Any], steps: Sequence[Step], means: Sequence[Means], decisive: Sequence[Step]
+) -> list[dict[str, Any]]:
+    """All steps, those of each bound, and the probes in the steps that decide."""
+    bounds = []
+    for name, verdict in (("Carried", "good"), ("Not carried", "bad")):
+        level = facts[verdict]
+        here = [step for step in steps if level is not None and (step["level"], step["verdict"]) == (level, verdict)]
+        bounds.append(of_steps(here, facts["unit"], name) if here else None)
+    sources = of_sources(means, decisive, "Probes in the steps that decide")
+    return as_data([of_steps(steps, facts["unit"]), *bounds, sources])
 
 
 def result_of_run(run: Run) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.anomalies import anomalies
+from plimsoll.findings.capacity_words import number
 from plimsoll.findings.comparisons import THROUGHPUT, Comparison, FailureChange, compare_trials, failure_changes
+from plimsoll.findings.evidence import TRIALS, Evidence
 from plimsoll.findings.trials import (
     first_steps,
     joined,
@@ -69,7 +71,22 @@ def compare_finding(
         next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status)]
         or ["Nothing: the question is answered."],
         run_path=run_path,
+        level_unit=plan.get("unit", "users"),
+        evidence=_evidence(found, plan),
     )
+
+
+def _evidence(found: Sequence[Comparison], plan: Mapping[str, Any]) -> list[Evidence]:
+    """What each primary comparison is made of."""
+    return [
+        Evidence(
+            min(len(one.a), len(one.b)), "pairs" if one.paired else "trials", TRIALS,
+            f"{one.statistic} of {'A and B' if one.paired else 'each of A and B'}, "
+            f"at least {number(one.fewest_samples)} requests in each",
+            levels=(one.level, one.level), level_unit=plan.get("unit", "users"),
+        )
+        for one in found if one.primary
+    ]  # fmt: skip
 
 
 def _failure_words(failures: Sequence[FailureChange]) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.database_before import Effect, effects_of
 from plimsoll.findings.database_loads import Loads, loads_of
+from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words, size_words
 
 QUESTION = "What takes the database's time?"
@@ -83,6 +84,7 @@ def _finding(
         ],
         "notes": _notes(whole, loads),
         "next": _next(whole, advice, tables),
+        "evidence": _evidence(whole, statements, loads),
         "database": {
             "server": whole.get("server"),
             "total_ms": whole.get("total_ms"),
@@ -96,6 +98,26 @@ def _finding(
             "top": loads.words(loads.top),
         },
     }
+
+
+def _evidence(whole: Mapping[str, Any], statements: Sequence[Mapping[str, Any]], loads: Loads) -> list[dict[str, Any]]:
+    """The statements and tables whose counters were read, and the steps whose differences are compared."""
+    calls = sum(one["calls"] for one in statements)
+    about = f"Differences of their counters over the run, {number(calls)} calls"
+    compared = [(name, load) for name, load in (("Half", loads.half), ("Top", loads.top)) if load is not None]
+    return as_data(
+        [
+            Evidence(len(statements), "statements", EVENTS, about),
+            Evidence(len(whole.get("tables") or ()), "tables", EVENTS, "Their counters over the run"),
+            *(
+                Evidence(
+                    load.seconds, "seconds", EVENTS, f"{name} load, its own differences",
+                    levels=(load.level, load.level), level_unit=loads.unit,
+                )
+                for name, load in compared
+            ),
+        ]
+    )  # fmt: skip
 
 
 def _answer(

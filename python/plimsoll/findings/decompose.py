@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.findings.evidence import TRIALS, Evidence
 from plimsoll.findings.trials import (
     SoundTrials,
     first_steps,
@@ -62,7 +63,15 @@ def decompose_finding(
         next_steps=[*first_steps(sound, status, run_path), *_next_steps(levels, plan)]
         or ["Look into the layer that takes the most, with a profiler or its own operations as variants."],
         run_path=run_path,
-    )
+        level_unit=plan.get("unit", "users"),
+        evidence=[
+            Evidence(
+                level["rounds"], "rounds", TRIALS, f"{level['statistic']} of {len(names)} variants",
+                levels=(level["level"], level["level"]), level_unit=plan.get("unit", "users"),
+            )
+            for level in levels
+        ],
+    )  # fmt: skip
 
 
 def layer_names(names: Sequence[str], parts: bool) -> list[str]:

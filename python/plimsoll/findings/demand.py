@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import Evidence, as_data
+from plimsoll.findings.table_levels import file_of
 from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.demand import Reach, demand_s, fit_line, reach
 
@@ -35,6 +37,8 @@ def _finding(name: str, table: StepTable, budget: float | None, run_path: str | 
         "status": "finished",
         "valid": True,
         "resource": name,
+        "level_unit": table.level_unit,
+        "evidence": as_data([_rests_on(table, name, rows)]),
         "run": run_path,
     }
     if not rows:
@@ -60,6 +64,15 @@ def _finding(name: str, table: StepTable, budget: float | None, run_path: str | 
         "notes": [*_notes(used, per_s), *_reach_notes(name, found, max(per_s)), *_scaled_words(table, scaled)],
         "next": [_settle(name, found)],
     }
+
+
+def _rests_on(table: StepTable, name: str, rows: Sequence[tuple[Row, float]]) -> Evidence:
+    """The rows with throughput and use of the resource."""
+    levels = [row.level for row, _ in rows if row.level is not None]
+    span = (min(levels), max(levels)) if levels else None
+    lines = tuple(f"line {row.line}" for row, _ in rows if row.line is not None)
+    about = f"With throughput and use of {name}"
+    return Evidence(len(rows), "rows", file_of(table), about, None, None, span, table.level_unit, lines)
 
 
 def _span(values: Sequence[float]) -> str:

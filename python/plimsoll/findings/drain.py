@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.drain_polls import polls_finding
+from plimsoll.findings.evidence import RESOURCES, Evidence, as_data, of_seconds, of_steps
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
 from plimsoll.findings.words import MIB, share_words, size_words, time_words
 from plimsoll.stats.drift import drift
@@ -53,7 +54,14 @@ def drain_findings(
     what the consumer did with the items that came, and stay valid.
     """
     facts = _facts(run)
-    common = {"schema": 1, "experiment": "drain", "status": facts["status"], "run": run_path, "objectives": []}
+    common = {
+        "schema": 1,
+        "experiment": "drain",
+        "status": facts["status"],
+        "level_unit": facts["unit"],
+        "run": run_path,
+        "objectives": [],
+    }
     seen = consumer_series(run, facts)
     if seen is None:
         return [_unread(common, facts, notes)]
@@ -77,6 +85,12 @@ def drain_findings(
         "keeps_up": None if judged is None or judged.verdict == "undecided" else judged.verdict == "keeps up",
         "facts": _main_facts(judged, drained),
         "consumer": _judged_json(judged),
+        "evidence": as_data(
+            [
+                of_steps([_load_step(facts, from_s)], facts["unit"], "Load"),
+                of_seconds(_between(seen, from_s, facts["load_to_s"]), "The consumer under it", RESOURCES),
+            ]
+        ),
         "generator": generator,
         "invalid_because": generator["reasons"],
         "notes": [
@@ -91,23 +105,42 @@ def drain_findings(
     }
     if judged is not None and judged.verdict == "falls behind":
         main["objectives"] = [_behind(judged)]
-    time_finding = {**common, "question": "How long does it take to drain?", "valid": answered, **drained}
+    after = of_seconds(_between(seen, facts["load_to_s"], math.inf), "The consumer after the load", RESOURCES)
+    time_finding = {
+        **common,
+        "question": "How long does it take to drain?",
+        "valid": answered,
+        "evidence": as_data([after]),
+        **drained,
+    }
     index = {
         **common,
         "question": "How does its index grow?",
         "valid": answered,
+        "evidence": as_data([_read(seen.index, "Size of the index")]),
         **_index(seen, index_budget_bytes, judged),
     }
     memory = {
         **common,
         "question": "When is the memory budget reached?",
         "valid": answered,
+        "evidence": as_data([_read(seen.memory, "Resident memory of the target's processes")]),
         **_memory(seen, memory_budget_bytes),
     }
     told = polls_finding(run, _operations(run, facts))
     polls = [{**common, "valid": answered, **told}] if told is not None else []
     wanted = [index] if seen.index is not None or index_budget_bytes is not None else []
     return [main, time_finding, *polls, *wanted, *([memory] if memory_budget_bytes is not None else [])]
+
+
+def _between(seen: Consumer, from_s: float, to_s: float) -> Array:
+    """The seconds of the consumer from `from_s` to `to_s`."""
+    return np.asarray(seen.seconds[(seen.seconds >= from_s) & (seen.seconds <= to_s)] - 1)
+
+
+def _read(series: tuple[Array, Array] | None, about: str) -> Evidence:
+    """The seconds in which that was read."""
+    return Evidence(0, "seconds", RESOURCES, about) if series is None else of_seconds(series[0] - 1, about, RESOURCES)
 
 
 def _load_step(facts: Mapping[str, Any], from_s: float) -> Mapping[str, Any]:
@@ -450,6 +483,7 @@ def _unread(common: Mapping[str, Any], facts: Mapping[str, Any], notes: Iterable
         "question": QUESTION,
         "answer": "It cannot be said: neither the backlog nor the items done could be read.",
         "valid": False,
+        "evidence": as_data([Evidence(0, "readings", RESOURCES, "Of the consumer")]),
         "invalid_because": ["Nothing was read of the consumer; the events say why."],
         "notes": [facts["reason"], *notes],
         "next": ["Try the place of the number by hand: the URL, the query, the file, the command."],

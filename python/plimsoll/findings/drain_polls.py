@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import time_words
 from plimsoll.stats.poll_rate import PollRate, poll_rate
 
@@ -31,6 +32,7 @@ def polls_finding(run: Any, operations: float | None) -> dict[str, Any] | None:
     records = math.fsum(known) if known else None
     return {
         "question": QUESTION,
+        "evidence": _evidence(len(polls), found),
         "answer": " ".join([_rate_words(found), *_record_words(found, records, operations)]),
         "polls": {
             "per_s": found.per_s if math.isfinite(found.per_s) else None,
@@ -75,4 +77,17 @@ def _record_words(found: PollRate, records: float | None, operations: float | No
 
 
 def _cannot(answer: str, step: str) -> dict[str, Any]:
-    return {"question": QUESTION, "answer": answer, "polls": None, "notes": [], "next": [step]}
+    return {
+        "question": QUESTION,
+        "answer": answer,
+        "polls": None,
+        "evidence": _evidence(0),
+        "notes": [],
+        "next": [step],
+    }
+
+
+def _evidence(count: int, found: PollRate | None = None) -> list[dict[str, Any]]:
+    """The polls that the consumer told of, and the work in them."""
+    work = "" if found is None else f": {number(found.items)} items in {time_words(found.seconds)}"
+    return as_data([Evidence(count, "polls", EVENTS, f"History of the consumer's polls{work}")])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.how_far import how_far_finding
 from plimsoll.findings.next_limit import next_limit_finding
 from plimsoll.findings.resources import Means, Step, hosts, means_of_steps, processes
@@ -55,6 +56,9 @@ def further_findings(
         "invalid_because": list(main["generator"]["reasons"]),
         "level_unit": main["capacity"]["unit"],
         "run": main["run"],
+        "evidence": as_data(
+            [of_steps(steps, main["capacity"]["unit"]), of_sources(means, steps, "Probes in these steps")]
+        ),
     }
     return [common | finding for finding in found if finding is not None]
 

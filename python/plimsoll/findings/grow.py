@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
 from plimsoll.runs.failures import Failures
@@ -54,7 +55,15 @@ def grow_findings(
     step = cliff(volume, cost) if volume.size else None
     growth = _growth(volume, cost, step)
     ahead = forecast(volume, cost, facts["loading_s"], facts["loaded"], facts["items"]) if volume.size else None
-    common = {"schema": 1, "experiment": "grow", "status": facts["status"], "run": run_path, "objectives": []}
+    common = {
+        "schema": 1,
+        "experiment": "grow",
+        "status": facts["status"],
+        "level_unit": "vus",
+        "run": run_path,
+        "objectives": [],
+        "evidence": _evidence(facts, windows, volume),
+    }
     failed_share = facts["failed"] / max(1, facts["failed"] + facts["loaded"] - facts["loaded_before"])
     too_many = failed_share > facts["allowed_failures"]
     generator = health_of_load(
@@ -86,6 +95,34 @@ def grow_findings(
         main["objectives"] = [_failure_objective(facts, failed_share)]
     ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(growth, volume, cost, step)}
     return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume)}]
+
+
+def _evidence(
+    facts: Mapping[str, Any], windows: Sequence[Mapping[str, Any]], volume: np.ndarray
+) -> list[dict[str, Any]]:
+    """The windows of loading, the creates in them, and which of them tell the time per item."""
+    seconds = float(sum(one["seconds"] for one in windows))
+    creates = facts["loaded"] - facts["loaded_before"] + facts["failed"]
+    return as_data(
+        [
+            Evidence(len(windows), "windows", EVENTS, f"Loading in {time_words(seconds)}"),
+            Evidence(creates, "creates", SERIES, f"{number(facts['failed'])} failed of all"),
+            _windows_used(volume),
+        ]
+    )
+
+
+def _windows_used(volume: np.ndarray) -> Evidence:
+    span = f", {number(float(volume.min()))} to {number(float(volume.max()))} items" if volume.size else ""
+    return Evidence(int(volume.size), "windows", EVENTS, f"Time per item at a steady concurrency{span}")
+
+
+def _step_seen(step: Cliff, volume: np.ndarray) -> Evidence:
+    about = (
+        f"The step is {step.t:.1f} standard deviations and lies between {number(step.low)} and "
+        f"{number(step.high)} items; after it"
+    )
+    return Evidence(int(volume.size) - step.place, "windows", EVENTS, about)
 
 
 def _loading(run: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,7 +316,7 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         {
             "family": one.family,
             "a": one.a,
-            "b": one.b,
+            "b": one.b if FIT_UNITS[one.family][1] else None,
             "units": dict(zip(("a", "b"), FIT_UNITS[one.family], strict=True)),
             "cv": one.cv,
             "weight": one.weight,
@@ -365,9 +402,6 @@ def _cliff(step: Cliff | None, volume: np.ndarray) -> dict[str, Any]:
             f"by {percent_words(step.rise)}."
         ),
         "cliff": {"volume": step.at, "between": [step.low, step.high], "rise": step.rise, "t": step.t},
-        "evidence": (
-            f"The step is {step.t:.1f} standard deviations; it lies between "
-            f"{number(step.low)} and {number(step.high)} items."
-        ),
+        "evidence": as_data([_windows_used(volume), _step_seen(step, volume)]),
         "next": ["See what filled up there: memory, a cache, a disk; repeat with more of it to prove it."],
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.database_limits import Statements
+from plimsoll.findings.evidence import as_data, of_requests, of_seconds, of_sources, of_steps
 from plimsoll.findings.generator import (
     NOT_ALONE,
     figures_of,
@@ -18,7 +19,7 @@ from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.objectives import Wanted
-from plimsoll.findings.resources import means_of_steps
+from plimsoll.findings.resources import Means, means_of_steps
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding, restart_finding
 from plimsoll.findings.words import time_words
@@ -56,7 +57,8 @@ def hold_findings(
     alone = next((step for step in facts["steps"] if step.get("step_kind") == "baseline"), None)
     wanted = [Wanted.of(objective) for objective in objectives]
     series = hold_series(run, held, alone, wanted)
-    common = {"schema": 1, "experiment": "hold", "status": facts["status"], "run": run_path}
+    about = {"schema": 1, "experiment": "hold", "status": facts["status"]}
+    common = {**about, "level_unit": facts["unit"], "run": run_path}
     if held is None or series.seconds.size < FEWEST_SECONDS:
         return [_too_little(facts, series, common, notes)]
     held_steps = [held] if alone is None else [held, alone]
@@ -101,6 +103,7 @@ def hold_findings(
         "facts": _main_facts(facts, held, series),
         "objectives": judged,
         "limited_by": limit,
+        "evidence": _evidence(facts, held, alone, series, means),
         "generator": generator,
         "invalid_because": generator["reasons"],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
@@ -111,10 +114,24 @@ def hold_findings(
         ],
     }
     healthy = generator["healthy"]
-    about = [
+    others = [
         {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
     ]
-    return [main, *about]
+    return [main, *others]
+
+
+def _evidence(
+    facts: Mapping[str, Any], held: Mapping[str, Any], alone: Mapping[str, Any] | None, series: HoldSeries, means: Means
+) -> list[dict[str, Any]]:
+    """The held step and its requests, the baseline, and the probes beside them."""
+    return as_data(
+        [
+            of_steps([held], facts["unit"], "Held"),
+            of_requests(float(series.requests.sum()), held, "In its measured seconds"),
+            of_steps([alone], facts["unit"], "One user alone before") if alone is not None else None,
+            of_sources([means], [held], "Probes beside the load"),
+        ]
+    )
 
 
 def _as_steps(remedy: str | None) -> list[str]:
@@ -173,6 +190,7 @@ def _too_little(
         ).strip(),
         "valid": False,
         "objectives": [],
+        "evidence": as_data([of_seconds(series.seconds, "Measured under load")]),
         "invalid_because": ["Too little was measured."],
         "notes": list(notes),
         "steps": facts["steps"],

@@ -84,5 +84,5 @@ def _periodic(finding: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     period = finding["periodic"]["period_s"]
     remedy = f"find the job of the target that runs every {period:.3g} s, and have it do less at a time or elsewhere"
     where = f"a job every {period:.3g} s"
-    text = f"{finding['answer']} {finding['evidence']}"
+    text = " ".join([str(finding["answer"]), *(one["words"] for one in finding["evidence"])])
     return [{"kind": "periodic_job", "where": where, "utilisation": None, "evidence": text, "remedy": remedy}]

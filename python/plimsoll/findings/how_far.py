@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
-from plimsoll.findings.run_resources import Resource, as_json
+from plimsoll.findings.evidence import as_data, of_steps
+from plimsoll.findings.run_resources import Resource, as_json, evidence_of
 from plimsoll.stats.demand import demand_s, reach
 from plimsoll.stats.demand_curve import CurveReach, reach_along_curve
 
@@ -82,12 +83,15 @@ def how_far_finding(
             return None
         asked = [reach_of(resources[0], resources[0].ceiling, f"the whole of {resources[0].where}")]
     first = min(asked, key=lambda one: one.per_s, default=None)
+    unit = main["capacity"]["unit"]
+    rests_on = [evidence_of(one.resource, unit) for one in asked] or [of_steps(main["steps"], unit)]
     return {
         "question": QUESTION,
         "answer": " ".join([*(_headline(one, main) for one in asked), *_least_words(asked, cores), *missing]),
         "sentences": [_plain(one) for one in asked],
         "extrapolations": [_json(one, main) for one in asked],
         "resources": [as_json(resource) for resource in resources],
+        "evidence": as_data(dict.fromkeys(rests_on)),
         "notes": _notes(asked, main, same_host),
         "next": [_next(first)] if first is not None else [] if probed else [NO_PROBE],
     }
@@ -190,6 +194,7 @@ def _json(one: Reaching, main: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "resource": one.resource.name,
         "budget": one.budget,
+        "unit": one.resource.unit,
         "budget_words": one.what,
         "told": one.told,
         "per_s": curve.per_s if curve is not None else None,

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust_history import WINDOW_S, Window
 from plimsoll.runs.snapshot import Snapshot
@@ -273,18 +274,22 @@ def overview_finding(
         words += f" Response times in ms: {shown}."
     else:
         words += " It has no times of single requests."
+    rests_on = as_data([Evidence(count, "requests", SERIES, f"{failed:,} failed, in {number(span_s)} s")])
     return source_finding(words, cannot, notes, run_path) | {
+        "evidence": rests_on,
         "totals": {
             "requests": count,
             "failed": failed,
             "seconds": span_s,
             "times_ms": {} if times is None else {name: low for name, (low, _) in times_of(times).items()},
-        }
+        },
     }
 
 
-def source_finding(words: str, cannot: Sequence[str], notes: Sequence[str], run_path: str | None) -> dict[str, Any]:
-    """The finding about a source, in words."""
+def source_finding(
+    words: str, cannot: Sequence[str], notes: Sequence[str], run_path: str | None, rows: int = 0
+) -> dict[str, Any]:
+    """The finding about a source, in words; `rows`: of its step table."""
     return {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -292,6 +297,7 @@ def source_finding(words: str, cannot: Sequence[str], notes: Sequence[str], run_
         "experiment": "analyze",
         "status": "finished",
         "valid": True,
+        "evidence": as_data([Evidence(rows, "rows", TABLE, "Of the source")]),
         "cannot": list(cannot),
         "notes": [*notes, *(f"Cannot: {text}" for text in cannot)],
         "next": [],

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import as_data
 from plimsoll.findings.how_far import Reaching, level_at, reach_of
-from plimsoll.findings.run_resources import Resource, as_json
+from plimsoll.findings.run_resources import Resource, as_json, evidence_of
 from plimsoll.findings.trials import joined
 
 QUESTION = "What would stop it next?"
@@ -57,6 +58,7 @@ def next_limit_finding(
             }
             for one in reached
         ],
+        "evidence": as_data(evidence_of(one.resource, main["capacity"]["unit"]) for one in reached),
         "notes": notes,
         "next": [settle],
     }

@@ -21,6 +21,7 @@ from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
 from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.findings.remedy import remedy_finding
 from plimsoll.findings.run import run_finding_of
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
 
@@ -80,7 +81,10 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
 
     Raises InputError for a run of another kind than EXPERIMENTS.
     """
-    facts = Facts.of(run) if facts is None else facts
+    return [with_units(one) for one in _findings(run, Facts.of(run) if facts is None else facts)]
+
+
+def _findings(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
     experiment = run.manifest.get("experiment")
     if experiment == "run":
         return _of_plain_run(run)

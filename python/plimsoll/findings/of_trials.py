@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from plimsoll.findings import compare, decompose, sweep
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
 
@@ -19,7 +20,7 @@ FINDINGS = {
 def finding_of_trials(reader: RunReader, *, status: str, notes: Iterable[str] = ()) -> dict[str, Any]:
     """From plan, complete trials and seconds of the run. Raises KeyError for a run without a plan of trials."""
     plan = reader.plan()
-    return FINDINGS[plan["experiment"]](
+    found = FINDINGS[plan["experiment"]](
         plan,
         reader.trials(),
         reader.snapshots(metrics=RESPONSE_METRICS),
@@ -28,3 +29,4 @@ def finding_of_trials(reader: RunReader, *, status: str, notes: Iterable[str] = 
         run_path=str(reader.path),
         notes=notes,
     )
+    return with_units(found)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing, smallest_overload
 
 SCHEMA = 1
@@ -34,6 +35,9 @@ def growth_finding(started: Sequence[int], done: Sequence[int], run_path: str | 
         "experiment": "analyze",
         "status": "finished",
         "valid": True,
+        "evidence": as_data(
+            [Evidence(len(arrivals), "seconds", SERIES, f"In which {number(sum(arrivals))} requests began")]
+        ),
         "growth": None if seen is None else _json(seen),
         "notes": [
             "The rate that was asked for is not in the file; the rate at which requests began stands for it, so a "

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.database_loads import Load, Loads, compared_of
+from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words
 
 QUESTION = "Where does the CPU time go?"
@@ -97,6 +98,7 @@ def _finding(
         return {
             "answer": f"Cannot tell: no step has {FEWEST_SAMPLES} samples or more, the most are {most}.",
             "profile": None,
+            "evidence": as_data([_samples_of(one, float(one["ended_s"]), float(one["seconds"])) for one in own]),
             "next": ["Profile longer steps (--step), or more samples (samples_per_s), of a process that works."],
         }
     half = loads.half if loads.top is not None else None
@@ -110,6 +112,7 @@ def _finding(
         "sentences": [_sentence(one) for one in sorted(beyond, key=lambda one: -abs(one.change))[:MOST_SAID]],
         "tables": [_table(functions, beyond, loads, top, half)],
         "notes": _notes(kind, top, half),
+        "evidence": as_data([_of_load(load, unit) for load in (top, half) if load is not None]),
         "profile": {
             "tool": kind,
             "samples": top.found["samples"],
@@ -118,6 +121,16 @@ def _finding(
         },
         "next": _next(functions, beyond),
     }
+
+
+def _samples_of(found: Mapping[str, Any], to_s: float, seconds: float) -> Evidence:
+    return Evidence(int(found["samples"]), "samples", EVENTS, f"In {number(seconds)} s", to_s - seconds, to_s)
+
+
+def _of_load(load: Load, unit: str) -> Evidence:
+    """The samples of one step."""
+    found = _samples_of(load.found, float(load.found["ended_s"]), load.seconds)
+    return replace(found, levels=(load.level, load.level), level_unit=unit)
 
 
 def _steps(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import FINDINGS, Evidence, as_data, of_steps
 
 QUESTION = "What did the remedy change?"
 SCHEMA = 1
@@ -43,6 +44,8 @@ def remedy_finding(
         "verdict": verdict,
         "ratio_at_least": low,
         "ratio_at_most": high,
+        "evidence": _evidence(before, after, run_path),
+        "level_unit": new.get("unit"),
         "before": _side(before),
         "after": _side(after),
         "invalid_because": [] if known else ["One of the two runs has no valid capacity."],
@@ -54,6 +57,13 @@ def remedy_finding(
         "run": run_path,
     }
     return finding
+
+
+def _evidence(before: Mapping[str, Any], after: Mapping[str, Any], run_path: str | None) -> list[dict[str, Any]]:
+    """The first findings of both runs, and the steps of the one with the remedy."""
+    runs = tuple(str(one) for one in (before.get("run"), after.get("run") or run_path) if one)
+    both = Evidence(2, "findings", FINDINGS, "Before and with the remedy", names=runs)
+    return as_data([both, of_steps(after.get("steps") or (), str(after["capacity"].get("unit") or "users"), "With it")])
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.self_diagnosis import Diagnosis, diagnose
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
@@ -25,13 +27,14 @@ def run_finding(
     unknown)."""
     found = diagnose(facts, busiest_destination)
     spoiled = [one for one in found if one.spoils]
-    return {
+    told = {
         "schema": SCHEMA,
         "question": QUESTION,
         "answer": _answer(facts, found, bool(spoiled)),
         "experiment": "run",
         "status": status,
         "valid": not spoiled,
+        "evidence": as_data([Evidence(facts.seconds, "seconds", SERIES, "The generator in each")]),
         "generator": {"healthy": not spoiled, **_numbers(facts, busiest_destination)},
         "diagnoses": [
             {"name": one.name, "words": one.words, "remedy": one.remedy, "spoils": one.spoils} for one in found
@@ -41,6 +44,7 @@ def run_finding(
         "next": list(dict.fromkeys(one.remedy for one in found)),
         "run": run_path,
     }
+    return with_units(told)
 
 
 def run_finding_of(

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import RESOURCES, Evidence
 from plimsoll.findings.resources import TARGET_CORES, Means, Step, host_of, hosts, processes, target_cores_words
 from plimsoll.stats.demand import fit_line
 
@@ -39,6 +41,11 @@ class Resource:
     seconds: tuple[float, ...]
     parts: Mapping[str, float]
     is_thread: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Of `used` and `ceiling`."""
+        return "ratio" if self.name.startswith("disk") else "cores"
 
     @property
     def demand_s(self) -> float:
@@ -182,6 +189,13 @@ def _resource(
     return Resource(name, where, ceiling, at, per_s, used_at, seconds_at, dict(parts), is_thread)
 
 
+def evidence_of(resource: Resource, unit: str) -> Evidence:
+    """Its measured points: at how many levels its use and the throughput are known."""
+    span = (min(resource.levels), max(resource.levels))
+    about = f"Use of {resource.where} over {number(sum(resource.seconds))} s"
+    return Evidence(len(resource.levels), "points", RESOURCES, about, levels=span, level_unit=unit)
+
+
 def as_json(resource: Resource) -> dict[str, Any]:
     """The resource with its measured points: utilisation as a share of its ceiling, demand in ms of the whole."""
     rows = zip(resource.levels, resource.per_s, resource.used, resource.seconds, strict=True)
@@ -189,6 +203,7 @@ def as_json(resource: Resource) -> dict[str, Any]:
         "name": resource.name,
         "where": resource.where,
         "ceiling": resource.ceiling,
+        "unit": resource.unit,
         "demand_ms": 1000 * resource.demand_s,
         "full_per_s": resource.full_per_s,
         "cores_by_part": dict(resource.parts),

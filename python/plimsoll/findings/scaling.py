@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
 from plimsoll.findings.run_resources import Resource
 from plimsoll.stats.asymptotes import asymptotes
@@ -29,7 +30,17 @@ def scaling_finding(
     unit = main["capacity"]["unit"]
     one = 1.0 if unit in ("users", "vus") else 0.0
     found = fit_scalability(levels, per_s, [1 / math.sqrt(count) for count in done], one)
-    base: dict[str, Any] = {"question": QUESTION}
+    rests_on = Evidence(
+        sum(done),
+        "operations",
+        EVENTS,
+        f"Throughput of {len(levels)} levels",
+        None,
+        None,
+        (levels[0], levels[-1]),
+        unit,
+    )
+    base: dict[str, Any] = {"question": QUESTION, "evidence": as_data([rests_on])}
     if isinstance(found, NoLaw):
         return base | {
             "answer": f"Cannot tell. {found.reason}",

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.sizing_facts import DISK, HERE, Grown, Part, SizingFacts
 from plimsoll.findings.sizing_needs import TIMES, Wanted, carried_on, cores_of, grown_with_load, needs_at
 from plimsoll.findings.words import size_words
@@ -46,6 +47,7 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
             "per_item": [_grown_json(one) for one in facts.grown],
             "carries": carries,
         },
+        "evidence": _evidence(facts, unit),
         "tables": [
             _hardware(sizes, wanted, unit, hosts),
             *_carries_table(carries),
@@ -63,9 +65,32 @@ def _nothing_known(facts: SizingFacts) -> dict[str, Any]:
         "question": QUESTION,
         "answer": f"Cannot tell: no step shows what the target's processes use ({seen}).",
         "sizing": None,
+        "evidence": as_data([Evidence(0, "points", RESOURCES, "Use of the target's processes")]),
         "notes": [],
         "next": ["Name the target's processes in the study (target.processes) and run it again."],
     }
+
+
+def _evidence(facts: SizingFacts, unit: str) -> list[dict[str, Any]]:
+    """The points of each process, and those by which a size grows with items."""
+    levels = [level for level, _ in facts.rates]
+    span = (min(levels), max(levels)) if levels else None
+    parts = [
+        Evidence(
+            len(part.per_s), "points", RESOURCES, f"Use of {part.label} over {number(sum(part.seconds))} s",
+            levels=span, level_unit=unit,
+        )
+        for part in facts.parts
+    ]  # fmt: skip
+    grown = [
+        Evidence(
+            one.found.increments, "readings", RESOURCES,
+            f"{_capital(one.kind)} of {one.where} from {number(one.found.from_items)} to "
+            f"{number(one.found.to_items)} items", names=(one.run,),
+        )
+        for one in facts.grown
+    ]  # fmt: skip
+    return as_data([*parts, *grown])
 
 
 def _answer(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.words import ms_words
 from plimsoll.study.objectives import parse_objective
@@ -19,7 +20,7 @@ HARDLY = "Neither: the load hardly shows"
 def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], had_baseline: bool) -> dict[str, Any]:
     """The finding; `operations`: median alone and under load, their ratio."""
     rows = [_row(name, watched) for name, watched in series.operations.items() if watched.merged.count]
-    base: dict[str, Any] = {"question": QUESTION, "operations": rows, "next": []}
+    base: dict[str, Any] = {"question": QUESTION, "operations": rows, "evidence": _evidence(series), "next": []}
     if not had_baseline:
         return base | {
             "answer": "It cannot be told: there was no run of one user alone before the load.",
@@ -62,6 +63,18 @@ def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], 
     if overloaded:
         step.append("Find the level that still meets the objectives: plimsoll capacity.")
     return base | {"answer": " ".join(sentences), "next": step}
+
+
+def _evidence(series: HoldSeries) -> list[dict[str, Any]]:
+    """Requests, or iterations, whose times are compared."""
+    loaded = sum(watched.merged.count for watched in series.operations.values())
+    alone = sum(watched.alone.count for watched in series.operations.values())
+    return as_data(
+        [
+            Evidence(loaded, "response times", SERIES, "Under the load", names=tuple(series.operations)),
+            Evidence(alone, "response times", SERIES, "Of one user alone"),
+        ]
+    )
 
 
 def _row(name: str, watched: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.evidence import EVENTS, RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.words import MIB, ms_words, percent_words, share_words, size_words, time_words
 from plimsoll.stats.bursts import bursts
@@ -34,6 +35,8 @@ def drift_finding(series: HoldSeries) -> dict[str, Any]:
     where at least half are without."""
     mean_ms, left_out = _undisturbed(series)
     found = _drift_finding(series.seconds, mean_ms)
+    with_answers = series.seconds[np.isfinite(mean_ms)]
+    found["evidence"] = as_data([of_seconds(with_answers, "Mean response time of each second with answers")])
     if left_out:
         seconds = "1 second" if left_out == 1 else f"{left_out} seconds"
         found["notes"] = [
@@ -112,7 +115,13 @@ def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -
 
 def periodic_finding(series: HoldSeries) -> dict[str, Any]:
     """Does something slow it down periodically? Pulses in the logarithm of each second's mean response time."""
-    base: dict[str, Any] = {"question": "Does something slow it down periodically?", "periodic": None, "next": []}
+    rests_on = of_seconds(series.seconds, "Mean response time of each second")
+    base: dict[str, Any] = {
+        "question": "Does something slow it down periodically?",
+        "periodic": None,
+        "evidence": as_data([rests_on]),
+        "next": [],
+    }
     if series.seconds.size < 60:
         return base | {
             "answer": "It cannot be told: less than a minute was measured.",
@@ -160,11 +169,7 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
             f"{inside / outside:.1f} "
             f"times as long for {time_words(found.width_s)}"
         ),
-        "evidence": (
-            f"Pulses began at {', '.join(number(first + moment) for moment in found.times_s[:8])} "
-            ""
-            f"s; z = {found.z:.1f}, chance stays below {found.border:.1f}."
-        ),
+        "evidence": as_data([rests_on, _pulses(found, first)]),
         "next": [
             (
                 "Look for a job of that period in the target: "
@@ -173,6 +178,14 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
             )
         ],
     }
+
+
+def _pulses(found: PeriodicPulse, first: float) -> Evidence:
+    """When each pulse began, and how far that is from chance."""
+    at = ", ".join(number(first + moment) for moment in found.times_s[:8])
+    about = f"Pulses began at {at} s; z = {found.z:.1f}, chance stays below {found.border:.1f}"
+    begins = [first + moment for moment in found.times_s]
+    return Evidence(len(begins), "pulses", SERIES, about, min(begins), max(begins) + found.width_s)
 
 
 def _pulse_and_calm_ms(every: NDArray[np.float64], found: PeriodicPulse) -> tuple[float, float]:
@@ -193,7 +206,13 @@ def _pulse_and_calm_ms(every: NDArray[np.float64], found: PeriodicPulse) -> tupl
 
 def leak_finding(series: HoldSeries, limit_bytes: float | None) -> dict[str, Any]:
     """Does it leak memory? Resident memory of each process over the whole time and over its second half."""
-    base: dict[str, Any] = {"question": "Does it leak memory?", "memory": [], "next": []}
+    rests_on = [of_seconds(at, f"Resident memory of {name}", RESOURCES) for name, (at, _) in series.memory.items()]
+    base: dict[str, Any] = {
+        "question": "Does it leak memory?",
+        "memory": [],
+        "evidence": as_data(rests_on or [Evidence(0, "processes", RESOURCES, "Resident memory")]),
+        "next": [],
+    }
     if not series.memory:
         step = "Name the target's processes in the study (target.processes), or give its URL, if it runs on this host."
         return base | {"answer": "It cannot be told: no process of the target was probed.", "next": [step]}
@@ -299,7 +318,13 @@ def restart_finding(notes: Iterable[Mapping[str, Any]], held: Mapping[str, Any])
     within = [one for one in notes if held["start_s"] <= float(one.get("second", -1)) <= held["end_s"] + 1]
     seen = [one for one in within if " was restarted" in str(one.get("message"))]
     rows = [{"second": one["second"], "message": str(one["message"]).partition(": ")[2]} for one in seen]
-    found: dict[str, Any] = {"question": "Did it restart?", "restarts": rows, "next": []}
+    rests_on = Evidence(len(seen), "notes", EVENTS, "Of restarts", float(held["start_s"]), float(held["end_s"]))
+    found: dict[str, Any] = {
+        "question": "Did it restart?",
+        "restarts": rows,
+        "evidence": as_data([rests_on]),
+        "next": [],
+    }
     if not rows:
         return found | {"answer": "No restart of a probed process was seen."}
     times = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])
@@ -318,7 +343,13 @@ def bursts_finding(series: HoldSeries) -> dict[str, Any]:
     rows = [
         {"start_s": one.start_s, "end_s": one.end_s, "failed": one.failed, "requests": one.requests} for one in found
     ]
-    base: dict[str, Any] = {"question": "Do requests fail in bursts?", "bursts": rows, "next": []}
+    in_all = Evidence(requests, "requests", SERIES, f"{number(failed)} failed of all")
+    base: dict[str, Any] = {
+        "question": "Do requests fail in bursts?",
+        "bursts": rows,
+        "evidence": as_data([of_seconds(series.seconds, "Failed requests of each second"), in_all]),
+        "next": [],
+    }
     if not failed:
         return base | {"answer": f"No: none of {number(requests)} requests failed."}
     share = f"{number(failed)} of {number(requests)} requests failed ({share_words(failed / max(requests, 1))})"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.evidence import TRIALS, Evidence
 from plimsoll.findings.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.sweep_requests import request_dependencies, request_sentences, times_of_requests
 from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, times, trials_finding
@@ -72,7 +73,19 @@ def sweep_finding(
         next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies, by_request or [])]
         or ["Nothing: the question is answered."],
         run_path=run_path,
+        level_unit=plan.get("unit", "users"),
+        evidence=_evidence(cells),
     )
+
+
+def _evidence(cells: Sequence[Cell]) -> list[Evidence]:
+    """The combinations that were tried, and the requests in them."""
+    tried = [cell for cell in cells if cell["state"] != "not tried"]
+    about = f"Of {len(cells)} combinations, tried"
+    return [
+        Evidence(len(tried), "cells", TRIALS, about),
+        Evidence(sum(cell["requests"] for cell in tried), "requests", TRIALS, "In these cells"),
+    ]
 
 
 def _cells(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], sound: SoundTrials) -> list[Cell]:
@@ -190,6 +203,7 @@ def _dependency(
     return {
         "parameter": name,
         "metric": metric,
+        "unit": "bytes" if metric == "memory" else "ms",
         "at": others,
         "least": min(ends_of, key=lambda end: end[1]),
         "most": max(ends_of, key=lambda end: end[1]),

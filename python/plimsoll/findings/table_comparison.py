@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import TABLE, Evidence, as_data
 from plimsoll.runs.step_table import StepTable
 from plimsoll.stats.cell_ratios import Ratios, ratios
 
@@ -47,6 +48,7 @@ def comparison_finding(
                 for level, found in per_level.items() if found is not None
             ],
         },
+        "evidence": as_data([_rests_on(cells, names, unit)]),
         "notes": [
             f"A is {names[0]}, B is {names[1]}. {NO_PROOF}",
             *_anomalies(cells, per_level, unit),
@@ -58,6 +60,12 @@ def comparison_finding(
 
 
 Cell = tuple[float, str, str, float, float]
+
+
+def _rests_on(cells: Sequence[Cell], names: tuple[str, str], unit: str) -> Evidence:
+    """The times that both tables state."""
+    span = (min(cell[0] for cell in cells), max(cell[0] for cell in cells)) if cells else None
+    return Evidence(len(cells), "times", TABLE, "Stated by both", levels=span, level_unit=unit, names=names)
 
 
 def _cells(a: StepTable, b: StepTable) -> list[Cell]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.flattening import FLAT, Flattening, Untold, flattening
@@ -48,6 +49,7 @@ def levels_finding(
         "capacity": _capacity(found, rows, unit, interval, model),
         "objectives": judged,
         "headroom": _headroom(good, expected),
+        "evidence": _evidence(table, rows, steps),
         "notes": [
             *notes,
             *([ONE_TABLE_RUN] if rows and interval is None else []),
@@ -59,6 +61,22 @@ def levels_finding(
         "steps": [step for step in shown if step.get("level") is not None],
         "run": run_path,
     }
+
+
+def _evidence(table: StepTable, rows: Sequence[Row], steps: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    """The rows of the source with level and throughput; of a run with seconds its stretches at one level."""
+    levels = [row.level or 0.0 for row in rows]
+    span = (min(levels), max(levels)) if levels else None
+    lines = tuple(f"line {row.line}" for row in rows if row.line is not None)
+    file = file_of(table) if steps is None else SERIES
+    about = "With level and throughput"
+    found = Evidence(len(rows), "rows", file, about, None, None, span, table.level_unit, lines)
+    return as_data([found, of_steps(steps, table.level_unit, "Held at one level", SERIES) if steps else None])
+
+
+def file_of(table: StepTable) -> str:
+    """Where its rows can be read: a table has lines in its source, the rows of samples are made of the seconds."""
+    return TABLE if any(row.line is not None for row in table.rows) else SERIES
 
 
 def flattening_of(table: StepTable) -> Flattening | Untold:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.findings.evidence import Evidence, as_data, of_trials
 from plimsoll.findings.generator import seconds_of_steps
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -54,6 +55,8 @@ def trials_finding(
     notes: Sequence[str],
     next_steps: Sequence[str],
     run_path: str | None,
+    level_unit: str,
+    evidence: Sequence[Evidence],
 ) -> dict[str, Any]:
     """A finding with what those of all experiments made of trials have, around what is its `own`."""
     return {
@@ -63,7 +66,9 @@ def trials_finding(
         "experiment": experiment,
         "status": status,
         "valid": valid,
+        "level_unit": level_unit,
         **own,
+        "evidence": as_data([of_trials(sound.sound, level_unit, "Trials that count"), *evidence]),
         "excluded": sound.excluded,
         "generator": sound.generator,
         "invalid_because": [] if valid else list(invalid_because),

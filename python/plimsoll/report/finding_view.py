@@ -84,7 +84,7 @@ class FindingView:
     unanswered: bool
     experiment: str
     facts: list[tuple[str, str]]
-    evidence: str | None
+    evidence: list[str]
     objectives: list[ObjectiveLine]
     caveats: list[str]
     next_steps: list[str]
@@ -111,7 +111,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     unit = wording.LEVEL_UNITS.get(str(named), unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
-    evidence = limited.get("evidence") or finding.get("evidence")
+    of_limit = limited.get("evidence")
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
@@ -119,7 +119,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         unanswered=unanswered,
         experiment=str(finding.get("experiment") or ""),
         facts=[*_told_facts(finding), *_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
-        evidence=" ".join(_texts(evidence)) or None,
+        evidence=[*_texts(of_limit), *_evidence_words(finding.get("evidence"))],
         objectives=[
             _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
         ],
@@ -129,6 +129,13 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         sentences=_texts(finding.get("sentences")),
         tables=[_table(entry) for entry in finding.get("tables") or () if isinstance(entry, Mapping)],
     )
+
+
+def _evidence_words(evidence: Any) -> list[str]:
+    """What it rests on, a sentence each; runs of earlier versions have one text."""
+    if not isinstance(evidence, list | tuple):
+        return _texts(evidence)
+    return [str(one.get("words") or "") for one in evidence if isinstance(one, Mapping) and one.get("words")]
 
 
 def _table(entry: Mapping[str, Any]) -> FindingTable:

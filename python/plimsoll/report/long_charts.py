@@ -104,7 +104,8 @@ def _curve(ageing: Mapping[str, Any], end: float) -> list[dict[str, Any]]:
     fits = ageing.get("fits") or []
     if not fits:
         return []
-    best = Fit(**{key: fits[0][key] for key in ("family", "a", "b", "cv", "weight")}, aicc=0.0)
+    known = {key: fits[0][key] for key in ("family", "a", "cv", "weight")}
+    best = Fit(**known, b=fits[0]["b"] or 0.0, aicc=0.0)  # a constant has no b
     low, high = float(ageing["from_volume"]), float(ageing["to_volume"])
     rows = []
     for part, start, stop in (("fitted", low, high), ("extrapolated", high, end)):

@@ -45,8 +45,7 @@ def _lines(item: FindingView) -> list[str]:
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {_clean(label):<{width}}  {_clean(value)}" for label, value in item.facts]
     lines += [line for text in item.sentences for line in _wrapped(f"- {text}", "  ")]
-    if item.evidence:
-        lines += _wrapped(f"Evidence: {item.evidence}", "  ")
+    lines += [line for text in item.evidence for line in _wrapped(f"Evidence: {text}", "  ")]
     for objective in item.objectives:
         lines += _wrapped(f"Objective {objective.operation} {objective.objective}: {objective.met_up_to}", "  ")
     lines += [line for text in item.caveats for line in _wrapped(f"Note: {text}", "  ")]

@@ -27,6 +27,7 @@ from plimsoll.findings.imported_run import (
     with_windows,
 )
 from plimsoll.findings.open_growth import growth_finding
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.table_comparison import comparison_finding
 from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
 from plimsoll.report.html import write_html
@@ -283,7 +284,7 @@ def _analyse_table(
         words = f"{found.title}: {_contents(table)}."
         notes = [*source.notes, *table.notes]
         findings = [
-            source_finding(words, found.cannot, notes, path),
+            source_finding(words, found.cannot, notes, path, len(table.rows)),
             levels_finding(
                 table, choices.objectives, expected=choices.expected, run_path=path, model=_model(found, choices)
             ),
@@ -317,7 +318,8 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    writer.write_findings(findings)
+    found = [with_units(one) for one in findings]
+    writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None
-    return Analysed(list(findings), writer.path, report, str(source.path))
+    return Analysed(found, writer.path, report, str(source.path))

@@ -26,6 +26,7 @@ from plimsoll.findings.imported_run import (
 )
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.findings.open_growth import growth_finding
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
@@ -145,4 +146,4 @@ def _as_samples(run: RunReader, again: Again) -> list[dict[str, Any]]:
         table, again.objectives, expected=again.expected, steps=steps, run_path=path,
         model="open" if is_open else "closed",
     )  # fmt: skip
-    return [*found, levels]
+    return [with_units(one) for one in (*found, levels)]

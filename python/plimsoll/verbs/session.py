@@ -40,7 +40,7 @@ UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an experiment found: findings as plain data (docs/findings), and where the run and its report lie."""
+    """What an experiment found: findings as plain data (docs/findings.md), and where the run and its report lie."""
 
     findings: list[dict[str, Any]]
     run_directory: Path

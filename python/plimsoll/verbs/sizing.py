@@ -15,6 +15,7 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing import QUESTION, sizing_finding
 from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
 from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
@@ -68,7 +69,7 @@ def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = 
     facts = replace(facts, grown=_latest([*facts.grown, *(one for run in others for one in _grown(run))]))
     unit = str((first.get("capacity") or {}).get("unit") or main.manifest.get("level_unit") or "users")
     wanted = replace(_wanted(main, first, steps, facts, choices), cores=choices.cores)
-    finding = _common(main, first, unit) | sizing_finding(first, facts, wanted, unit)
+    finding = with_units(_common(main, first, unit) | sizing_finding(first, facts, wanted, unit))
     _write(main.path, finding)
     return Sized([finding], main.path, write_html(main.path))
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from findings_as_json import checked
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
@@ -46,7 +47,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory):
 
 def test_the_answer_names_capacity_limit_and_headroom(searched):
     result, run = searched
-    [finding] = capacity_findings(result, run, expected_users=4000, run_path="runs/x")
+    [finding] = checked(capacity_findings(result, run, expected_users=4000, run_path="runs/x"))
     assert finding["valid"] and exit_code(finding) == 0
     assert finding["capacity"]["good"] <= 6000 <= finding["capacity"]["bad"]
     assert finding["limited_by"]["kind"] == "cpu" and "tracker" in finding["limited_by"]["where"]
@@ -128,7 +129,7 @@ def test_data_that_grew_are_told_with_what_they_did_to_the_demand(tmp_path, per_
     settings = CapacitySettings(arrivals_per_level_s=0.05)
     with RunWriter.create(tmp_path, RunFacts("capacity")) as writer:
         result = run_capacity(source, settings, writer, target, data_volume=lambda: target.items)
-    [finding] = capacity_findings(result, RunReader(writer.path))
+    [finding] = checked(capacity_findings(result, RunReader(writer.path)))
     volume = finding["data_volume"]
     assert volume["start"] == 1000 and volume["end"] == target.items > 1500
     assert volume["words"] in finding["notes"] and "went from 1,000 to" in volume["words"]
@@ -152,7 +153,7 @@ def test_objectives_are_judged_apart_from_saturation(searched):
         {"operation": "work", "objective": "error_rate<=1%"},
         {"operation": "absent", "objective": "p90<=1s"},
     ]
-    [finding] = capacity_findings(result, run, expected_users=4000, objectives=objectives)
+    [finding] = checked(capacity_findings(result, run, expected_users=4000, objectives=objectives))
     strict, loose, rare, errors, absent = finding["objectives"]
     assert (strict["verdict"], strict["met_up_to_users"]) == ("failed", None)
     assert loose["verdict"] == "met" and loose["met_up_to_users"] >= 4000
@@ -164,13 +165,13 @@ def test_objectives_are_judged_apart_from_saturation(searched):
 
 def test_few_samples_at_a_level_are_undecided_there_never_met(searched):
     result, run = searched
-    [finding] = capacity_findings(result, run, objectives=[{"operation": "work", "objective": "p90<=1000ms"}])
+    [finding] = checked(capacity_findings(result, run, objectives=[{"operation": "work", "objective": "p90<=1000ms"}]))
     for item in finding["objectives"][0]["verdicts"]:
         assert (item["verdict"] == "undecided") == (item["samples"] < 200)
 
 
 def test_without_probes_the_limit_cannot_be_told(searched):
-    [finding] = capacity_findings(searched[0], None)
+    [finding] = checked(capacity_findings(searched[0], None))
     assert finding["limited_by"]["kind"] == "unknown" and "cannot tell" in finding["answer"]
     assert any("probe" in step for step in finding["next"])
 
@@ -178,7 +179,7 @@ def test_without_probes_the_limit_cannot_be_told(searched):
 def test_idle_resources_while_throughput_is_flat_mean_cannot_tell(searched):
     result, run = searched
     rows = [{**row, "values": {name: 0.3 * v for name, v in row["values"].items()}} for row in run.resources()]
-    [finding] = capacity_findings(result, rows)
+    [finding] = checked(capacity_findings(result, rows))
     assert finding["limited_by"]["kind"] == "unknown" and "host 1" in finding["limited_by"]["evidence"]
 
 
@@ -188,7 +189,7 @@ def test_a_host_that_generator_and_target_fight_over_makes_the_run_invalid(searc
         {**row, "values": {"cpu_share": 0.97, "cores": 0.5}} if row["source"] == "host" else row
         for row in run.resources()
     ]
-    [finding] = capacity_findings(result, rows)
+    [finding] = checked(capacity_findings(result, rows))
     assert not finding["valid"] and exit_code(finding) == 3
     assert "competed" in finding["invalid_because"][0] and any("--isolate" in step for step in finding["next"])
     assert "not a capacity" in finding["answer"]
@@ -202,7 +203,7 @@ def test_a_generator_that_is_late_or_full_makes_the_run_invalid(searched, change
     facts = searched[0].to_json()
     for step in facts["steps"]:
         step.update(change)
-    [finding] = capacity_findings(facts, searched[1])
+    [finding] = checked(capacity_findings(facts, searched[1]))
     assert not finding["valid"] and any(words in reason for reason in finding["invalid_because"])
 
 
@@ -219,7 +220,7 @@ def test_lag_below_a_millisecond_or_a_tenth_of_the_median_is_healthy(searched):
 def test_a_failed_search_says_why_and_is_invalid():
     source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, dies_at_s=0)
     result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0))
-    [finding] = capacity_findings(result, None)
+    [finding] = checked(capacity_findings(result, None))
     assert not finding["valid"] and exit_code(finding) == 3
     assert finding["answer"].startswith("No capacity was measured. 100% of the requests failed")
 
@@ -228,7 +229,7 @@ def test_an_interrupted_search_reports_what_it_has(tmp_path: Path):
     source = OpenQueue(1, 1 / CAPACITY_PER_S, 4, interrupt_at_s=100)
     with RunWriter.create(tmp_path, RunFacts("capacity")) as writer:
         result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, step_s=60), writer)
-    [finding] = capacity_findings(result, RunReader(writer.path))
+    [finding] = checked(capacity_findings(result, RunReader(writer.path)))
     assert exit_code(finding) == 130 and finding["answer"].startswith("Interrupted")
 
 
@@ -246,7 +247,7 @@ def test_a_killed_run_is_answered_from_its_finished_steps(searched):
 
 def test_multiples_become_users_when_it_is_said_how_many_one_is(searched):
     facts = searched[0].to_json() | {"unit": "multiple"}
-    [finding] = capacity_findings(facts, None, users_per_level=10, expected_users=30_000)
+    [finding] = checked(capacity_findings(facts, None, users_per_level=10, expected_users=30_000))
     assert finding["capacity"]["users"] == pytest.approx(10 * facts["good"])
     assert "times the declared load" in finding["answer"] and finding["headroom"]["ratio"] > 0
 
@@ -255,7 +256,7 @@ def test_a_target_that_finishes_less_under_overload_than_it_carries_is_said_to_t
     words = {}
     for factor in (1.0, 1.5):
         source = OpenQueue(4, 4 / 300, 5001, thrash_wait_s=0.2, thrash_factor=factor)
-        [finding] = capacity_findings(run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)), [])
+        [finding] = checked(capacity_findings(run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)), []))
         words[factor] = [note for note in finding["notes"] if note.startswith("Overloaded, it finishes less")]
     assert words[1.0] == []
     assert len(words[1.5]) == 1 and "does not catch up" in words[1.5][0]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from findings_as_json import checked
 
 from plimsoll.findings.database import database_findings, effect_words
 from plimsoll.report.finding_view import view
@@ -81,7 +82,7 @@ MAIN = {"experiment": "capacity", "status": "finished", "capacity": {"knee": 210
 
 
 def found_of(*events: dict[str, Any], main: dict[str, Any] = MAIN) -> dict[str, Any]:
-    [finding] = database_findings(Run([BEGUN, *TEXTS, *events]), [main])
+    [finding] = checked(database_findings(Run([BEGUN, *TEXTS, *events]), [main]))
     return finding
 
 
@@ -195,7 +196,7 @@ FASTER = [statement("1", 0.1, 0.4, 900), statement("2", 0.9, 2.0, 4000)]
 def test_a_second_run_measures_what_the_index_that_the_first_advised_has_brought(tmp_path: Path):
     a_run(tmp_path, 1000.0, whole(indexes=[]))
     second = a_run(tmp_path, 2000.0, whole(indexes=MADE, advice=[], statements=FASTER))
-    [finding] = database_findings(second, [MAIN])
+    [finding] = checked(database_findings(second, [MAIN]))
     assert "An index that was advised is there now" in finding["answer"]
     assert "from 280 ms to 0.4 ms" in finding["answer"]
     [effect] = finding["database"]["effects"]

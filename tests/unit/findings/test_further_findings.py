@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+from findings_as_json import checked
 
 from plimsoll.findings.capacity import capacity_findings
 from plimsoll.findings.further import further_findings
@@ -68,7 +67,7 @@ def run_of(points, *, open_=True, bad=None, app=0.004, thread=True, database=0.0
                     rows.append({"second": second, "source": "target_cores", "values": shared})
     good = max((level for level, _ in points if bad is None or level < bad), default=None)
     run = Rows(rows)
-    [main] = capacity_findings({**FACTS, "open": open_, "good": good, "bad": bad, "steps": steps}, run)
+    [main] = checked(capacity_findings({**FACTS, "open": open_, "good": good, "bad": bad, "steps": steps}, run))
     return main, run
 
 
@@ -76,8 +75,7 @@ LOADS = [(100.0 * at, 10.0 * at) for at in range(1, 13)]
 
 
 def by_question(found: list[dict]) -> dict[str, dict]:
-    json.dumps(found)
-    return {finding["question"]: finding for finding in found}
+    return {finding["question"]: finding for finding in checked(found)}
 
 
 def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order():

@@ -51,7 +51,7 @@ def test_a_leak_is_the_limit_if_it_grew_much_in_the_time_and_not_if_a_program_wa
 def test_a_job_that_comes_back_is_named_with_its_period() -> None:
     pulse = {
         "question": "Does something slow it down periodically?", "trouble": "Every 12 s",
-        "answer": "Yes: about every 12 s.", "evidence": "z = 9.", "periodic": {"period_s": 12.0},
+        "answer": "Yes: about every 12 s.", "evidence": [{"words": "z = 9."}], "periodic": {"period_s": 12.0},
     }  # fmt: skip
     found = limit(details=[CALM[0], pulse, CALM[2]])
     assert (found["kind"], found["where"]) == ("periodic_job", "a job every 12 s")

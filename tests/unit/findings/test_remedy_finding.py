@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from findings_as_json import checked
 
 from plimsoll.findings.remedy import remedy_finding
 
@@ -35,7 +36,9 @@ def found(
 def test_brackets_that_do_not_touch_show_a_change(
     before: tuple[float, float | None], after: tuple[float, float | None], verdict: str, words: str
 ) -> None:
-    finding = remedy_finding(found(*before), found(*after, where="the generator's host"), "CREATE INDEX", "runs/y")
+    finding = checked(
+        remedy_finding(found(*before), found(*after, where="the generator's host"), "CREATE INDEX", "runs/y")
+    )
     assert finding["verdict"] == verdict and words in finding["answer"], finding["answer"]
     assert "Stopped by the database before, by the generator's host with it." in finding["answer"]
     assert finding["valid"] and "CREATE INDEX" in finding["notes"][0]
@@ -44,5 +47,5 @@ def test_brackets_that_do_not_touch_show_a_change(
 @pytest.mark.parametrize("spoiled", [found(None, 10), found(100, 110, valid=False)])
 def test_a_run_without_a_valid_capacity_shows_nothing(spoiled: dict[str, Any]) -> None:
     for pair in ((found(100, 110), spoiled), (spoiled, found(100, 110))):
-        finding = remedy_finding(*pair, "x", None)
+        finding = checked(remedy_finding(*pair, "x", None))
         assert not finding["valid"] and finding["answer"].startswith("Cannot tell") and finding["invalid_because"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from findings_as_json import checked
 
 from plimsoll.findings.run import run_finding, run_finding_of
 from plimsoll.findings.self_diagnosis import Diagnosis, diagnose, lasting
@@ -47,7 +48,7 @@ def names(found: list[Diagnosis]) -> list[str]:
 
 def test_a_healthy_run_says_nothing() -> None:
     assert diagnose(facts()) == []
-    finding = run_finding(facts())
+    finding = checked(run_finding(facts()))
     assert finding["valid"] and finding["generator"]["healthy"] and not finding["next"]
     assert finding["answer"] == "No: its busiest thread was at most 30% busy in a second and it was 0.4 ms late at p99."
 
@@ -81,7 +82,7 @@ def test_each_trouble_is_one_sentence_with_its_numbers_and_remedy(
     assert names(found) == [name] and found[0].spoils
     assert all(part in found[0].words for part in words), found[0].words
     assert remedy in found[0].remedy
-    finding = run_finding(facts(engine, machine))
+    finding = checked(run_finding(facts(engine, machine)))
     assert not finding["valid"] and finding["invalid_because"] == [found[0].words]
     assert finding["next"] == [found[0].remedy] and finding["answer"].startswith("Yes")
 
@@ -93,7 +94,7 @@ def test_each_trouble_is_one_sentence_with_its_numbers_and_remedy(
 def test_a_limit_that_only_came_near_is_said_and_spoils_nothing(
     engine: dict[str, Any], machine: dict[str, Any], name: str
 ) -> None:
-    finding = run_finding(facts(engine, machine))
+    finding = checked(run_finding(facts(engine, machine)))
     assert [one["name"] for one in finding["diagnoses"]] == [name] and finding["valid"]
     assert finding["notes"] and finding["next"] and finding["answer"].startswith("No, but a limit was near")
 
@@ -143,6 +144,6 @@ def test_lasting_needs_two_seconds_and_a_tenth_of_them() -> None:
 def test_what_an_older_run_does_not_know_is_not_judged() -> None:
     older = GeneratorSeconds()
     older.add(Snapshot(0, generator={"cpu_s": 0.2, "lag_p99_ms": 0.3, "threads": 1}))
-    finding = run_finding(older)
+    finding = checked(run_finding(older))
     assert finding["valid"] and finding["generator"]["waiting_share"] is None
     assert run_finding_of([], [], status="interrupted", run_path="runs/x") is None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from findings_as_json import checked
 
 import plimsoll
 from plimsoll.errors import InputError
@@ -66,7 +67,7 @@ def scattered(ratio: float, noise: float = 0.02, count: int = 10) -> Pairs:
 
 
 def compared(pairs: Pairs, failed_b: int = 0) -> dict[str, Any]:
-    return compare_finding(COMPARE, trials_of(pairs, failed_b), run_path="runs/x")
+    return checked(compare_finding(COMPARE, trials_of(pairs, failed_b), run_path="runs/x"))
 
 
 def test_a_fifth_slower_is_slower_with_its_interval_and_fails_the_command() -> None:
@@ -161,7 +162,7 @@ def split(values: Sequence[float], **analysis: Any) -> dict[str, Any]:
         for n in range(1, 11)
         for at, (name, ms) in enumerate(zip(names, values, strict=True))
     ]
-    return decompose_finding(plan("decompose", names, statistic="mean", **analysis), trials)
+    return checked(decompose_finding(plan("decompose", names, statistic="mean", **analysis), trials))
 
 
 def test_layers_add_up_and_the_largest_is_named() -> None:
@@ -194,7 +195,7 @@ def test_a_sweep_tells_the_exponent_what_has_none_and_where_it_stops() -> None:
         for at, r in enumerate(over["R"][:3])
     ]
     trials += [trial(90, 0, "R=1000", 1.0, failed=500)]
-    finding = sweep_finding(told, trials)
+    finding = checked(sweep_finding(told, trials))
     law = next(one for one in finding["dependencies"] if one["metric"] == "work")
     assert law["form"] == "power" and law["interval"][0] < 2 < law["interval"][1]
     assert [cell["state"] for cell in finding["cells"]] == ["answers"] * 3 + ["silent"]
@@ -258,7 +259,7 @@ def test_a_sweep_over_three_parameters_says_each_dependence_in_one_sentence() ->
         for n in range(2)
         for at, (s, f, c) in enumerate(places)
     ]
-    finding = sweep_finding(told, trials)
+    finding = checked(sweep_finding(told, trials))
     about = [text for text in finding["sentences"] if text.startswith("Duration of an iteration")]
     assert len(about) == 3 and len(finding["dependencies"]) > 20
     assert "by a factor of 10 over SIZE" in about[0] and "10 ms at SIZE=10 to 100 ms at SIZE=100" in about[0]
@@ -283,7 +284,7 @@ def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_res
         trial(100 + n, n, "FORM=a,SIZE=1000", 900.0, failed=250) | {"resources": {"process:store": {"restarts": 2.0}}}
         for n in range(3)
     ]
-    finding = sweep_finding(told, trials)
+    finding = checked(sweep_finding(told, trials))
     assert "Duration of an iteration changes by a factor of" in finding["answer"]
     assert "store was restarted 6 times" in finding["answer"]
     assert any("memory limit of store" in text for text in finding["next"])

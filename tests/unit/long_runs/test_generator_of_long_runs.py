@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from findings_as_json import checked
 from test_simulated_runs import Fed, Store, held, writer
 
 from plimsoll.experiments.drain import DrainSettings, run_drain
@@ -110,7 +111,7 @@ def test_a_killed_load_is_judged_as_far_as_it_came(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), writer(tmp_path, "grow") as run:
         store.stop = lambda graceful=True: (_ for _ in ()).throw(RuntimeError("killed"))  # type: ignore[method-assign]
         run_grow(store, GrowSettings(4_000), run)
-    [main, *_] = grow_findings(RunReader(run.path))
+    [main, *_] = checked(grow_findings(RunReader(run.path)))
     assert main["status"] == "interrupted" and "late at 4 VUs" in main["invalid_because"][0]
 
 
@@ -182,7 +183,7 @@ def test_a_killed_drain_is_judged_as_far_as_it_came(tmp_path: Path) -> None:
     load = FedBy(VERY_LATE, {}, dies_at_s=50)
     with pytest.raises(RuntimeError), writer(tmp_path, "drain", "users") as run:
         run_drain(load, DrainSettings(50, 60, 5, 60), run, load.sample)
-    [main, *_] = drain_findings(RunReader(run.path))
+    [main, *_] = checked(drain_findings(RunReader(run.path)))
     assert main["status"] == "interrupted" and "late at 50 users" in main["invalid_because"][0]
 
 
@@ -242,5 +243,5 @@ def test_a_killed_hold_tells_that_its_generator_was_late(tmp_path: Path) -> None
     load.generator |= LATE
     with pytest.raises(RuntimeError), writer(tmp_path, "hold", "users") as run:
         run_hold(load, HoldSettings(50, 60, 5, 0), None, run)
-    [main, *_] = hold_findings(RunReader(run.path))
+    [main, *_] = checked(hold_findings(RunReader(run.path)))
     assert main["status"] == "interrupted" and "late at 50 users" in main["invalid_because"][0]

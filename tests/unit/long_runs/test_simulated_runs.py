@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from findings_as_json import checked
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.drain import DrainSettings, run_drain
@@ -87,7 +88,7 @@ def grown(folder: Path, store: Store, settings: GrowSettings) -> list[dict[str, 
     """Findings of a simulated load; its report can be made."""
     with writer(folder, "grow") as run:
         run_grow(store, settings, run, data_volume=store.volume)
-        findings = grow_findings(RunReader(run.path), run_path=str(run.path))
+        findings = checked(grow_findings(RunReader(run.path), run_path=str(run.path)))
         run.write_findings(findings)
     assert store.stopped
     text = write_html(run.path).read_text()
@@ -142,7 +143,7 @@ def test_creates_that_always_fail_end_the_run(tmp_path: Path) -> None:
     store = Store(lambda n: 0.01, limit=0)
     with writer(tmp_path, "grow") as run:
         run_grow(store, GrowSettings(1_000), run)
-        [main, *_] = grow_findings(RunReader(run.path))
+        [main, *_] = checked(grow_findings(RunReader(run.path)))
     assert main["status"] == "failed" and not main["valid"] and "even with 1 at a time" in main["answer"]
 
 
@@ -151,7 +152,7 @@ def test_a_run_is_judged_again_from_what_it_holds(tmp_path: Path) -> None:
     with writer(tmp_path, "hold", "users") as run:
         run_hold(OpenQueue(1, 0.01, 3), HoldSettings(50, 60, 5, 0), None, run)
         run.append_event(EVENT, facts=facts.to_json())
-        findings = findings_of_run(RunReader(run.path), facts)
+        findings = checked(findings_of_run(RunReader(run.path), facts))
         run.write_findings(findings)
     before = RunReader(run.path).findings()
     assert Facts.of(RunReader(run.path)) == facts and "Said before." in before[0]["notes"]
@@ -187,7 +188,7 @@ def held(
     """Findings of a simulated hold at level 50."""
     with writer(folder, "hold", "users") as run:
         run_hold(load, HoldSettings(50, seconds, 5, 20), alone, run, sample)
-        findings = hold_findings(RunReader(run.path), objectives=STUDY, run_path=str(run.path))
+        findings = checked(hold_findings(RunReader(run.path), objectives=STUDY, run_path=str(run.path)))
         run.write_findings(findings)
     assert "Response time over the run" in write_html(run.path).read_text()
     return findings
@@ -259,7 +260,7 @@ def drained(folder: Path, rate: float) -> list[dict[str, Any]]:
     load = Fed(rate)
     with writer(folder, "drain", "users") as run:
         run_drain(load, DrainSettings(50, 120, 5, 60), run, load.sample)
-        findings = drain_findings(RunReader(run.path), index_budget_bytes=1e6)
+        findings = checked(drain_findings(RunReader(run.path), index_budget_bytes=1e6))
         run.write_findings(findings)
     assert "Backlog of the consumer" in write_html(run.path).read_text()
     return findings
@@ -312,7 +313,7 @@ def test_counters_read_a_moment_apart_make_no_backlog_below_nothing(tmp_path: Pa
     load = Ahead(80)
     with writer(tmp_path, "drain", "users") as run:
         run_drain(load, DrainSettings(50, 60, 5, 10), run, load.sample)
-        [main, *_] = drain_findings(RunReader(run.path))
+        [main, *_] = checked(drain_findings(RunReader(run.path)))
     assert main["consumer"]["backlog_end"] >= 0 and "to -" not in main["answer"]
 
 
@@ -325,7 +326,7 @@ def test_a_consumer_that_is_lost_under_load_is_not_called_drained(tmp_path: Path
     load = Lost(80)
     with writer(tmp_path, "drain", "users") as run:
         result = run_drain(load, DrainSettings(50, 60, 5, 30), run, load.sample)
-        main, time, *_ = drain_findings(RunReader(run.path))
+        main, time, *_ = checked(drain_findings(RunReader(run.path)))
     assert result.drained_at_s is None
     assert any("could not be read from 40 s on" in note for note in main["notes"])
     assert time["answer"].startswith("It cannot be told") and time["drain"]["drained_s"] is None
@@ -340,7 +341,7 @@ def test_one_second_without_a_reading_does_not_end_the_wait(tmp_path: Path) -> N
     load = Gaps(40)
     with writer(tmp_path, "drain", "users") as run:
         result = run_drain(load, DrainSettings(50, 60, 5, 60), run, load.sample)
-        main, time, *_ = drain_findings(RunReader(run.path))
+        main, time, *_ = checked(drain_findings(RunReader(run.path)))
     assert result.drained_at_s is not None and time["drain"]["drained_s"] > 5
     assert not any("could not be read" in note for note in main["notes"])
 
@@ -348,5 +349,5 @@ def test_one_second_without_a_reading_does_not_end_the_wait(tmp_path: Path) -> N
 def test_a_consumer_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     with writer(tmp_path, "drain", "users") as run:
         run_drain(OpenQueue(1, 0.001, 1), DrainSettings(5, 20, 2, 5), run)
-        [main] = drain_findings(RunReader(run.path))
+        [main] = checked(drain_findings(RunReader(run.path)))
     assert not main["valid"] and "neither the backlog nor the items done" in main["answer"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from findings_as_json import checked
 
 import plimsoll
 from plimsoll.findings.demand import demand_findings
@@ -30,12 +31,12 @@ def table(name: str) -> StepTable:
 
 
 def levels(name: str) -> dict[str, Any]:
-    return levels_finding(table(name), [])
+    return checked(levels_finding(table(name), []))
 
 
 def test_reproduced_and_contradicted_423_per_s_by_constant_demand_582_along_the_line_and_455_from_a_chart() -> None:
     """The authors' 455/s came from a chart that is not published as numbers; it lies between the assumptions."""
-    [gc, dng] = demand_findings(table("published-web-ui.csv"), {"gc": 0.83})
+    [gc, dng] = checked(demand_findings(table("published-web-ui.csv"), {"gc": 0.83}))
     constant = gc["demand"]["constant_demand_per_s"]
     assert constant == pytest.approx([422.9, 449.6], abs=0.1)
     assert gc["demand"]["line_per_s"] == pytest.approx(582.3, abs=0.1)
@@ -48,7 +49,7 @@ def test_reproduced_and_contradicted_423_per_s_by_constant_demand_582_along_the_
 
 def test_contradicted_the_users_and_rates_of_the_limit_follow_from_455_alone() -> None:
     """4,675 users, 10,625 and 599,000 per hour follow from 455/107; constant demand gives 83/21, which is less."""
-    [gc, _] = demand_findings(table("published-web-ui.csv"), {"gc": 0.83})
+    [gc, _] = checked(demand_findings(table("published-web-ui.csv"), {"gc": 0.83}))
     scaled = gc["scaled"]
     assert scaled["ratio"] == pytest.approx(83 / 21)
     assert scaled["level"] == pytest.approx(4347.6, abs=0.1)
@@ -76,7 +77,7 @@ def test_figure_not_published_that_1100_users_are_the_capacity() -> None:
 
 
 def test_reproduced_half_a_cpu_that_two_services_share_ends_at_316_per_s_and_6_2_million_links_an_hour() -> None:
-    [shared] = demand_findings(table("published-shared.csv"), {"gc and jts": 0.5})
+    [shared] = checked(demand_findings(table("published-shared.csv"), {"gc and jts": 0.5}))
     assert shared["demand"]["constant_demand_per_s"] == pytest.approx([316.0])
     assert shared["demand"]["line_per_s"] is None
     links_per_h = 3205 + 3053 + 4068

@@ -7,6 +7,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from findings_as_json import checked
 
 import plimsoll
 from plimsoll.findings.table_levels import levels_finding
@@ -69,7 +70,7 @@ def test_reproduced_the_index_kept_up_as_links_never_came_at_half_its_rate() -> 
 
 
 def test_reproduced_links_rise_in_proportion_to_users_as_far_as_all_scenarios_are_published() -> None:
-    found = levels_finding(level_table.read(SourceFile(STUDY / "published-links.csv")), [])
+    found = checked(levels_finding(level_table.read(SourceFile(STUDY / "published-links.csv")), []))
     assert found["capacity"]["good"] == 150
     assert "rises in proportion" in found["answer"]
 

@@ -1,0 +1,334 @@
+"""The fields of a finding: those that all have, and those of each kind, which are beside them where they apply."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Required
+
+from typing_extensions import TypedDict
+
+from plimsoll.findings.shape.beside import Database, Profile
+from plimsoll.findings.shape.imported import Demand, Growth, Scaled, TableComparison, Totals
+from plimsoll.findings.shape.loads import (
+    Capacity,
+    DataVolume,
+    Extrapolation,
+    Headroom,
+    LimitedBy,
+    Ordered,
+    RemedySide,
+    ResourceUse,
+    Scalability,
+    Sizing,
+)
+from plimsoll.findings.shape.long_runs import (
+    Ageing,
+    Burst,
+    Cliff,
+    Consumer,
+    Drain,
+    Drift,
+    Forecast,
+    Index,
+    Leak,
+    Loaded,
+    MemoryBudget,
+    Operation,
+    Periodic,
+    PolledWork,
+    Restart,
+)
+from plimsoll.findings.shape.trials import (
+    Cell,
+    Compared,
+    DecomposedLevel,
+    Dependency,
+    Excluded,
+    FailureChange,
+    Pair,
+    RequestDependency,
+    Stop,
+)
+from plimsoll.findings.shape.units import (
+    Bytes,
+    Connections,
+    Cores,
+    Files,
+    Level,
+    Milliseconds,
+    Number,
+    Pairs,
+    PerSecond,
+    Ports,
+    Ratio,
+    Requests,
+    Samples,
+    Seconds,
+    Threads,
+    Times,
+    Trials,
+    Unit,
+    UnixSeconds,
+    Vus,
+)
+
+Judged = Annotated[float, Unit("named by objectives[].unit")]
+LevelUnit = Literal["users", "vus", "multiple", "connections"]
+
+
+class Evidence(TypedDict, total=False):
+    """`count` of `unit` in `file` of the run directory, `from_s` to `to_s` of the run; `levels`: lowest and
+    highest; `names`: which ones."""
+
+    words: Required[str]
+    count: Required[Annotated[float, Unit("named by evidence[].unit")]]
+    unit: Required[str]
+    file: Required[str]
+    about: str
+    from_s: Seconds
+    to_s: Seconds
+    levels: list[Annotated[float, Unit("named by evidence[].level_unit")]]
+    level_unit: LevelUnit
+    names: list[str]
+
+
+class ObjectiveVerdict(TypedDict, total=False):
+    """An objective at one level; of a published table with the line, and with bounds where it states no value."""
+
+    level: Level | None
+    value: Judged | None
+    interval: list[Judged] | None
+    bounds: list[Judged | None]
+    samples: Samples | None
+    needed: Samples
+    verdict: str
+    line: Number | None
+
+
+class Objective(TypedDict, total=False):
+    """An objective, up to which level it was met, and its verdict at the level that matters (`at_level`)."""
+
+    objective: Required[str]
+    verdict: Required[str]
+    operation: str | None
+    request: str
+    unit: str
+    value: Judged | None
+    interval: list[Judged] | None
+    alone: Judged | None
+    samples: Samples | None
+    needed: Samples
+    times_longer: Times | None
+    at_level: Level | None
+    met_up_to: Level | None
+    met_up_to_users: Annotated[float, Unit("users")] | None
+    failed_from: Level | None
+    verdicts: list[ObjectiveVerdict]
+    words: str
+    reason: str
+    needs: str | None
+
+
+class Destination(TypedDict):
+    """Where most connections went."""
+
+    address: str
+    local_ports: Ports
+
+
+class Generator(TypedDict, total=False):
+    """Whether the generator limited what was measured, and its own numbers; what was not seen is null or absent."""
+
+    healthy: Required[bool]
+    words: str
+    reasons: list[str]
+    remedies: list[str]
+    limits: list[str]
+    same_host: bool | None
+    kept_apart: str | None
+    cpu: Ratio | None
+    host_share: Ratio | None
+    generator_cores: Cores | None
+    target_cores: Cores | None
+    lag_p99_ms: Milliseconds | None
+    busiest_thread_share: Ratio | None
+    excluded_trials: Trials
+    threads: Threads | None
+    usable_cores: Cores | None
+    cores_used_most: Cores | None
+    waiting_share: Ratio | None
+    stalled_share: Ratio | None
+    longest_turn_ms: Milliseconds | None
+    denied_vus: Vus | None
+    script_mean_ms: Milliseconds | None
+    script_p99_ms: Milliseconds | None
+    script_max_ms: Milliseconds | None
+    host_busy_share: Ratio | None
+    host_steal_share: Ratio | None
+    throttled_share: Ratio | None
+    open_files: Files | None
+    open_files_limit: Files | None
+    refused_files: Files | None
+    refused_ports: Ports | None
+    time_wait: Connections | None
+    local_ports: Ports | None
+    memory_free_bytes: Bytes | None
+    rss_bytes: Bytes | None
+    busiest_destination: Destination | None
+
+
+class Diagnosis(TypedDict):
+    """What the generator found in itself."""
+
+    name: str
+    words: str
+    remedy: str
+    spoils: bool
+
+
+class Table(TypedDict, total=False):
+    """A table in words: rows of cells, as many as columns; `words` and `codes` name columns of text and of code."""
+
+    title: Required[str]
+    columns: Required[list[str]]
+    rows: Required[list[list[str]]]
+    note: str
+    words: list[str]
+    codes: list[str]
+
+
+class Step(TypedDict, total=False):
+    """A step as it was held; `cpu`: shares by process; of imported results what their source says."""
+
+    level: Level
+    step_kind: str
+    kind: str
+    second: Seconds
+    t_unix: UnixSeconds
+    start_s: Seconds | None
+    measured_from_s: Seconds | None
+    end_s: Seconds | None
+    verdict: str
+    reasons: list[str]
+    given_up: bool
+    disturbed: bool
+    drained: bool
+    stolen_share: Ratio
+    planned_per_s: PerSecond | None
+    done_per_s: PerSecond | None
+    requests_per_s: PerSecond | None
+    min_ms: Milliseconds | None
+    mean_ms: Milliseconds | None
+    p50_ms: Milliseconds | None
+    p90_ms: Milliseconds | None
+    p95_ms: Milliseconds | None
+    p99_ms: Milliseconds | None
+    max_ms: Milliseconds | None
+    times_ms: dict[str, list[Milliseconds]]
+    samples: Samples | None
+    errors: Requests | None
+    error_share: Ratio | None
+    error_causes: dict[str, Requests]
+    late: Annotated[float, Unit("arrivals")]
+    dropped: Annotated[float, Unit("arrivals")]
+    backlog_end: Annotated[float, Unit("arrivals")]
+    in_flight_end: Annotated[float, Unit("iterations")]
+    drain_s: Seconds | None
+    volume_start: Annotated[float, Unit("items")] | None
+    volume_end: Annotated[float, Unit("items")] | None
+    volume_gone: Annotated[float, Unit("items")]
+    generator_share: Ratio | None
+    generator_cores: Cores | None
+    lag_p99_ms: Milliseconds | None
+    cpu: dict[str, Ratio | None]
+    line: Number | None
+
+
+class Finding(TypedDict, total=False):
+    """An answer. Fields that do not belong to its question are absent."""
+
+    schema: Required[Annotated[Literal[1], Unit("version")]]
+    question: Required[str]
+    answer: Required[str]
+    experiment: Required[
+        Literal["capacity", "hold", "grow", "compare", "decompose", "sweep", "drain", "run", "analyze"]
+    ]
+    status: Required[Literal["finished", "interrupted", "failed"]]
+    valid: Required[bool]
+    evidence: Required[list[Evidence]]
+    units: Required[dict[str, str]]
+    next: Required[list[str]]
+    run: Required[str | None]
+    invalid_because: list[str]
+    notes: list[str]
+    level_unit: LevelUnit
+    facts: list[list[str]]
+    sentences: list[str]
+    tables: list[Table]
+    objectives: list[Objective]
+    generator: Generator
+    steps: list[Step]
+    trouble: str
+    variant: str
+    # capacity and what it tells beside
+    capacity: Capacity | None
+    limited_by: LimitedBy
+    headroom: Headroom | None
+    data_volume: DataVolume | None
+    scalability: Scalability | None
+    extrapolations: list[Extrapolation]
+    resources: list[ResourceUse]
+    order: list[Ordered]
+    sizing: Sizing | None
+    verdict: str
+    ratio_at_least: Ratio | None
+    ratio_at_most: Ratio | None
+    before: RemedySide
+    after: RemedySide
+    # hold
+    stable: bool
+    drift: Drift | None
+    periodic: Periodic | None
+    memory: list[Leak] | MemoryBudget | None
+    restarts: list[Restart]
+    bursts: list[Burst]
+    operations: list[Operation]
+    # grow
+    load: Loaded
+    forecast: Forecast | None
+    failed_share: Ratio
+    ageing: Ageing | None
+    cliff: Cliff | None
+    # drain
+    keeps_up: bool | None
+    consumer: Consumer | None
+    drain: Drain
+    index: Index | None
+    polls: PolledWork | None
+    # compare, decompose, sweep
+    a: str
+    b: str
+    margin: Ratio
+    pairs_planned: Pairs
+    comparisons: list[Compared]
+    pairs: list[Pair]
+    failures: list[FailureChange]
+    anomalies: list[str]
+    excluded: list[Excluded]
+    parts: bool
+    levels: list[DecomposedLevel]
+    parameters: dict[str, list[Any]]
+    cells: list[Cell]
+    dependencies: list[Dependency]
+    requests: list[RequestDependency]
+    stops: list[Stop]
+    # run, what was watched beside, analyze
+    diagnoses: list[Diagnosis]
+    database: Database
+    profile: Profile | None
+    cannot: list[str]
+    totals: Totals
+    growth: Growth | None
+    resource: str
+    demand: Demand | None
+    scaled: Scaled | None
+    comparison: TableComparison

@@ -1,0 +1,281 @@
+"""The fields of capacity and of what a capacity run tells beside its bracket."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Required
+
+from typing_extensions import TypedDict
+
+from plimsoll.findings.shape.units import (
+    Bytes,
+    BytesPerItem,
+    Cores,
+    Items,
+    Level,
+    Milliseconds,
+    PerSecond,
+    Probability,
+    Processes,
+    Ratio,
+    Seconds,
+    Times,
+    Unit,
+    Users,
+)
+
+OfResource = Annotated[float, Unit("named by the `unit` beside it")]
+
+
+class Capacity(TypedDict, total=False):
+    """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
+    `gains` are what each level added, as a share of what the first brought."""
+
+    unit: Required[Literal["users", "vus", "multiple", "connections"]]
+    model: Required[Literal["open", "closed"]]
+    good: Required[Level | None]
+    bad: Required[Level | None]
+    level: Level | None
+    users: Users | None
+    rate_per_s: PerSecond | None
+    requests_per_s: PerSecond | None
+    width: Ratio | None
+    estimate: Level | None
+    estimate_sd: Level | None
+    interval: list[Level] | None
+    confidence: Probability | None
+    interval_means: str
+    knee: Level | None
+    knee_interval: list[Level] | None
+    knee_means: str
+    gains: list[Ratio]
+    flat_below_gain: Ratio
+    most_per_s: PerSecond
+    most_at: Level
+    most_interval: list[PerSecond] | None
+
+
+class NamedLimit(TypedDict, total=False):
+    """What stops it; kinds are those of docs/attribution.md."""
+
+    kind: Required[str]
+    where: Required[str | None]
+    utilisation: Ratio | None
+    evidence: str
+    remedy: str
+
+
+class LimitedBy(NamedLimit, total=False):
+    """The limit, and what would be named without it."""
+
+    runner_up: NamedLimit | None
+
+
+class Headroom(TypedDict):
+    """Room over the expected load: 0.2 is 20 % more than expected."""
+
+    expected_users: Users
+    ratio: Ratio | None
+
+
+class VolumeDemand(TypedDict):
+    """How much more CPU an operation takes at twice the data."""
+
+    per_doubling: Ratio
+    interval: list[Ratio]
+    p: Probability
+    significant: bool
+
+
+class DataVolume(TypedDict):
+    """The target's items at both ends of the run."""
+
+    start: Items
+    end: Items
+    grew_share: Ratio | None
+    demand: VolumeDemand | None
+    words: str
+
+
+class Scalability(TypedDict):
+    """The universal scalability law; contention and coherency only where the level is users."""
+
+    told: bool
+    peak_measured: bool
+    peak_per_s: PerSecond | None
+    peak_interval: list[PerSecond | None]
+    peak_level: Level | None
+    peak_level_interval: list[Level | None]
+    confidence: Probability
+    single_per_s: PerSecond | None
+    contention: Ratio | None
+    coherency: Ratio | None
+    scatter: Ratio
+
+
+class ResourcePoint(TypedDict):
+    """A measured level; demand in ms of the whole resource per operation."""
+
+    level: Level
+    per_s: PerSecond
+    utilisation: Ratio
+    demand_ms: Milliseconds
+    seconds: Seconds
+
+
+class ResourceUse(TypedDict):
+    """A resource whose use rose with throughput; `ceiling` in `unit`."""
+
+    name: str
+    where: str
+    ceiling: OfResource
+    unit: Literal["cores", "ratio"]
+    demand_ms: Milliseconds
+    full_per_s: PerSecond
+    cores_by_part: dict[str, Cores]
+    measured: list[ResourcePoint]
+
+
+class Ordered(ResourceUse):
+    """Where it would be full."""
+
+    per_s: PerSecond
+    interval: list[PerSecond | None] | None
+    told: bool
+    level: Level | None
+
+
+class Extrapolation(TypedDict):
+    """Throughput with `budget` (in `unit`) of a resource, by three ways of going on."""
+
+    resource: str
+    budget: OfResource
+    unit: Literal["cores", "ratio"]
+    budget_words: str
+    told: bool
+    per_s: PerSecond | None
+    interval: list[PerSecond | None] | None
+    confidence: Probability | None
+    level: Level | None
+    constant_demand_per_s: list[PerSecond]
+    line_per_s: PerSecond | None
+    demand_rise: Ratio | None
+    times_the_highest_measured: Ratio
+    highest_use_of_budget: Ratio
+
+
+class CpuNeed(TypedDict):
+    """Cores that a load takes; `recommended` with the reserve."""
+
+    used: Cores | None
+    interval: list[Cores] | None
+    confidence: Probability | None
+    minimum: Cores | None
+    recommended: Cores | None
+    cannot_tell: str | None
+    whole_cores_minimum: Cores | None
+    whole_cores: Cores | None
+
+
+class MemoryNeed(TypedDict):
+    """Bytes that a load takes."""
+
+    used: Bytes | None
+    interval: list[Bytes] | None
+    confidence: Probability | None
+    minimum: Bytes | None
+    recommended: Bytes | None
+    cannot_tell: str | None
+
+
+class HostNeed(TypedDict):
+    """What a host needs; null is the host of the run."""
+
+    host: str | None
+    cpu: CpuNeed
+    memory: MemoryNeed
+
+
+class Size(TypedDict):
+    """What so many times the load needs."""
+
+    times: Times
+    per_s: PerSecond
+    level: Level | None
+    hosts: list[HostNeed]
+
+
+class UsePoint(TypedDict):
+    """Cores at a throughput."""
+
+    per_s: PerSecond
+    cores: Cores
+    seconds: Seconds
+
+
+class SizedProcess(TypedDict):
+    """A process of the target; `cores_by_times` by times of the load."""
+
+    label: str
+    host: str | None
+    cpu_ms_per_operation: Milliseconds
+    one_thread: bool
+    processes: Processes
+    memory_highest_bytes: Bytes | None
+    memory_grows_with: str | None
+    measured: list[UsePoint]
+    cores_by_times: dict[str, Cores | None]
+
+
+class SizedItems(TypedDict):
+    """How a size grows with items."""
+
+    kind: str
+    where: str
+    bytes_per_item: BytesPerItem
+    interval: list[BytesPerItem]
+    confidence: Probability
+    from_items: Items
+    to_items: Items
+    last_bytes: Bytes
+    run: str
+
+
+class Carried(TypedDict, total=False):
+    """What so many cores would carry."""
+
+    cores: Required[Cores]
+    usable_share: Ratio
+    per_s: PerSecond | None
+    interval: list[PerSecond | None] | None
+    why: str
+
+
+class Sizing(TypedDict):
+    """Hardware for a load and for multiples of it."""
+
+    per_s: PerSecond
+    level: Level | None
+    items: Items | None
+    reserve: Ratio
+    sizes: list[Size]
+    processes: list[SizedProcess]
+    per_item: list[SizedItems]
+    carries: list[Carried]
+
+
+class RemedyLimit(TypedDict):
+    """What stopped a run."""
+
+    kind: str
+    where: str | None
+
+
+class RemedySide(TypedDict):
+    """The capacity before, or with, the remedy."""
+
+    good: Level | None
+    bad: Level | None
+    unit: str | None
+    rate_per_s: PerSecond | None
+    limited_by: RemedyLimit
+    run: str | None

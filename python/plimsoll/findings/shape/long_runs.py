@@ -1,0 +1,217 @@
+"""The fields of hold, grow and drain."""
+
+from __future__ import annotations
+
+from typing import Annotated, Required
+
+from typing_extensions import TypedDict
+
+from plimsoll.findings.shape.units import (
+    Blocks,
+    Bytes,
+    BytesPerItem,
+    BytesPerSecond,
+    Cycles,
+    Deviations,
+    Items,
+    ItemsPerSecond,
+    Milliseconds,
+    Operations,
+    Polls,
+    Probability,
+    Ratio,
+    Records,
+    Requests,
+    Samples,
+    Seconds,
+    Unit,
+    Windows,
+)
+
+
+class Drift(TypedDict):
+    """Change of the mean response time over the measured time, as a share of its start."""
+
+    share: Ratio
+    interval: list[Ratio | None]
+    confidence: Probability
+    verdict: str
+    smallest_detectable: Ratio | None
+    start_ms: Milliseconds
+    end_ms: Milliseconds
+    dependence: Annotated[float, Unit("correlation")]
+    blocks: Blocks
+
+
+class Periodic(TypedDict):
+    """Pulses of slowness; `times_s`: seconds of the run at which they began; `interval_s` of the period, at 95 %."""
+
+    period_s: Seconds
+    interval_s: list[Seconds]
+    width_s: Seconds
+    cycles: Cycles
+    times_s: list[Seconds]
+    inside_ms: Milliseconds
+    outside_ms: Milliseconds
+    z: Deviations
+
+
+class Leak(TypedDict, total=False):
+    """Growth of a process' memory in the second half, with its 99 % interval."""
+
+    process: Required[str]
+    leaks: Required[bool]
+    now_bytes: Bytes
+    bytes_per_s: BytesPerSecond | None
+    interval: list[BytesPerSecond | None] | None
+    limit_bytes: Bytes | None
+    limit_in_s: Seconds | None
+    limit_interval_s: list[Seconds | None]
+    words: str
+
+
+class Restart(TypedDict):
+    """When a probed process began anew."""
+
+    second: Seconds
+    message: str
+
+
+class Burst(TypedDict):
+    """A stretch in which more requests failed than chance explains."""
+
+    start_s: Seconds
+    end_s: Seconds
+    failed: Requests
+    requests: Requests
+
+
+class Operation(TypedDict):
+    """Medians of one user alone and under the load."""
+
+    operation: str
+    alone_ms: Milliseconds | None
+    alone_samples: Samples
+    loaded_ms: Milliseconds | None
+    ratio: Ratio | None
+
+
+class Loaded(TypedDict):
+    """What was loaded; volumes as the target counts them."""
+
+    items: Items
+    loaded: Items
+    failed: Items
+    loading_s: Seconds
+    volume_start: Items | None
+    volume_end: Items | None
+
+
+class Forecast(TypedDict):
+    """How long all items would take."""
+
+    total_s: Seconds
+    interval_s: list[Seconds]
+    confidence: Probability
+    left_s: Seconds
+    family: str
+
+
+class Fit(TypedDict):
+    """A law of the time per item; `units` of a and b (null: the law has no b); `cv`: relative scatter around it."""
+
+    family: str
+    a: Annotated[float, Unit("named by ageing.fits[].units.a")]
+    b: Annotated[float, Unit("named by ageing.fits[].units.b")] | None
+    units: dict[str, str | None]
+    cv: Ratio
+    weight: Probability
+
+
+class Later(TypedDict):
+    """The time per item at a larger volume, with its 90 % interval."""
+
+    volume: Items
+    per_item_s: Seconds
+    interval_s: list[Seconds]
+
+
+class Ageing(TypedDict):
+    """By which law the time per item grows with the data."""
+
+    family: str | None
+    grows: bool | None
+    fits: list[Fit]
+    from_volume: Items
+    to_volume: Items
+    change: Ratio
+    points: Windows
+    at_four_times: Later | None
+
+
+class Cliff(TypedDict):
+    """A volume at which the time per item changes at once."""
+
+    volume: Items
+    between: list[Items]
+    rise: Ratio
+    t: Deviations
+
+
+class Consumer(TypedDict):
+    """What came in and what was done under the load; `overload`: share of what came in that was left over."""
+
+    verdict: str
+    arrivals_per_s: ItemsPerSecond
+    taken_per_s: ItemsPerSecond
+    backlog_start: Items
+    backlog_end: Items
+    growth_per_s: ItemsPerSecond
+    overload: Ratio
+    overload_interval: list[Ratio]
+    growth_z: Deviations
+    smallest_detectable: Ratio
+    seconds: Seconds
+    busy_per_s: ItemsPerSecond | None
+
+
+class Drain(TypedDict):
+    """After the load: `drained_s` it took, or `left_s` it would take."""
+
+    backlog: Items
+    alone_per_s: ItemsPerSecond | None
+    drained_s: Seconds | None
+    left_s: Seconds | None
+
+
+class Index(TypedDict, total=False):
+    """Growth of the index with items done."""
+
+    bytes_per_item: Required[BytesPerItem]
+    interval: list[BytesPerItem] | None
+    start_bytes: Bytes
+    end_bytes: Bytes
+    budget_bytes: Bytes
+    items_left: Items | None
+
+
+class MemoryBudget(TypedDict):
+    """Growth of the consumer's memory, with its 99 % interval."""
+
+    bytes_per_s: BytesPerSecond
+    interval: list[BytesPerSecond | None]
+    now_bytes: Bytes
+    budget_bytes: Bytes
+
+
+class PolledWork(TypedDict):
+    """Items of the consumer's polls in the time that they took."""
+
+    per_s: ItemsPerSecond | None
+    interval: list[ItemsPerSecond | None]
+    items: Items
+    seconds: Seconds
+    polls: Polls
+    rounding_s: Seconds
+    records: Records | None
+    operations: Operations | None
