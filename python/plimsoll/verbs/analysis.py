@@ -249,7 +249,7 @@ def _level_findings(
     _check_budgets(table, choices.budgets)
     totals = [row for row in table.totals() if row.level is not None]
     seen = flattening_of(table)
-    verdicts = {row.level or 0.0: verdict_of(row.level, seen) for row in totals}
+    verdicts = {row.level or 0.0: verdict_of(row.level, seen, model) for row in totals}
     top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
     finding = levels_finding(
