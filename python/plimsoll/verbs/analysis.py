@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.demand import demand_findings
+from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
+from plimsoll.findings.imported_resources import limit_of_levels
 from plimsoll.findings.imported_run import (
     RAMP_WORDS,
     STEADY_S,
@@ -27,6 +30,7 @@ from plimsoll.findings.imported_run import (
     with_windows,
 )
 from plimsoll.findings.open_growth import growth_finding
+from plimsoll.findings.scaling import scaling_of_imported
 from plimsoll.findings.table_comparison import comparison_finding
 from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
 from plimsoll.report.html import write_html
@@ -197,10 +201,13 @@ def _analyse_samples(
         run, path = RunReader(writer.path), str(writer.path)
         whole, span_s = whole_of(run), max(spill.last_s - spill.first_s, 0.0) + (found.shape == "seconds")
         is_open = _model(found, choices) == "open"
-        findings = [overview_finding(found.title, whole, span_s, _cannot(found, choices), notes, path)]
+        levels, stretches, cannot = _level_findings(run, whole, unit, choices, path, windows, _model(found, choices))
+        by_rate = is_open or not spill.has_levels
+        held = held_findings(run, stretches, whole, unit, by_rate=by_rate, run_path=path)
+        cannot = [*_cannot(found, choices), *held.cannot, *cannot]
+        findings = [overview_finding(found.title, whole, span_s, cannot, notes, path)]
         findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
-        findings += _level_findings(run, whole, unit, choices, path, windows, _model(found, choices))
-        return _end(writer, findings, source, choices)
+        return _end(writer, [*findings, *levels, *held.findings], source, choices)
 
 
 def _points(choices: AnalysisChoices) -> list[Point]:
@@ -239,9 +246,11 @@ def _level_findings(
     path: str,
     windows: Sequence[Window],
     model: Literal["open", "closed"],
-) -> list[dict[str, Any]]:
-    stretches, notes = stretches_of(run), []
-    if not stretches and (stretches := ramp_of(run)):
+) -> tuple[list[dict[str, Any]], list[Stretch], list[str]]:
+    """The findings about levels, the stretches at one level, and what could not be asked."""
+    steady, notes = stretches_of(run), []
+    stretches = steady or ramp_of(run)
+    if stretches and not steady:
         notes = [RAMP_WORDS.format(steady=STEADY_S)]
     t0 = float(run.manifest["clock"]["t0_unix"])
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
@@ -252,11 +261,18 @@ def _level_findings(
     verdicts = {row.level or 0.0: verdict_of(row.level, seen, model) for row in totals}
     top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
+    steps = steps_of(stretches, verdicts)
     finding = levels_finding(
-        table, choices.objectives, expected=choices.expected, steps=steps_of(stretches, verdicts), interval=interval,
+        table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
         run_path=path, notes=notes, model=model,
     )  # fmt: skip
-    return [finding, *demand_findings(table, choices.budgets, path)]
+    limit = limit_of_levels(run, steps, finding["capacity"], unit)
+    if limit is not None:
+        words = [finding["answer"], *what_stops_it(limit, finding["capacity"]["bad"])]
+        finding |= {"answer": " ".join(words), "limited_by": limit}
+    cannot = [] if has_resources(run) else [NO_RESOURCES]
+    scaling, why = scaling_of_imported(steps_of(steady, verdicts), unit, model, path)
+    return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
 
 
 def _spill_notes(spill: Spill) -> list[str]:
