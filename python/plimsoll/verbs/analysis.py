@@ -4,8 +4,10 @@ directory of our own is judged again (own_runs.py)."""
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +39,7 @@ from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import Window
-from plimsoll.runs.importers.resources.points import Aligned, Point, aligned
+from plimsoll.runs.importers.resources.points import Aligned, aligned
 from plimsoll.runs.importers.resources.reading import read_resources
 from plimsoll.runs.importers.source import HIDES_QUEUEING, LOOP_UNKNOWN, Format
 from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
@@ -108,7 +110,7 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
     if mistakes:
         raise InputErrors(mistakes)
     for path in choices.resources:
-        read_resources(SourceFile(path))  # a mistake in them is told before a long import
+        deque(read_resources(SourceFile(path)), maxlen=0)  # a mistake in them is told before a long import
     if choices.compare:
         return _analyse_both(sources, formats, choices)
     if choices.together:
@@ -197,7 +199,10 @@ def _analyse_samples(
             seconds = snapshot.second + 1
         notes = [*source.notes, *_spill_notes(spill)]
         if choices.resources:
-            notes += _add_resources(writer, aligned(_points(choices), t0, seconds, choices.offset_s), choices.offset_s)
+            files = [SourceFile(path) for path in choices.resources]
+            points = chain.from_iterable(map(read_resources, files))
+            notes += _add_resources(writer, aligned(points, t0, seconds, choices.offset_s), choices.offset_s)
+            notes += [f"Resources of {file.path}: {note}" for file in files for note in file.notes]
         run, path = RunReader(writer.path), str(writer.path)
         whole, span_s = whole_of(run), max(spill.last_s - spill.first_s, 0.0) + (found.shape == "seconds")
         is_open = _model(found, choices) == "open"
@@ -208,10 +213,6 @@ def _analyse_samples(
         findings = [overview_finding(found.title, whole, span_s, cannot, notes, path)]
         findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
         return _end(writer, [*findings, *levels, *held.findings], source, choices)
-
-
-def _points(choices: AnalysisChoices) -> list[Point]:
-    return [point for path in choices.resources for point in read_resources(SourceFile(path))]
 
 
 def _cannot(found: Format, choices: AnalysisChoices) -> list[str]:

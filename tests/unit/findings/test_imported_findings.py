@@ -103,6 +103,13 @@ def test_resources_that_miss_the_run_say_by_how_much(tmp_path: Path) -> None:
     assert len(answer.findings) == 2  # no demand without a utilisation
 
 
+def test_resources_that_were_cut_are_used_up_to_there_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "cpu.csv").write_text(f"time,db cpu (%)\n{T0 + 1},10\n{T0 + 2},20\n17900")
+    choices = AnalysisChoices(tmp_path / "runs", resources=(tmp_path / "cpu.csv",), report=False)
+    [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
+    assert any("cpu.csv: Line 4 is cut off" in note for note in answer.findings[0]["notes"])
+
+
 def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
     text = "Running 3s test @ http://x/\n  1 threads and {0} connections\n    Latency 4.00ms 1.00ms 9.00ms 70%\n"
     text += "  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
