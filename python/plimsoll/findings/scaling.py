@@ -60,7 +60,9 @@ def scaling_of_imported(
     levels, what = len(_points(steps)[0]), "How throughput scales with users"
     if model != "closed":
         return [], [f"{what}: the load is open, so its level is no number of users at work."]
-    return [], [f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels that were held; here are {levels}."]
+    return [], [
+        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1 % failures, of which it has {levels}."
+    ]
 
 
 def _points(steps: Sequence[Step]) -> tuple[list[float], list[float], list[float]]:

@@ -175,6 +175,35 @@ def test_k6_samples_of_a_constant_number_of_vus_are_asked_the_same(tmp_path: Pat
     assert by_question(answer)[DRIFT]["answer"].startswith("Yes") and "5 VUs" in main_of(answer)["answer"]
 
 
+def test_locusts_history_has_bursts_and_no_times_to_tell_a_drift_from(tmp_path: Path) -> None:
+    names = "Timestamp,User Count,Type,Name,Requests/s,Failures/s,50%,66%,75%,80%,90%,95%,98%,99%,99.9%,99.99%,100%"
+    totals = "Total Request Count,Total Failure Count,Total Median Response Time,Total Average Response Time"
+    rest = "Total Min Response Time,Total Max Response Time,Total Average Content Size"
+    lines, failed = [f"{names},{totals},{rest}"], 0
+    for second in range(200):
+        failed += 5 if 100 <= second < 110 else 0
+        counts = f"{20 * (second + 1)},{failed},5,5.0,1,9,10"
+        lines += [f"{T0 + second},4,{who},0,0{',N/A' * 11},{counts}" for who in ("GET,home", ",Aggregated")]
+    (tmp_path / "l.csv").write_text("\n".join(lines) + "\n")
+    answer = analysed(tmp_path / "l.csv")
+    [burst] = by_question(answer)[BURSTS]["bursts"]
+    assert burst["failed"] == 50 and DRIFT not in by_question(answer) and PERIODIC not in by_question(answer)
+    assert any("no times of single requests" in text for text in answer.findings[0]["cannot"])
+
+
+def test_gatlings_log_of_users_that_stay_is_asked_the_same(tmp_path: Path) -> None:
+    rows = ["RUN\tshop.Simulation\tshop\t1790000000000\t \t3.9.5"]
+    rows += [f"USER\tshop\tSTART\t{1000 * T0}"] * 3
+    for at, ms, failed in samples(200, calm, lambda second: 100 <= second < 110):
+        start = round(1000 * at)
+        rows.append(f"REQUEST\t\thome\t{start}\t{start + ms}\t{'KO' if failed else 'OK'}\t ")
+    rows += [f"USER\tshop\tEND\t{1000 * (T0 + 200)}"] * 3
+    (tmp_path / "simulation.log").write_text("\n".join(rows) + "\n")
+    answer = analysed(tmp_path / "simulation.log")
+    assert "at 3 users" in main_of(answer)["answer"] and len(by_question(answer)[BURSTS]["bursts"]) == 1
+    assert by_question(answer)[DRIFT]["answer"].startswith("No drift")
+
+
 def staircase(second: int) -> int:
     return (1, 2, 4, 8, 16, 32, 64)[min(6, second // 20)]
 
