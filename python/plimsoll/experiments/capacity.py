@@ -153,7 +153,7 @@ class _OpenSearch:
             return
         held, contradicted = 0, True
         while contradicted:
-            held = self._narrow(held, kept_s=self.settings.step_s)
+            held = self._narrow(held, kept_s=self.settings.step_s + math.ceil(self.holder.warm_up_s))
             if self.result.bracket.good is None:
                 held = self._narrow(held, kept_s=0.0)
             contradicted = self._confirm()

@@ -18,9 +18,9 @@ from scipy.optimize import isotonic_regression
 
 from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
+from plimsoll.stats.flattening import PLATEAU_SHARE
 from plimsoll.stats.saturation import variance_per_event
 
-PLATEAU_SHARE = 0.95
 FLAT_GAIN = 0.25
 STEEP_GAIN = 0.6
 MARGIN_SDS = 2.25

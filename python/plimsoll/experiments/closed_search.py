@@ -110,7 +110,8 @@ class _ClosedSearch:
     def _approach(self, held: int) -> int:
         """Hold levels near the border, after `held` others, and keep the time for the confirmation and for the expected
         level; how many then."""
-        kept_s = self.settings.step_s * (2 if self.settings.expected_level and self.settings.hold_expected else 1)
+        steps = 2 if self.settings.expected_level and self.settings.hold_expected else 1
+        kept_s = steps * (self.settings.step_s + math.ceil(self.holder.warm_up_s) + 1)
         while held < self.settings.most_steps and self.result.bracket.width > self.settings.width:
             left_s = self._left_s() - kept_s
             level, precise = self._next_level(), 0.0

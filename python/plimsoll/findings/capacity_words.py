@@ -56,17 +56,20 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         )
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
-    limited = finding["limited_by"]
-    if limited["kind"] in KIND_WORDS and result["bad"] is not None:
-        parts.append(f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}.")
-    elif limited["kind"] == "errors":
-        parts.append("What stops it: requests begin to fail.")
-    elif limited["kind"] in WAITED_FOR and result["bad"] is not None:
-        parts.append(f"What stops it: {WAITED_FOR[limited['kind']].format(where=limited['where'])}.")
-    elif result["bad"] is not None:
-        parts.append("What stops it: cannot tell.")
+    parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], result["unit"]))
     return " ".join(parts)
+
+
+def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
+    """The limit in a sentence; none where no level was too much, unless requests fail."""
+    if limited["kind"] in KIND_WORDS and bad is not None:
+        return [f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}."]
+    if limited["kind"] == "errors":
+        return ["What stops it: requests begin to fail."]
+    if limited["kind"] in WAITED_FOR and bad is not None:
+        return [f"What stops it: {WAITED_FOR[limited['kind']].format(where=limited['where'])}."]
+    return ["What stops it: cannot tell."] if bad is not None else []
 
 
 def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:

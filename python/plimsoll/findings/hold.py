@@ -27,7 +27,7 @@ from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
-_UNTOLD = {
+UNTOLD = {
     "Does it get slower over time?": "whether it gets slower",
     "Does something slow it down periodically?": "whether something slows it down periodically",
     "Does it leak memory?": "whether it leaks memory",
@@ -83,7 +83,7 @@ def hold_findings(
         slow_or_overloaded(series, judged, alone is not None),
     ]
     troubles = [one["trouble"] for one in details if one.get("trouble")]
-    untold = [_UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
+    untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
     given_up = [facts["reason"]] if held.get("given_up") else []
     limit = hold_limit(
         held,
@@ -100,7 +100,7 @@ def hold_findings(
         "question": QUESTION,
         "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator),
         "valid": generator["healthy"],
-        "facts": _main_facts(facts, held, series),
+        "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
@@ -213,15 +213,18 @@ def _answer(
         parts.append("Interrupted: this rests on what was measured until then.")
     if not generator["healthy"]:
         parts.append(NOT_ALONE)
-    if troubles:
-        parts.append(f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}.")
-    else:
-        parts.append(f"Stable over {at}, as far as that shows: nothing was found that gets worse or comes back.")
-    if untold:
-        parts.append(f"It cannot be told {_listed(untold)}.")
+    parts += stable_words(at, troubles, untold)
     if judged:
         parts.append(_objective_words(judged))
     return " ".join(parts)
+
+
+def stable_words(at: str, troubles: list[str], untold: list[str]) -> list[str]:
+    """Whether it is stable over `at` (time and load), and what cannot be told (clauses)."""
+    words = f"Stable over {at}, as far as that shows: nothing was found that gets worse or comes back."
+    if troubles:
+        words = f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}."
+    return [words, *([f"It cannot be told {_listed(untold)}."] if untold else [])]
 
 
 def _listed(clauses: list[str]) -> str:
@@ -250,10 +253,11 @@ def _subject(item: Mapping[str, Any]) -> str:
     return str(item.get("request") or item.get("operation") or "all requests")
 
 
-def _main_facts(facts: Mapping[str, Any], held: Mapping[str, Any], series: HoldSeries) -> list[list[str]]:
+def main_facts(unit: str, held: Mapping[str, Any], series: HoldSeries) -> list[list[str]]:
+    """The load and what was done at it, as pairs of label and value; level in `unit`."""
     seconds = series.seconds.size
     rows = [
-        ["Load", level_words(held["level"], facts["unit"])],
+        ["Load", level_words(held["level"], unit)],
         ["Measured for", time_words(held["end_s"] - held["measured_from_s"])],
         ["Operations", f"{number(float(series.done.sum()) / seconds)} /s"],
         ["Requests", f"{number(float(series.requests.sum()) / seconds)} /s"],

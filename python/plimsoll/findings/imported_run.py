@@ -81,7 +81,7 @@ def stretches_of(run: ReadsSeconds) -> list[Stretch]:
     steady = [one for one in (Stretch(*each) for each in level_stretches(levels)) if one.seconds >= STEADY_S]
     if len(steady) > MOST_STEPS:
         return []
-    _fill(run, steady)
+    fill(run, steady)
     return steady
 
 
@@ -99,11 +99,12 @@ def ramp_of(run: ReadsSeconds) -> list[Stretch]:
         found.append(Stretch(float(f"{mean:.3g}"), levels[start][0], levels[end - 1][0] + 1))
     if any(after.level <= before.level for before, after in pairwise(found)):
         return []
-    _fill(run, found)
+    fill(run, found)
     return found
 
 
-def _fill(run: ReadsSeconds, stretches: Sequence[Stretch]) -> None:
+def fill(run: ReadsSeconds, stretches: Sequence[Stretch]) -> None:
+    """What was done in these stretches, which are in order."""
     place, unfinished = 0, 0
     for snapshot in run.snapshots(metrics=_METRICS):
         while place < len(stretches) and snapshot.second >= stretches[place].end_s:

@@ -53,10 +53,9 @@ def _judge(
 ) -> tuple[Growth | None, str, str | None]:
     if len(arrivals) < FEWEST_SECONDS or sum(arrivals) == 0:
         return None, f"Cannot tell: it has less than {FEWEST_SECONDS} whole seconds.", "Run it for a minute or more."
-    thirds = [float(np.mean(part)) for part in np.array_split(np.asarray(arrivals, dtype=float), 3)]
     rate = sum(arrivals) / len(arrivals)
-    if max(thirds) - min(thirds) > STEADY_RATE * rate + 3 * (rate / (len(arrivals) / 3)) ** 0.5:
-        changed = f"requests began at {number(min(thirds))} to {number(max(thirds))}/s"
+    if (rates := changed_rate(arrivals)) is not None:
+        changed = f"requests began at {number(rates[0])} to {number(rates[1])}/s"
         return None, f"Cannot tell: the rate changed ({changed}), so no one level can be judged.", "Hold each rate."
     seen = growth(arrivals, finished, unfinished, rate)
     gain = seen.unfinished_end - seen.unfinished_start
@@ -71,6 +70,15 @@ def _judge(
         least = smallest_overload(seen.expected, seen.service_noise)
         return seen, f"Yes: {words}; an overload of {least:.0%} or more would have shown.", None
     return seen, f"Cannot tell: {words}, a change of {gain:+.0f} that chance may explain or not.", "Run it for longer."
+
+
+def changed_rate(arrivals: Sequence[int]) -> tuple[float, float] | None:
+    """The least and the greatest rate of the thirds of these seconds, if they differ by more than chance and
+    STEADY_RATE; None if one rate was held."""
+    thirds = [float(np.mean(part)) for part in np.array_split(np.asarray(arrivals, dtype=float), 3)]
+    rate = sum(arrivals) / len(arrivals)
+    changed = max(thirds) - min(thirds) > STEADY_RATE * rate + 3 * (rate / (len(arrivals) / 3)) ** 0.5
+    return (min(thirds), max(thirds)) if changed else None
 
 
 def _json(seen: Growth) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
 from plimsoll.findings.run_resources import Resource
+from plimsoll.findings.words import without_flags
 from plimsoll.stats.asymptotes import asymptotes
 from plimsoll.stats.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
@@ -56,6 +57,23 @@ def scaling_finding(
         "notes": [_law_note(found, len(levels)), *_bound_notes(levels, per_s, resources, unit)],
         "next": _next(found, unit, top),
     }
+
+
+def scaling_of_imported(
+    steps: Sequence[Step], unit: str, model: str, run_path: str | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The finding of another tool's levels, each held, if there is one; and why not, as a sentence of what cannot be
+    told."""
+    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, steps, ())
+    if told is not None:
+        common = {"schema": 1, "experiment": "analyze", "status": "finished", "valid": True, "run": run_path}
+        return [{**common, **told, "next": [without_flags(one) for one in told["next"]]}], []
+    levels, what = len(_points(steps)[0]), "How throughput scales with users"
+    if model != "closed":
+        return [], [f"{what}: the load is open, so its level is no number of users at work."]
+    return [], [
+        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1 % failures, of which it has {levels}."
+    ]
 
 
 def _points(steps: Sequence[Step]) -> tuple[list[float], list[float], list[float]]:

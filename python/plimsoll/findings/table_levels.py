@@ -1,4 +1,8 @@
-"""Where does throughput stop rising? From a step table: one row a level, no seconds, no intervals of its own."""
+"""Where does throughput stop rising? From a step table: one row a level, no seconds, no intervals of its own.
+
+The capacity of a closed load is ours: up to the highest level below 95 % of the plateau. An open load is carried as
+long as throughput rises with what arrives. Where throughput begins to flatten is told beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.runs.step_table import Row, StepTable
-from plimsoll.stats.flattening import FLAT, Flattening, Untold, flattening
+from plimsoll.stats.flattening import FLAT, PLATEAU_SHARE, Flattening, Untold, flattening
 from plimsoll.stats.littles_law import contradicts
 
+Model = Literal["open", "closed"]
 SCHEMA = 1
 QUESTION = "Up to which load does throughput rise?"
 ONE_TABLE_RUN = (
@@ -28,25 +33,28 @@ def levels_finding(
     interval: Sequence[float] | None = None,
     run_path: str | None = None,
     notes: Sequence[str] = (),
-    model: Literal["open", "closed"] = "closed",
+    model: Model = "closed",
 ) -> dict[str, Any]:
     """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
     second (95 %, within this run), where seconds tell; `model`: whether users wait for their answers (closed)."""
     rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
     found = flattening_of(table)
     unit = table.level_unit
-    good = found.last_rising if isinstance(found, Flattening) else None
+    good, _ = carried(found, model)
     judged = judge_table_objectives(objectives, table, expected if expected is not None else good)
-    shown = [dict(step) for step in steps] if steps is not None else [_step(row, found) for row in table.totals()]
+    shown = (
+        [dict(step) for step in steps] if steps is not None else [_step(row, found, model) for row in table.totals()]
+    )
     return {
         "schema": SCHEMA,
         "question": QUESTION,
-        "answer": " ".join([_answer(found, rows, unit), *_objective_words(judged, unit)]),
+        "answer": " ".join([_answer(found, rows, unit, model), *_objective_words(judged, unit)]),
         "experiment": "analyze",
         "status": "finished",
         "valid": True,
         "level_unit": unit,
         "capacity": _capacity(found, rows, unit, interval, model),
+        "facts": _facts(found, unit),
         "objectives": judged,
         "headroom": _headroom(good, expected),
         "evidence": _evidence(table, rows, steps),
@@ -55,9 +63,10 @@ def levels_finding(
             *([ONE_TABLE_RUN] if rows and interval is None else []),
             *_left_out(table, unit),
             *(_doubts(rows, unit) if model == "closed" else []),
+            *_plateau_words(found, unit, model),
             *_slower_words(table, found),
         ],
-        "next": _next(found, judged, unit),
+        "next": _next(found, judged, unit, model),
         "steps": [step for step in shown if step.get("level") is not None],
         "run": run_path,
     }
@@ -86,7 +95,17 @@ def flattening_of(table: StepTable) -> Flattening | Untold:
     return flattening(levels, per_s, one_is_alone=table.level_unit in ("users", "vus", "connections"))
 
 
-def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> str:
+def carried(found: Flattening | Untold, model: Model) -> tuple[float | None, float | None]:
+    """The highest level that is carried and the lowest that is not, as our own runs have them: of a closed load the
+    bracket of 95 % of the plateau, of an open one that of the end of its rise. None where it is not known."""
+    if isinstance(found, Untold):
+        return None, None
+    if model == "open":
+        return found.last_rising, found.first_flat
+    return found.unsaturated_to, found.saturated_from
+
+
+def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str, model: Model) -> str:
     if isinstance(found, Untold):
         return f"Cannot tell where throughput flattens. {found.reason}"
     rate = {row.level: row.throughput_per_s for row in rows}
@@ -94,27 +113,57 @@ def _answer(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> str:
     if found.first_flat is None:
         how = "rises, though in less than proportion at the end," if found.gains[-1] < 0.8 else "rises in proportion"
         return f"Throughput {how} up to {level_words(found.last_rising, unit)}, the most that was tried; {top}."
-    return (
-        f"Throughput rises up to {level_words(found.last_rising, unit)} ({number(rate[found.last_rising] or 0)}/s) and "
-        f"flattens from there to {level_words(found.first_flat, unit)} ({number(rate[found.first_flat] or 0)}/s): what "
-        f"was added brought less than half of what the first brought; {top}."
-    )
+    good, bad = carried(found, model)
+    if good is None:
+        return f"Throughput is within 5 % of its most at {level_words(bad or 0, unit)} already; {top}."
+    to = f"Throughput rises up to {level_words(good, unit)} ({number(rate[good] or 0)}/s)"
+    at_bad = f"{level_words(bad or 0, unit)} ({number(rate[bad] or 0)}/s)"
+    if model == "open":
+        return f"{to}; at {at_bad} less than half of what was added was finished; {top}."
+    if not found.is_plateau_seen:
+        return f"{to} and flattens towards {at_bad}, the most that was tried."
+    return f"{to}; from {at_bad} on, more bring no more throughput; {top}."
+
+
+def _facts(found: Flattening | Untold, unit: str) -> list[list[str]]:
+    """Where throughput begins to flatten, which is no capacity."""
+    if isinstance(found, Untold) or found.first_flat is None:
+        return []
+    return [["Begins to flatten", f"between {number(found.last_rising)} and {level_words(found.first_flat, unit)}"]]
+
+
+def _plateau_words(found: Flattening | Untold, unit: str, model: Model) -> list[str]:
+    """What the capacity means here, and where the plateau that it goes by may be higher."""
+    if isinstance(found, Untold) or found.first_flat is None:
+        return []
+    between = f"between {number(found.last_rising)} and {level_words(found.first_flat, unit)}"
+    notes = [f"It begins to flatten {between}: what was added brought less than half of what the first brought."]
+    if model == "closed":
+        notes.append("“Carried” means as in a closed run of our own: throughput below 95 % of its plateau.")
+        if not found.is_plateau_seen:
+            notes.append(
+                "The most was finished at the highest level, so the plateau may lie above it, and the capacity with it."
+            )
+    return notes
 
 
 def _capacity(
-    found: Flattening | Untold, rows: Sequence[Row], unit: str, interval: Sequence[float] | None, model: str
+    found: Flattening | Untold, rows: Sequence[Row], unit: str, interval: Sequence[float] | None, model: Model
 ) -> dict[str, Any] | None:
     if isinstance(found, Untold):
         return None
-    at_good = next(row for row in rows if row.level == found.last_rising)
+    good, bad = carried(found, model)
     return {
-        "users": found.last_rising if unit == "users" else None,
-        "level": found.last_rising,
+        "users": good if unit == "users" else None,
+        "level": good,
         "unit": unit,
         "model": model,
-        "requests_per_s": at_good.throughput_per_s,
-        "good": found.last_rising,
-        "bad": found.first_flat,
+        "requests_per_s": next((row.throughput_per_s for row in rows if row.level == good), None),
+        "good": good,
+        "bad": bad,
+        "plateau_share": PLATEAU_SHARE if model == "closed" else None,
+        "plateau_seen": found.is_plateau_seen,
+        "flattens_between": None if found.first_flat is None else [found.last_rising, found.first_flat],
         "gains": [round(gain, 3) for gain in found.gains],
         "flat_below_gain": FLAT,
         "most_per_s": found.most_per_s,
@@ -123,7 +172,7 @@ def _capacity(
     }
 
 
-def _step(row: Row, found: Flattening | Untold) -> dict[str, Any]:
+def _step(row: Row, found: Flattening | Untold, model: Model) -> dict[str, Any]:
     """A row as a step of a finding; without times of its own."""
 
     def exact(name: str) -> float | None:
@@ -134,7 +183,7 @@ def _step(row: Row, found: Flattening | Untold) -> dict[str, Any]:
         "level": row.level,
         "start_s": None,
         "end_s": None,
-        "verdict": verdict_of(row.level, found),
+        "verdict": verdict_of(row.level, found, model),
         "reasons": [],
         "done_per_s": row.throughput_per_s,
         "p50_ms": exact("p50"),
@@ -150,13 +199,14 @@ def _step(row: Row, found: Flattening | Untold) -> dict[str, Any]:
     }
 
 
-def verdict_of(level: float | None, found: Flattening | Untold) -> str:
-    """ "good" up to where throughput rises, "bad" from where it is flat."""
-    if isinstance(found, Untold) or level is None:
+def verdict_of(level: float | None, found: Flattening | Untold, model: Model) -> str:
+    """ "good" up to the highest level that is carried, "bad" from the lowest that is not."""
+    good, bad = carried(found, model)
+    if level is None:
         return "unknown"
-    if found.first_flat is not None and level >= found.first_flat:
+    if bad is not None and level >= bad:
         return "bad"
-    return "good" if level <= found.last_rising else "unknown"
+    return "good" if good is not None and level <= good else "unknown"
 
 
 def _headroom(good: float | None, expected: float | None) -> dict[str, Any] | None:
@@ -239,15 +289,21 @@ def _subject(entry: Mapping[str, Any]) -> str:
     return str(entry.get("operation") or entry.get("request") or "all requests")
 
 
-def _next(found: Flattening | Untold, judged: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
+def _next(found: Flattening | Untold, judged: Sequence[Mapping[str, Any]], unit: str, model: Model) -> list[str]:
     steps = []
     if isinstance(found, Untold):
         steps.append(found.settle)
     elif found.first_flat is None:
         steps.append(f"Measure levels above {level_words(found.last_rising, unit)} to find where it flattens.")
     else:
-        low, high = level_words(found.last_rising, unit), level_words(found.first_flat, unit)
-        steps.append(
-            f"Measure between {low} and {high}, each level several times, to narrow it and to get an interval."
-        )
+        good, bad = carried(found, model)
+        low, high = level_words(good or 0, unit), level_words(bad or 0, unit)
+        if good is None:
+            steps.append(f"Measure levels below {high}.")
+        else:
+            steps.append(
+                f"Measure between {low} and {high}, each level several times, to narrow it and to get an interval."
+            )
+        if model == "closed" and not found.is_plateau_seen:
+            steps.append(f"Measure levels above {high}, to see whether throughput goes on rising.")
     return [*steps, *(str(entry["needs"]) for entry in judged if entry.get("needs"))]

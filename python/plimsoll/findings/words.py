@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from plimsoll.findings.capacity_words import number
 
 MIB = 2**20
@@ -45,3 +47,8 @@ def share_words(share: float) -> str:
     """ "12 %", "0.4 %"."""
     value = 100 * share
     return f"{value:.2g} %" if abs(value) < 9.95 else f"{value:,.0f} %"
+
+
+def without_flags(text: str) -> str:
+    """A sentence without the flags and keys of a run of our own that it names in brackets: " (--duration)"."""
+    return re.sub(r" \((?:--|target\.)[\w.-]+\)", "", text)

@@ -8,6 +8,10 @@ bring none (asymptotic bounds: Lazowska et al. 1984, ch. 5, X(N) ≤ min(N / (D 
 is 1 on the first bound and 0 on the second. The asymptotes meet where half of it is lost, so throughput is called flat
 from the first gain below FLAT = ½ on. One run a level tells no scatter, so a table in which throughput rises again in
 proportion afterwards cannot be told from noise, and neither can one that begins flat.
+
+That is where it begins to flatten. A closed load is *saturated*, as in our own runs (experiments/closed.py), from the
+lowest level on whose throughput reaches PLATEAU_SHARE of the most; the level below it is the highest that is not. The
+most of a table whose throughput never falls again is at its highest level, so the plateau itself may be higher.
 """
 
 from __future__ import annotations
@@ -18,12 +22,17 @@ from itertools import pairwise
 
 FLAT = 0.5
 PROPORTIONAL = 0.8
+PLATEAU_SHARE = 0.95
 
 
 @dataclass(frozen=True)
 class Flattening:
     """`last_rising`: the highest level up to which throughput rose; `first_flat`: the next one, None if it rose to the
-    end; `gains` between neighbouring levels; `most_per_s` at `most_at`; `bends`: rose, but in less than proportion."""
+    end; `gains` between neighbouring levels; `most_per_s` at `most_at`; `bends`: rose, but in less than proportion.
+
+    `saturated_from`: the lowest level that reaches PLATEAU_SHARE of the most, None if throughput rose to the end;
+    `unsaturated_to`: the one below it, None if there is none, the highest where all rose; `is_plateau_seen`: whether a
+    level above `saturated_from` brought no more than that."""
 
     last_rising: float
     first_flat: float | None
@@ -31,6 +40,9 @@ class Flattening:
     most_per_s: float
     most_at: float
     bends: bool
+    saturated_from: float | None
+    unsaturated_to: float | None
+    is_plateau_seen: bool
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ def flattening(levels: Sequence[float], per_s: Sequence[float], one_is_alone: bo
     most_at, most = max(points, key=lambda point: point[1])
     bends = any(FLAT <= gain < PROPORTIONAL for gain in gains)
     if flat is None:
-        return Flattening(points[-1][0], None, gains, most, most_at, bends)
+        return Flattening(points[-1][0], None, gains, most, most_at, bends, None, points[-1][0], False)
     again = [place for place, gain in enumerate(gains[flat + 1 :], flat + 1) if gain >= PROPORTIONAL]
     if again:
         dip, after = pairs[flat][1][0], pairs[again[0]][1][0]
@@ -74,7 +86,12 @@ def flattening(levels: Sequence[float], per_s: Sequence[float], one_is_alone: bo
             "beyond the point where it flattens."
         )
         return Untold(reason, f"Measure levels below {low:g}.")
-    return Flattening(pairs[flat][0][0], pairs[flat][1][0], gains, most, most_at, bends)
+    full = next(place for place, (_, rate) in enumerate(points) if rate >= PLATEAU_SHARE * most)
+    below = points[full - 1][0] if full else None
+    is_seen = full < len(points) - 1
+    return Flattening(
+        pairs[flat][0][0], pairs[flat][1][0], gains, most, most_at, bends, points[full][0], below, is_seen
+    )
 
 
 MORE_LEVELS = "Measure at least three levels, some of them beyond the point where throughput flattens."

@@ -4,13 +4,18 @@ directory of our own is judged again (own_runs.py)."""
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.demand import demand_findings
+from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
+from plimsoll.findings.imported_resources import limit_of_levels
 from plimsoll.findings.imported_run import (
     RAMP_WORDS,
     STEADY_S,
@@ -27,6 +32,7 @@ from plimsoll.findings.imported_run import (
     with_windows,
 )
 from plimsoll.findings.open_growth import growth_finding
+from plimsoll.findings.scaling import scaling_of_imported
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.table_comparison import comparison_finding
 from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
@@ -34,7 +40,7 @@ from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import Window
-from plimsoll.runs.importers.resources.points import Aligned, Point, aligned
+from plimsoll.runs.importers.resources.points import Aligned, aligned
 from plimsoll.runs.importers.resources.reading import read_resources
 from plimsoll.runs.importers.source import HIDES_QUEUEING, LOOP_UNKNOWN, Format
 from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
@@ -105,7 +111,7 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
     if mistakes:
         raise InputErrors(mistakes)
     for path in choices.resources:
-        read_resources(SourceFile(path))  # a mistake in them is told before a long import
+        deque(read_resources(SourceFile(path)), maxlen=0)  # a mistake in them is told before a long import
     if choices.compare:
         return _analyse_both(sources, formats, choices)
     if choices.together:
@@ -194,18 +200,20 @@ def _analyse_samples(
             seconds = snapshot.second + 1
         notes = [*source.notes, *_spill_notes(spill)]
         if choices.resources:
-            notes += _add_resources(writer, aligned(_points(choices), t0, seconds, choices.offset_s), choices.offset_s)
+            files = [SourceFile(path) for path in choices.resources]
+            points = chain.from_iterable(map(read_resources, files))
+            notes += _add_resources(writer, aligned(points, t0, seconds, choices.offset_s), choices.offset_s)
+            notes += [f"Resources of {file.path}: {note}" for file in files for note in file.notes]
         run, path = RunReader(writer.path), str(writer.path)
         whole, span_s = whole_of(run), max(spill.last_s - spill.first_s, 0.0) + (found.shape == "seconds")
         is_open = _model(found, choices) == "open"
-        findings = [overview_finding(found.title, whole, span_s, _cannot(found, choices), notes, path)]
+        levels, stretches, cannot = _level_findings(run, whole, unit, choices, path, windows, _model(found, choices))
+        by_rate = is_open or not spill.has_levels
+        held = held_findings(run, stretches, whole, unit, by_rate=by_rate, run_path=path)
+        cannot = [*_cannot(found, choices), *held.cannot, *cannot]
+        findings = [overview_finding(found.title, whole, span_s, cannot, notes, path)]
         findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
-        findings += _level_findings(run, whole, unit, choices, path, windows, _model(found, choices))
-        return _end(writer, findings, source, choices)
-
-
-def _points(choices: AnalysisChoices) -> list[Point]:
-    return [point for path in choices.resources for point in read_resources(SourceFile(path))]
+        return _end(writer, [*findings, *levels, *held.findings], source, choices)
 
 
 def _cannot(found: Format, choices: AnalysisChoices) -> list[str]:
@@ -240,9 +248,11 @@ def _level_findings(
     path: str,
     windows: Sequence[Window],
     model: Literal["open", "closed"],
-) -> list[dict[str, Any]]:
-    stretches, notes = stretches_of(run), []
-    if not stretches and (stretches := ramp_of(run)):
+) -> tuple[list[dict[str, Any]], list[Stretch], list[str]]:
+    """The findings about levels, the stretches at one level, and what could not be asked."""
+    steady, notes = stretches_of(run), []
+    stretches = steady or ramp_of(run)
+    if stretches and not steady:
         notes = [RAMP_WORDS.format(steady=STEADY_S)]
     t0 = float(run.manifest["clock"]["t0_unix"])
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
@@ -250,14 +260,21 @@ def _level_findings(
     _check_budgets(table, choices.budgets)
     totals = [row for row in table.totals() if row.level is not None]
     seen = flattening_of(table)
-    verdicts = {row.level or 0.0: verdict_of(row.level, seen) for row in totals}
+    verdicts = {row.level or 0.0: verdict_of(row.level, seen, model) for row in totals}
     top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
+    steps = steps_of(stretches, verdicts)
     finding = levels_finding(
-        table, choices.objectives, expected=choices.expected, steps=steps_of(stretches, verdicts), interval=interval,
+        table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
         run_path=path, notes=notes, model=model,
     )  # fmt: skip
-    return [finding, *demand_findings(table, choices.budgets, path)]
+    limit = limit_of_levels(run, steps, finding["capacity"], unit)
+    if limit is not None:
+        words = [finding["answer"], *what_stops_it(limit, finding["capacity"]["bad"])]
+        finding |= {"answer": " ".join(words), "limited_by": limit}
+    cannot = [] if has_resources(run) else [NO_RESOURCES]
+    scaling, why = scaling_of_imported(steps_of(steady, verdicts), unit, model, path)
+    return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
 
 
 def _spill_notes(spill: Spill) -> list[str]:

@@ -27,7 +27,7 @@ from plimsoll.findings.imported_run import (
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.findings.open_growth import growth_finding
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
+from plimsoll.findings.table_levels import Model, flattening_of, levels_finding, verdict_of
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs import directory
@@ -140,10 +140,9 @@ def _as_samples(run: RunReader, again: Again) -> list[dict[str, Any]]:
     table = table_of(stretches, seen, "vus")
     table = table if table.rows else table_of_whole(whole, "vus")
     shape = flattening_of(table)
-    verdicts = {row.level or 0.0: verdict_of(row.level, shape) for row in table.totals() if row.level is not None}
+    model: Model = "open" if is_open else "closed"
+    levels_of = [row.level for row in table.totals() if row.level is not None]
+    verdicts = {level: verdict_of(level, shape, model) for level in levels_of}
     steps = steps_of(stretches, verdicts)
-    levels = levels_finding(
-        table, again.objectives, expected=again.expected, steps=steps, run_path=path,
-        model="open" if is_open else "closed",
-    )  # fmt: skip
+    levels = levels_finding(table, again.objectives, expected=again.expected, steps=steps, run_path=path, model=model)
     return [with_units(one) for one in (*found, levels)]

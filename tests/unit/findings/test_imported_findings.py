@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -103,6 +103,13 @@ def test_resources_that_miss_the_run_say_by_how_much(tmp_path: Path) -> None:
     assert len(answer.findings) == 2  # no demand without a utilisation
 
 
+def test_resources_that_were_cut_are_used_up_to_there_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "cpu.csv").write_text(f"time,db cpu (%)\n{T0 + 1},10\n{T0 + 2},20\n17900")
+    choices = AnalysisChoices(tmp_path / "runs", resources=(tmp_path / "cpu.csv",), report=False)
+    [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
+    assert any("cpu.csv: Line 4 is cut off" in note for note in answer.findings[0]["notes"])
+
+
 def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
     text = "Running 3s test @ http://x/\n  1 threads and {0} connections\n    Latency 4.00ms 1.00ms 9.00ms 70%\n"
     text += "  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
@@ -112,7 +119,51 @@ def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
         files[-1].write_text(text.format(connections, rate))
     [answer] = analyze(files, AnalysisChoices(tmp_path / "runs", together=True, report=False))
     capacity = answer.findings[1]["capacity"]
-    assert (capacity["good"], capacity["bad"], capacity["unit"]) == (2, 4, "connections")
+    assert (capacity["good"], capacity["bad"], capacity["unit"]) == (1, 2, "connections")  # 390 are 97.5 % of 400
+    assert capacity["flattens_between"] == [2, 4]
+
+
+def of_table(tmp_path: Path, rows: str, model: Literal["open", "closed"] | None = None) -> dict[str, Any]:
+    (tmp_path / "t.csv").write_text("users,throughput (req/s)\n" + rows)
+    [answer] = analyze([tmp_path / "t.csv"], AnalysisChoices(tmp_path / "runs", model=model, report=False))
+    return answer.findings[1]
+
+
+def test_a_table_of_a_closed_load_is_carried_up_to_95_percent_of_its_plateau_as_our_own_runs(tmp_path: Path) -> None:
+    found = of_table(tmp_path, "10,100\n20,195\n30,280\n40,302\n50,300\n60,303\n")
+    capacity = found["capacity"]
+    assert (capacity["good"], capacity["bad"], capacity["plateau_share"]) == (30, 40, 0.95)
+    assert "rises up to 30 users (280/s); from 40 users (302/s) on, more bring no more throughput" in found["answer"]
+    assert [step["verdict"] for step in found["steps"]] == ["good"] * 3 + ["bad"] * 3
+
+
+def test_where_a_table_begins_to_flatten_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """From 30 to 40 users less than half is gained, and 40 users have 92 % of the plateau only."""
+    found = of_table(tmp_path, "10,100\n20,195\n30,240\n40,276\n50,300\n60,300\n")
+    assert (found["capacity"]["good"], found["capacity"]["bad"]) == (40, 50)
+    assert found["capacity"]["flattens_between"] == [20, 30]
+    assert found["facts"] == [["Begins to flatten", "between 20 and 30 users"]]
+    assert "It begins to flatten between 20 and 30 users" in " ".join(found["notes"])
+
+
+def test_a_table_whose_most_is_its_highest_level_says_that_the_plateau_may_be_higher(tmp_path: Path) -> None:
+    found = of_table(tmp_path, "10,100\n20,195\n40,260\n")
+    assert (found["capacity"]["good"], found["capacity"]["bad"]) == (20, 40)
+    assert not found["capacity"]["plateau_seen"] and "no more throughput" not in found["answer"]
+    assert "the plateau may lie above it" in " ".join(found["notes"])
+    assert any("above 40 users" in step for step in found["next"])
+
+
+def test_a_table_that_is_at_its_plateau_with_one_user_carries_no_less(tmp_path: Path) -> None:
+    found = of_table(tmp_path, "1,100\n2,102\n4,101\n")
+    assert (found["capacity"]["good"], found["capacity"]["bad"]) == (None, 1)
+    assert found["answer"].startswith("Throughput is within 5 % of its most at 1 user already")
+
+
+def test_a_table_of_an_open_load_is_carried_as_long_as_throughput_rises(tmp_path: Path) -> None:
+    found = of_table(tmp_path, "10,100\n20,195\n40,200\n", "open")
+    assert (found["capacity"]["good"], found["capacity"]["bad"], found["capacity"]["plateau_share"]) == (20, 40, None)
+    assert "less than half of what was added was finished" in found["answer"]
 
 
 @pytest.mark.parametrize("model", ["open", "closed", None])

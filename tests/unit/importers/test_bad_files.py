@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from importing import DATA, imported, table_of
 from test_formats_by_documentation import HEADER, JTL_XML, jtl_line
 
 from plimsoll.errors import InputError
-from plimsoll.runs.importers import level_table
+from plimsoll.runs.importers import level_table, lines
 
 TABLE = "users,throughput (req/s),p95 (ms),gc cpu (%)\n"
 
@@ -289,3 +290,33 @@ def test_a_format_that_is_forced_and_unknown_lists_the_known(tmp_path: Path) -> 
     (tmp_path / "f").write_text("x")
     with pytest.raises(InputError, match="jmeter-csv, "):
         imported(tmp_path / "f", "jmeter")
+
+
+K6_POINT = '{"metric":"vus","type":"Point","data":{"time":1790000000,"value":1,"tags":{}}}\n'
+VEGETA_RESULT = '{"attack":"a","code":200,"timestamp":"2026-11-22T05:14:00Z","latency":1000,"bytes_in":1}\n'
+
+
+@pytest.mark.parametrize(
+    ("first", "name"), [(K6_POINT, "k6-json"), (VEGETA_RESULT, "vegeta-json"), (HEADER, "jmeter-csv")]
+)
+def test_a_line_without_an_end_is_refused_before_it_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, name: str
+) -> None:
+    monkeypatch.setattr(lines, "MOST_LINE", 1 << 20)
+    path = tmp_path / "long"
+    with path.open("w") as file:
+        file.write(first)
+        for _ in range(64):
+            file.write("x" * (1 << 20))
+    tracemalloc.start()
+    text = message(path, lambda path: imported(path, name))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert f"{path}:2" in text and "a line of over 1 million characters" in text and "one record a line" in text
+    assert peak < 16 << 20
+
+
+def test_a_line_as_long_as_may_be_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MOST_LINE", len(VEGETA_RESULT))
+    (tmp_path / "v").write_text(VEGETA_RESULT * 3)
+    assert imported(tmp_path / "v", "vegeta-json").spill.samples == 3

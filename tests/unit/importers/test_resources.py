@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.resources import prometheus
 from plimsoll.runs.importers.resources.points import Point, aligned
 from plimsoll.runs.importers.resources.reading import read_resources
 
@@ -17,7 +20,7 @@ T0 = 1_790_000_000.0
 
 def points(tmp_path: Path, text: str) -> list[Point]:
     (tmp_path / "r").write_text(text)
-    return read_resources(SourceFile(tmp_path / "r"))
+    return list(read_resources(SourceFile(tmp_path / "r")))
 
 
 def test_a_csv_names_sources_and_shares_by_its_headings(tmp_path: Path) -> None:
@@ -123,3 +126,44 @@ def test_what_cannot_be_put_beside_a_run_is_refused(tmp_path: Path, text: str, w
     with pytest.raises(InputError) as caught:
         points(tmp_path, text)
     assert what in str(caught.value)
+
+
+def test_points_are_given_as_the_file_is_read(tmp_path: Path) -> None:
+    """The mistake in the third line is not met before its time."""
+    (tmp_path / "r").write_text(f"time,cpu (%)\n{T0},1\nyesterday,2\n")
+    found = read_resources(SourceFile(tmp_path / "r"))
+    assert next(found).value == 1
+    with pytest.raises(InputError, match="r:3: time"):
+        next(found)
+
+
+def test_what_is_kept_of_a_long_series_is_what_lies_in_the_run(tmp_path: Path) -> None:
+    """A day of a counter each second, of which a minute lies in the run: some kilobytes."""
+
+    def day() -> Iterator[Point]:
+        for second in range(86_400):
+            yield Point(T0 - 80_000 + second, "api", "requests_total", 3.0 * second)
+            yield Point(T0 - 80_000 + second, "api", "cpu (%)", 50.0)
+
+    tracemalloc.start()
+    found = aligned(day(), T0, 60, 0.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200_000
+    assert [row["values"] for row in found.rows] == [{"cpu_share": 0.5, "requests_per_s": 3.0}] * 60
+    assert found.inside == 120 and found.outside == 2 * (86_400 - 60)
+
+
+def test_points_in_any_order_give_the_same_rows(tmp_path: Path) -> None:
+    listed = [Point(T0 + n / 2, "api", name, float(n)) for n in range(-9, 40) for name in ("jobs_total", "heap")]
+    shuffled = sorted(listed, key=lambda point: hash((point.at_s * 7919 % 31, point.name)))
+    assert aligned(shuffled, T0, 15, 0.0).rows == aligned(listed, T0, 15, 0.0).rows
+
+
+def test_the_json_of_a_range_query_has_a_greatest_size_and_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prometheus, "MOST_JSON_BYTES", 100)
+    text = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [{"values": []}] * 9}})
+    with pytest.raises(InputError, match=r"is read whole.*a larger step"):
+        points(tmp_path, text)

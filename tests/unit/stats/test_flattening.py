@@ -65,3 +65,18 @@ def test_one_user_alone_queues_behind_nobody() -> None:
     assert isinstance(flattening([1, 2, 4], [10, 11, 11]), Untold)
     found = flattening([1, 2, 4], [10, 11, 11], one_is_alone=True)
     assert isinstance(found, Flattening) and (found.last_rising, found.first_flat) == (1, 2)
+
+
+def test_a_closed_queue_is_saturated_where_it_reaches_95_percent_of_its_most_as_in_our_own_runs() -> None:
+    levels = [10, 20, 30, 40, 50, 60]
+    found = flattening(levels, [100, 195, 240, 276, 300, 296])
+    assert isinstance(found, Flattening)
+    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (40, 50, True)
+    rising = flattening(levels[:3], [100, 195, 290])
+    assert isinstance(rising, Flattening) and (rising.unsaturated_to, rising.saturated_from) == (30, None)
+
+
+def test_a_most_at_the_highest_level_is_no_plateau_that_was_seen() -> None:
+    found = flattening([10, 20, 40], [100, 195, 260])
+    assert isinstance(found, Flattening)
+    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (20, 40, False)

@@ -14,14 +14,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers.source import BadRecord
 
 HEAD_BYTES = 65_536
 MOST_FIELD = 1 << 20
+MOST_LINE = 16 << 20
 GZIP_MAGIC = b"\x1f\x8b"
+T = TypeVar("T")
 
 
 class _Unpacked(io.RawIOBase):
@@ -94,11 +96,14 @@ class SourceFile:
             raise InputError(f"cannot be read: {error.strerror}", "Check its path.", file=self.path) from error
 
     def text(self) -> Iterator[str]:
-        """The lines, with their ends; a packed file that was cut ends early with a note."""
+        """The lines, with their ends; a packed file that was cut ends early with a note. InputError for a line of over
+        MOST_LINE characters, before the rest of it is read."""
         self.line, self.ends_whole = 0, True
         with self.open() as file:
             stream = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
-            for line in stream:
+            while line := stream.readline(MOST_LINE + 1):
+                if len(line) > MOST_LINE:
+                    raise self._too_long()
                 ends_whole = line.endswith(("\n", "\r"))
                 if not ends_whole and self.fault and self.line:
                     break
@@ -107,6 +112,11 @@ class SourceFile:
                 yield line
             self.ends_whole = self.ends_whole and not self.fault
             self.note_fault(f"after line {self.line}")
+
+    def _too_long(self) -> InputError:
+        what = f"a line of over {MOST_LINE >> 20} million characters is no record"
+        step = "Give one record a line, and leave bodies of answers out (of vegeta: attack -max-body=0)."
+        return self.error(BadRecord(what, None, step), self.line + 1)
 
     def rows(self, delimiter: str = ",") -> Iterator[list[str]]:
         """The lines as records of CSV (RFC 4180)."""
@@ -123,37 +133,44 @@ class SourceFile:
     def records(self, rows: Iterator[Any], take: Callable[[Any], None]) -> int:
         """Give each record to `take`; how many were taken. A BadRecord in the last line, if that was cut, ends the file
         with a note; elsewhere it is an InputError with its line."""
+        return sum(1 for _ in self.made(rows, take))
+
+    def made(self, rows: Iterator[Any], make: Callable[[Any], T]) -> Iterator[T]:
+        """What `make` makes of each record, one by one; BadRecords as of `records`."""
         taken = 0
         bad: tuple[int, BadRecord] | None = None
         for row in rows:
             if bad is not None:
                 raise self.error(bad[1], bad[0])
             try:
-                take(row)
-                taken += 1
+                one = make(row)
             except OverflowError as error:
                 raise self.error(BadRecord("a number in it is larger than anything measured can be")) from error
             except BadRecord as problem:
                 bad = self.line, problem
                 if self.ends_whole:
                     raise self.error(problem) from problem
+            else:
+                taken += 1
+                yield one
         if bad is not None:
             if self.ends_whole:
                 raise self.error(bad[1], bad[0])
             self.notes.append(f"Line {bad[0]} is cut off; the file is used up to there ({taken:,} records).")
-        return taken
 
     def error(self, problem: BadRecord, line: int | None = None) -> InputError:
         """The InputError of a BadRecord at that line, or the one last read."""
         at = line if line is not None else (self.line or None)
         return InputError(problem.what, problem.next_step, file=self.path, line=at, key=problem.column)
 
-    def whole_text(self, most_bytes: int = 64 << 20) -> str:
-        """All of a small file as text. InputError above `most_bytes`."""
+    def whole_text(self, most_bytes: int = 64 << 20, too_large: BadRecord | None = None) -> str:
+        """All of a small file as text. InputError above `most_bytes`, with the words of `too_large`."""
         with self.open() as file:
             data = file.read(most_bytes + 1)
         if self.fault:
             raise InputError(f"the packed file {self.fault}", "Copy it again.", file=self.path)
+        if len(data) > most_bytes and too_large is not None:
+            raise self.error(too_large)
         if len(data) > most_bytes:
             what = f"a summary of over {most_bytes >> 20} MiB is none"
             raise InputError(what, "Name its format with --format.", file=self.path)

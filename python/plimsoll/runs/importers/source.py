@@ -24,7 +24,10 @@ NO_ARRIVAL_TIMES = (
     "It does not record when a request should have been sent, so a generator that sent late cannot be seen."
 )
 NO_GENERATOR = "It has nothing about the generator's own health, so that cannot be ruled out as the limit."
-ONE_SUMMARY = "A summary has no times of single requests: no interval, no drift, no spikes, no warm-up cut away."
+ONE_SUMMARY = (
+    "A summary has no times of single requests: no interval, no drift, no periodic spikes, no bursts of failures, no "
+    "warm-up cut away, and nothing that resources over time could be put beside to name what limits it."
+)
 ONE_RUN = (
     "One run per level says nothing about how much runs differ: differences are consistent with a change, not a proof."
 )

@@ -115,6 +115,11 @@ class Spill:
         if math.isfinite(ms):
             self._put(end_s, ms, 0.0, 1.0, (metric, tags, False))
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether any load was told."""
+        return bool(self._levels)
+
     def drop(self, at_s: float, count: int = 1) -> None:
         """An arrival that was due and never sent."""
         self.dropped += count

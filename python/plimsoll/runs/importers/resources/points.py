@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +69,7 @@ def rates_of_counters(points: Iterable[Point]) -> Iterator[Point]:
     reset, and its first point, as any counter's, has no rate. Others stay as they are."""
     before: dict[tuple[str, str], Point] = {}
     for point in points:
-        if not (point.name.endswith("_total") if point.is_counter is None else point.is_counter):
+        if not _is_counter(point):
             yield point
             continue
         last = before.get((point.source, point.name))
@@ -80,25 +80,57 @@ def rates_of_counters(points: Iterable[Point]) -> Iterator[Point]:
         yield Point(point.at_s, point.source, _rate_name(point.name.removesuffix("_total")), rate)
 
 
+def _is_counter(point: Point) -> bool:
+    return point.name.endswith("_total") if point.is_counter is None else point.is_counter
+
+
 def _rate_name(name: str) -> str:
     """Seconds of CPU per second are cores in use; else "…_per_s"."""
     return "cpu_cores_used" if re.search(r"cpu_seconds?$", name) else f"{name}_per_s"
 
 
 def aligned(points: Iterable[Point], t0_unix: float, seconds: int, offset_s: float) -> Aligned:
-    """Points as rows of the run that began at `t0_unix` and took `seconds`; `offset_s` is added to their times."""
+    """Points, in any order, as rows of the run that began at `t0_unix` and took `seconds`; `offset_s` is added to their
+    times. What is kept grows with the points in the run, not with all of them: of those before it, only the last of
+    each counter, from which its first rate in the run is made."""
     found = Aligned()
-    rows: dict[tuple[int, str], dict[str, float]] = {}
-    for point in rates_of_counters(sorted(points, key=lambda point: point.at_s)):
+    before: dict[tuple[str, str], Point] = {}
+    counters: list[Point] = []
+    latest: dict[tuple[int, str, str], tuple[float, float]] = {}
+
+    def put(point: Point) -> None:
+        key = (math.floor(point.at_s + offset_s - t0_unix), point.source, point.name)
+        found.inside += 1
+        if key not in latest or point.at_s >= latest[key][0]:
+            latest[key] = point.at_s, point.value
+
+    for point in points:
         at_s = point.at_s + offset_s
         found.first_s, found.last_s = min(found.first_s, at_s), max(found.last_s, at_s)
-        second = math.floor(at_s - t0_unix)
+        is_counter, second = _is_counter(point), math.floor(at_s - t0_unix)
         if not 0 <= second < seconds:
             found.outside += 1
-            continue
-        found.inside += 1
-        name, value = named(point.name, point.value)
-        rows.setdefault((second, point.source), {})[name] = value
-    for (second, source), values in sorted(rows.items()):
-        found.rows.append({"t_unix": t0_unix + second, "second": second, "source": source, "values": values})
+            last = before.get((point.source, point.name))
+            if is_counter and second < 0 and (last is None or point.at_s >= last.at_s):
+                before[point.source, point.name] = point
+        elif is_counter:
+            counters.append(point)
+        else:
+            put(point)
+    counters = sorted([*before.values(), *counters], key=lambda point: point.at_s)
+    for rate in rates_of_counters(counters):
+        put(rate)
+    found.rows = _rows(latest, t0_unix)
     return found
+
+
+def _rows(latest: Mapping[tuple[int, str, str], tuple[float, float]], t0_unix: float) -> list[dict[str, Any]]:
+    """The last value of each second, source and name, as rows in the order of seconds and sources."""
+    rows: dict[tuple[int, str], dict[str, float]] = {}
+    for (second, source, name), (_, value) in latest.items():
+        plain, plain_value = named(name, value)
+        rows.setdefault((second, source), {})[plain] = plain_value
+    return [
+        {"t_unix": t0_unix + second, "second": second, "source": source, "values": values}
+        for (second, source), values in sorted(rows.items())
+    ]

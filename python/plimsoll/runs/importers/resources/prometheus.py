@@ -17,6 +17,12 @@ from plimsoll.runs.importers.resources.exposition import Sample, declared_type, 
 from plimsoll.runs.importers.resources.points import Point, check_share
 from plimsoll.runs.importers.source import BadRecord
 
+MOST_JSON_BYTES = 64 << 20
+_TOO_LARGE = BadRecord(
+    f"the JSON of a range query is read whole, and this is more than {MOST_JSON_BYTES >> 20} MiB",
+    None,
+    "Ask for fewer series, less time or a larger step, or for several files; CSV and Prometheus' text may be any size.",
+)
 _COUNTED = ("sum", "count", "bucket")
 
 
@@ -32,10 +38,10 @@ def is_text(head: str) -> bool:
     return any(line.startswith(("# TYPE", "# HELP")) for line in lines) or bool(plain and parse_line(plain[0].strip()))
 
 
-def range_query(file: SourceFile) -> list[Point]:
-    """The points of all series of a matrix."""
+def range_query(file: SourceFile) -> Iterator[Point]:
+    """The points of all series of a matrix, which is read whole. InputError above MOST_JSON_BYTES."""
     try:
-        data = quick_json.loads(file.whole_text())
+        data = quick_json.loads(file.whole_text(MOST_JSON_BYTES, _TOO_LARGE))
     except ValueError as error:
         raise file.error(BadRecord(f"this is no whole JSON ({error})"), getattr(error, "lineno", None)) from error
     result = data.get("data", data) if isinstance(data, Mapping) else {}
@@ -44,18 +50,18 @@ def range_query(file: SourceFile) -> list[Point]:
     if result.get("resultType") != "matrix":
         step = "Use /api/v1/query_range with start, end and step."
         raise file.error(BadRecord(f"it has {result.get('resultType')!r}, not a matrix over time", None, step))
-    points = []
     for place, series in enumerate(result.get("result") or ()):
         labels = {str(key): str(value) for key, value in (series.get("metric") or {}).items()}
         name = labels.pop("__name__", "value")
         for pair in series.get("values") or ():
             try:
                 at, value = pair
-                points.append(Point(moment(str(at), "time"), _source(labels), name, float(value)))
+                point = Point(moment(str(at), "time"), _source(labels), name, float(value))
             except (BadRecord, ValueError, TypeError, OverflowError) as error:
                 raise file.error(BadRecord(f"{pair!r}: {error}", f"data.result[{place}].values")) from error
-            _check(file, points[-1], f"data.result[{place}].values: {name}")
-    return [point for point in points if math.isfinite(point.value)]
+            _check(file, point, f"data.result[{place}].values: {name}")
+            if math.isfinite(point.value):
+                yield point
 
 
 def _check(file: SourceFile, point: Point, key: str) -> None:
@@ -66,12 +72,8 @@ def _check(file: SourceFile, point: Point, key: str) -> None:
             raise file.error(problem) from problem
 
 
-def text(file: SourceFile) -> list[Point]:
+def text(file: SourceFile) -> Iterator[Point]:
     """The points of all scrapes, one after the other, each line with its timestamp (ms, or s in OpenMetrics)."""
-    return list(_points(file))
-
-
-def _points(file: SourceFile) -> Iterator[Point]:
     types: dict[str, str] = {}
     for line in file.text():
         if line.startswith("#") or not line.strip():
@@ -80,7 +82,7 @@ def _points(file: SourceFile) -> Iterator[Point]:
         sample = parse_line(line.rstrip())
         if sample is None:
             if not file.ends_whole:
-                file.notes.append(f"Line {file.line} of {file.path} is cut off; used up to there.")
+                file.notes.append(f"Line {file.line} is cut off; used up to there.")
                 return
             raise file.error(BadRecord(f"{line.strip()[:60]!r} is no line of Prometheus"))
         if sample.at_unix is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from plimsoll.errors import InputError
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.resources import prometheus, table
 from plimsoll.runs.importers.resources.points import Point
 
 
-def read_resources(file: SourceFile) -> list[Point]:
-    """Its points. InputError with file, line and column for what cannot be read."""
+def read_resources(file: SourceFile) -> Iterator[Point]:
+    """Its points, as they are read. InputError with file, line and column for what cannot be."""
     head = file.head().decode("utf-8-sig", errors="replace")
     if prometheus.is_range_query(head):
         return prometheus.range_query(file)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
@@ -24,28 +25,32 @@ def is_table(head: str) -> bool:
     return first in TIMES
 
 
-def table(file: SourceFile) -> list[Point]:
-    """The points of all columns; empty cells are none."""
+def table(file: SourceFile) -> Iterator[Point]:
+    """The points of all columns, row by row; empty cells are none."""
     head = file.head().decode("utf-8-sig", errors="replace").partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
     rows = file.rows(delimiter)
     header = [cell.strip() for cell in next(rows)]
-    points: list[Point] = []
+    is_empty = True
 
-    def take(cells: list[str]) -> None:
+    def points(cells: list[str]) -> list[Point]:
         if not cells or not any(cell.strip() for cell in cells):
-            return
+            return []
         if len(cells) != len(header):
             raise BadRecord(f"{len(cells)} cells under {len(header)} headings")
         at_s = moment(cells[0], header[0])
-        for heading, cell in zip(header[1:], cells[1:], strict=True):
-            if cell.strip().lower() not in (*MISSING, "nan"):
-                points.append(_point(at_s, heading, cell, delimiter))
+        named = zip(header[1:], cells[1:], strict=True)
+        return [
+            _point(at_s, heading, cell, delimiter)
+            for heading, cell in named
+            if cell.strip().lower() not in (*MISSING, "nan")
+        ]
 
-    file.records(rows, take)
-    if not points:
+    for found in file.made(rows, points):
+        is_empty = is_empty and not found
+        yield from found
+    if is_empty:
         raise file.error(BadRecord("there are no values in it"))
-    return points
 
 
 def _point(at_s: float, heading: str, cell: str, delimiter: str) -> Point:
