@@ -16,7 +16,7 @@ from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.drain_polls import EVENT
 from plimsoll.findings.of_run import Facts, doubts_of
-from plimsoll.plans.load import Choices, source_of
+from plimsoll.plans.load import Choices, as_entry_says, source_of
 from plimsoll.plans.long_runs import (
     alone_config,
     alone_s,
@@ -67,6 +67,7 @@ def hold(
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "hold")
     wanted = options_of(HoldOptions, "hold", given, options)
+    choices = as_entry_says(choices, wanted)
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
     settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s)
@@ -117,6 +118,7 @@ def grow(
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "grow")
     wanted = options_of(GrowOptions, "grow", given, options)
+    choices = as_entry_says(choices, wanted)
     plan = grow_plan(given, wanted, choices)
     loaded, windows, before = _resumed(resume)
     doubts = doubts_of(RunReader(resume)) if resume is not None else ()
@@ -167,6 +169,7 @@ def drain(
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "drain")
     wanted = options_of(DrainOptions, "drain", given, options)
+    choices = as_entry_says(choices, wanted)
     check_drain(wanted)
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
