@@ -95,7 +95,9 @@ def grow_plan(source: Study | Path, options: GrowOptions, choices: Choices) -> P
     config = EngineConfig(
         script=script, env=plan.config.env if isinstance(source, Study) else env, seed=plan.config.seed
     )
-    exports = inspect(config)["exports"] if plan.target.start is None else None
+    # A study's script may have no default function: what is inspected are the functions of its workload.
+    inspected = plan.config if isinstance(source, Study) else config
+    exports = inspect(inspected)["exports"] if plan.target.start is None else None
     function = function or "default"
     if exports is not None and function not in exports:
         known = ", ".join(exports) or "nothing"

@@ -173,12 +173,13 @@ def drain(
     check_drain(wanted)
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
+    url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
     places = {
         "waiting": wanted.backlog, "put_in": wanted.produced, "taken_out": wanted.consumed, "index_bytes": wanted.index,
     }  # fmt: skip
     probe = ConsumerProbe(
         {
-            name: reading(text, url=plan.target.url, directory=plan.directory, key=f"drain.{name}")
+            name: reading(text, url=url, directory=plan.directory, key=f"drain.{name}")
             for name, text in places.items()
             if text is not None
         }
@@ -186,7 +187,7 @@ def drain(
     settings = DrainSettings(
         level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
     )
-    history = PollHistory(wanted.polls, plan.target.url) if wanted.polls else None
+    history = PollHistory(wanted.polls, url) if wanted.polls else None
     with writer_of("drain", plan, choices) as writer:
         with session(plan, choices, writer, listeners.note, [probe]) as around:
             writer.append_event(
