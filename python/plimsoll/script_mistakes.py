@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from plimsoll.errors import ScriptEnd, ScriptError
-from plimsoll.study.checks import nearest
+from plimsoll.study.contradiction import nearest
 
 NEXT_STEP = "Correct the script or its options and run again."
 _CANNOT_IMPORT = re.compile(r"^cannot import '(?P<module>[^']+)' from (?P<file>.+?): ")

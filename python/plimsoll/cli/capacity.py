@@ -11,6 +11,7 @@ from plimsoll.cli.shared_flags import (
     ArrivalProcess,
     ArrivalSeed,
     AsJson,
+    Awake,
     Env,
     Isolate,
     Probe,
@@ -39,13 +40,7 @@ def capacity(
     probe: Probe = None,
     threads: Threads = 1,
     isolate: Isolate = False,
-    awake: Annotated[
-        bool,
-        typer.Option(
-            "--awake/--no-awake",
-            help="with --isolate on a virtual machine, keep the generator's own processors from halting",
-        ),
-    ] = True,
+    awake: Awake = True,
     budget: Annotated[
         list[str] | None,
         typer.Option(help="NAME=80%: how far it would go on that share of cpu, disk, or a process's one busy thread"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Quiet, Runs, Threads
-from plimsoll.cli.trial_flags import Resume, Seconds, Seed, Users, WarmUp
+from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
 
 def decompose(
@@ -22,9 +22,10 @@ def decompose(
     parts: Annotated[
         bool | None, typer.Option("--parts/--nested", help="the others are separate parts of the first; nested")
     ] = None,
-    statistic: Annotated[str, typer.Option(help="of an iteration's duration: mean or p50")] = "mean",
+    statistic: Annotated[str | None, typer.Option(help="of an iteration's duration: mean or p50; mean")] = None,
     rounds: Annotated[int | None, typer.Option(min=2, help="rounds, each with a trial of every variant; 10")] = None,
     users: Users = None,
+    rate: Rate = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
     env: Env = None,
@@ -48,7 +49,7 @@ def decompose(
 
     request = DecomposeRequest(tuple(sources or ()), tuple(variant or ()), parts, statistic)
     told = trial_flags.choices(
-        users=users, rate=None, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
+        users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
         seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:

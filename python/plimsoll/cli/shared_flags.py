@@ -23,6 +23,13 @@ Probe = Annotated[
 ]
 Threads = Annotated[int, typer.Option(min=1, help="threads of the engine")]
 Isolate = Annotated[bool, typer.Option("--isolate", help="generator and target on different processors")]
+Awake = Annotated[
+    bool,
+    typer.Option(
+        "--awake/--no-awake",
+        help="with --isolate on a virtual machine, keep the generator's own processors from halting",
+    ),
+]
 Runs = Annotated[Path, typer.Option(help="folder of run directories")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="no progress")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plimsoll.cli.shared_flags import ArrivalSeed, AsJson, Env, Isolate, Quiet, Runs, Threads
+from plimsoll.cli.shared_flags import ArrivalSeed, AsJson, Awake, Env, Isolate, Quiet, Runs, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ def study(
     seed: ArrivalSeed = 1,
     threads: Threads = 1,
     isolate: Isolate = False,
+    awake: Awake = True,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -58,6 +59,7 @@ def study(
         isolate=isolate,
         background=True,
         resume=resume,
+        awake=awake,
     )
     if all_in is not None:
         _all(all_in, choices, as_json, quiet)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from plimsoll.experiments.guard import Guard
 from plimsoll.experiments.process_tree import end_tree
@@ -24,27 +24,31 @@ class Command:
     """A running shell command. Nobody else waits for it, so its process id stays its own until `end`."""
 
     def __init__(
-        self, text: str, log: Path, directory: Path, environment: Mapping[str, str], redactor: Redactor
+        self,
+        text: str,
+        log: Path,
+        directory: Path,
+        environment: Mapping[str, str],
+        redactor: Redactor,
+        guard: Guard | None = None,
     ) -> None:
+        """`guard` ends it also when this process is killed and cannot do it."""
         self._redactor = redactor
-        self._directory = directory
-        self._environment = environment
-        self._guard: Guard | None = None
+        self._guard = guard
         log.parent.mkdir(parents=True, exist_ok=True)
         output = log.open("ab")
         try:
-            self._process = subprocess.Popen(
-                text,
-                shell=True,
-                cwd=directory,
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            how: dict[str, Any] = {"cwd": directory, "env": dict(environment)}
+            how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            if guard is not None:
+                self._process = guard.begin(text, **how)
+            else:
+                self._process = subprocess.Popen(
+                    text, shell=True, stdin=subprocess.DEVNULL, start_new_session=True, **how
+                )
         except BaseException:
             output.close()
+            self._dismiss_guard()
             raise
         self._copying = threading.Thread(target=self._copy, args=(output,), name="plimsoll-target-log", daemon=True)
         self._copying.start()
@@ -84,10 +88,6 @@ class Command:
         self._copying.join(0.5)
         self._dismiss_guard()
         return killed
-
-    def guard(self, limit_s: float, farewell: str | None) -> None:
-        """Have it ended, after the command `farewell`, also when this process is killed and cannot do it."""
-        self._guard = Guard(self.pid, limit_s, farewell, self._directory, self._environment)
 
     def _dismiss_guard(self) -> None:
         if self._guard is not None:

@@ -4,12 +4,16 @@ A guard is a small process in a session of its own. It holds the reading end of 
 holds: as long as Plimsoll lives it sleeps; when Plimsoll says so it goes away; when the pipe ends without a word,
 because Plimsoll is gone (SIGKILL, out of memory, a closed terminal), it runs the target's stop command and ends the
 started command with everything that came of it.
+
+It is there before the command, which says its own process id into the same pipe before it does anything: so there is no
+moment at which the command runs and nobody watches over it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -17,16 +21,15 @@ from pathlib import Path
 from typing import Any
 
 _DISMISSED = b"dismissed\n"
+# The guard's pipe is its standard input; the subshell alone dies of a guard that is gone.
+_TELL_AND_BEGIN = "(echo $$ >&0) 2>/dev/null; exec /bin/sh -c {text} </dev/null"
 
 
 class Guard:
-    """Watches over the command `pid`, the leader of its session. `stop` is run in `directory` with `environment`."""
+    """Watches over one command, which `begin` starts. `stop` is run in `directory` with `environment`."""
 
-    def __init__(
-        self, pid: int, limit_s: float, stop: str | None, directory: Path, environment: Mapping[str, str]
-    ) -> None:
+    def __init__(self, limit_s: float, stop: str | None, directory: Path, environment: Mapping[str, str]) -> None:
         orders = {
-            "pid": pid,
             "limit_s": limit_s,
             "stop": stop,
             "directory": str(directory.absolute()),
@@ -40,6 +43,11 @@ class Guard:
             start_new_session=True,
         )
         self._say(json.dumps(orders).encode() + b"\n")  # not on the command line, where everybody could read it
+
+    def begin(self, text: str, **how: Any) -> subprocess.Popen[bytes]:
+        """Start that shell command as the leader of its session; `how` are further arguments of Popen."""
+        told = _TELL_AND_BEGIN.format(text=shlex.quote(text))
+        return subprocess.Popen(told, shell=True, stdin=self._process.stdin, start_new_session=True, **how)
 
     @property
     def pid(self) -> int:
@@ -62,11 +70,11 @@ class Guard:
 
 
 def main() -> None:
-    """The guard's own program: orders in the first line of standard input, then a word or the end of it."""
-    orders = sys.stdin.buffer.readline()
-    if not orders.endswith(b"\n") or sys.stdin.buffer.readline() == _DISMISSED:
-        return
-    _end(**json.loads(orders))
+    """The guard's own program: orders in the first line of standard input, the command's process id in the second, then
+    a word or the end of it. Without the second line nothing was begun."""
+    orders, told, word = (sys.stdin.buffer.readline() for _ in range(3))
+    if told.strip().isdigit() and word != _DISMISSED:
+        _end(int(told), **json.loads(orders))
 
 
 def _end(pid: int, limit_s: float, stop: str | None, directory: str, environment: dict[str, Any]) -> None:

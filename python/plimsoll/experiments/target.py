@@ -16,6 +16,7 @@ from pathlib import Path
 
 from plimsoll.errors import TargetError
 from plimsoll.experiments.commands import Command, last_lines
+from plimsoll.experiments.guard import Guard
 from plimsoll.experiments.port_holder import Holders, holders_of, names_of
 from plimsoll.experiments.readiness import answers
 from plimsoll.interruptions import interruptions_held
@@ -77,8 +78,9 @@ class TargetControl:
             raise TargetError("the target is started already", "Stop it before starting it again.")
         self._there_before = holders_of(self._watched_url())
         with interruptions_held():
-            self._started = self._run("start", self.target.start)
-            self._started.guard(self.target.time_limits.stop_s, self.target.stop)
+            limit_s, farewell = self.target.time_limits.stop_s, self.target.stop
+            guard = Guard(limit_s, farewell, self._directory, self._environment)
+            self._started = self._run("start", self.target.start, guard)
         self._on_event("note", f"started: {self._redactor.text(self.target.start)}")
 
     def wait_ready(self) -> None:
@@ -241,9 +243,9 @@ class TargetControl:
                 command.end(1.0)
             raise
 
-    def _run(self, name: str, text: str) -> Command:
+    def _run(self, name: str, text: str, guard: Guard | None = None) -> Command:
         try:
-            return Command(text, self._log(name), self._directory, self._environment, self._redactor)
+            return Command(text, self._log(name), self._directory, self._environment, self._redactor, guard)
         except (OSError, subprocess.SubprocessError) as error:
             raise TargetError(
                 f"cannot run the {name} command: {error}", "Check the study's folder and the shell."

@@ -11,11 +11,11 @@ from typing import Any
 from plimsoll.errors import InputError
 from plimsoll.plans.requests import CompareRequest, Source
 from plimsoll.study import Study, Target, Variant, load_study
-from plimsoll.study.checks import nearest
+from plimsoll.study.experiments import Experiment
+from plimsoll.study.forms import kind_of_form, mistake_of_form
 from plimsoll.study.secrets import HIDDEN, is_secret_key
 
 Say = Callable[[str], None]
-_SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,22 @@ class Base:
     target: Target
 
     @property
-    def options(self) -> Sequence[Any]:
-        """The options of the study's experiments."""
-        return [item.options for item in self.study.experiments] if self.study is not None else []
+    def experiments(self) -> Sequence[Experiment]:
+        """The study's experiments."""
+        return self.study.experiments if self.study is not None else []
+
+
+def is_study(source: Source) -> bool:
+    """Whether it is a study or its file, and no script."""
+    return isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
 
 
 def base_of(source: Source | None, experiment: str, request: CompareRequest | None = None) -> Base:
     """The study or script that is asked for. Raises InputError for none or flags that it does not take."""
     if source is None:
         raise InputError(f"nothing to {experiment} is given", "Give a script (.js) or a study (.yaml).")
-    is_study = isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
     study = None
-    if is_study:
+    if is_study(source):
         study = (source if isinstance(source, Study) else load_study(source)).for_experiment(experiment)
     switches = {name: getattr(request, f"switch_{name}", None) for name in "ab"}
     reset = request.reset if request is not None else None
@@ -76,22 +80,22 @@ def arm_of(name: str, texts: Sequence[str], base: Base, exec_allowed: bool = Fal
 
 
 def _formed(arm: Arm, text: str, base: Base, exec_allowed: bool) -> Arm:
-    key, is_pair, value = text.partition("=")
-    if text.startswith(("http://", "https://")):
-        return _labelled(arm, text, env={**arm.env, "BASE_URL": text})
-    if text in base.target.variants and base.study is not None:
-        return _labelled(arm, text, switch_to=text)
-    if is_pair and key.isidentifier():
-        shown = f"{key}={HIDDEN if is_secret_key(key) else value}"
-        return _labelled(arm, shown, env={**arm.env, key: value})
-    if text.endswith(_SCRIPTS):
-        folder = base.study.directory if base.study is not None else Path()
-        return _labelled(arm, text, script=folder / text)
-    if exec_allowed and text.isidentifier():
-        return _labelled(arm, text, exec=text)
-    known = list(base.target.variants) if base.study is not None else []
-    step = "Give NAME=value, a URL, a script" + (f", or a variant: {', '.join(known)}." if known else ".")
-    raise InputError(f"{text!r} says nothing about a form of the load or its target", nearest(text, known, step))
+    variants = list(base.target.variants) if base.study is not None else []
+    match kind_of_form(text, variants, exec_allowed):
+        case "url":
+            return _labelled(arm, text, env={**arm.env, "BASE_URL": text})
+        case "variant":
+            return _labelled(arm, text, switch_to=text)
+        case "variable":
+            key, _, value = text.partition("=")
+            shown = f"{key}={HIDDEN if is_secret_key(key) else value}"
+            return _labelled(arm, shown, env={**arm.env, key: value})
+        case "script":
+            folder = base.study.directory if base.study is not None else Path()
+            return _labelled(arm, text, script=folder / text)
+        case "function":
+            return _labelled(arm, text, exec=text)
+    raise InputError(*mistake_of_form(text, variants))
 
 
 def _labelled(arm: Arm, label: str, **changes: Any) -> Arm:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.plans.load import Plan
 from plimsoll.probes.local_targets import is_local, local_listeners
-from plimsoll.study.checks import nearest
+from plimsoll.study.contradiction import nearest
 
 HOST_NAMES = ("cpu", "disk")
 

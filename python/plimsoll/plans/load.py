@@ -24,7 +24,7 @@ from plimsoll.study import (
     total_arrivals_per_s,
 )
 from plimsoll.study.databases import with_flags
-from plimsoll.study.experiments import CapacityOptions
+from plimsoll.study.experiments import CapacityOptions, LoadOptions, first_of
 from plimsoll.study.workload import most_closed_rate_per_s, rate_of_scenarios
 
 LevelUnit = Literal["users", "multiple", "vus"]
@@ -118,6 +118,11 @@ def source_of(source: str | Path | Study, experiment: str) -> Study | Path:
     return load_study(path).for_experiment(experiment) if path.suffix in (".yaml", ".yml") else path
 
 
+def as_entry_says(choices: Choices, entry: LoadOptions | None) -> Choices:
+    """The choices, with the variant of the target that the study's entry names where they name none."""
+    return choices if entry is None or choices.variant is not None else replace(choices, variant=entry.variant)
+
+
 def _is_study(source: str | Path | Study) -> bool:
     return isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
 
@@ -127,7 +132,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     if choices.users_at_1x is not None:
         raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
     target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
-    wanted = next((item.options for item in study.experiments if isinstance(item.options, CapacityOptions)), None)
+    wanted = first_of(CapacityOptions, study.experiments)
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
     env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
@@ -145,8 +150,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
         inspect(config)
     rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
-    study_bounds = (wanted.min_users, wanted.max_users) if wanted else (None, None)
-    least, most = _range(choices, 1.0, rate, study_bounds)
+    least, most = _range(choices, 1.0, rate, _bounds_of_study(wanted, rate))
     settings = CapacitySettings(
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
@@ -162,6 +166,16 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         {**(wanted.budgets if wanted else {}), **choices.budgets},
         choices.cores if choices.cores is not None or wanted is None else wanted.cores,
     )  # fmt: skip
+
+
+def _bounds_of_study(
+    wanted: CapacityOptions | None, rate_per_user_s: float | None
+) -> tuple[float | None, float | None]:
+    """Least and greatest level of the search as the study has them: users, of an open workload also by their rate."""
+    if wanted is None:
+        return None, None
+    by_rate = wanted.max_rate / rate_per_user_s if wanted.max_rate is not None and rate_per_user_s else None
+    return wanted.min_users, min((one for one in (wanted.max_users, by_rate) if one is not None), default=None)
 
 
 def _plan_of_script(script: Path, choices: Choices) -> Plan:

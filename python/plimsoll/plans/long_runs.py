@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,9 +14,8 @@ from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.plans.load import Choices, Plan, plan_of
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
-from plimsoll.study.experiments import DrainOptions, GrowOptions, Options
+from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, first_of
 
-Chosen = TypeVar("Chosen", bound=Options)
 LEAST_ALONE_S = 3.0
 
 
@@ -25,7 +24,7 @@ def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mappi
     mistakes."""
     own: dict[str, Any] = {}
     if isinstance(source, Study):
-        found = next((item.options for item in source.experiments if isinstance(item.options, kind)), None)
+        found = first_of(kind, source.experiments)
         own = found.model_dump(exclude_unset=True) if found is not None else {}
     wanted = own | {key: value for key, value in given.items() if value is not None}
     try:
@@ -96,7 +95,9 @@ def grow_plan(source: Study | Path, options: GrowOptions, choices: Choices) -> P
     config = EngineConfig(
         script=script, env=plan.config.env if isinstance(source, Study) else env, seed=plan.config.seed
     )
-    exports = inspect(config)["exports"] if plan.target.start is None else None
+    # A study's script may have no default function: what is inspected are the functions of its workload.
+    inspected = plan.config if isinstance(source, Study) else config
+    exports = inspect(inspected)["exports"] if plan.target.start is None else None
     function = function or "default"
     if exports is not None and function not in exports:
         known = ", ".join(exports) or "nothing"

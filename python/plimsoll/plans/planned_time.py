@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.plans.trials import WARM_UP_S
 from plimsoll.study.experiments import (
     CapacityOptions,
     CompareOptions,
@@ -24,22 +23,25 @@ def planned_s(study: Study, item: Experiment) -> float | None:
     options = item.options
     match options:
         case CapacityOptions():
-            return CapacitySettings(step_s=options.step_s).load_budget_s
+            return CapacitySettings(step_s=options.step_s).load_budget_s * (2 if options.verify else 1)
         case HoldOptions():
             return options.baseline_s + options.warm_up_s + options.duration_s
         case DrainOptions():
             return options.warm_up_s + options.duration_s + options.drain_s
         case GrowOptions():
             return None
+        case CompareOptions(is_of_runs=True):
+            return 0.0
         case CompareOptions():
-            trials = 2 * options.pairs * max(1, len(options.users))
+            trials = 2 * options.pairs
         case DecomposeOptions():
             trials = options.rounds * len(options.variants)
         case SweepOptions():
             trials = options.repeats * math.prod(len(values) for values in options.over.values())
         case _:
             raise TypeError(f"no experiment: {options}")
-    return trials * (options.trial_s + WARM_UP_S)
+    levels = max(1, len(options.users), len(options.rate))
+    return trials * levels * (options.trial_s + options.warm_up_s)
 
 
 def time_words(seconds: float | None) -> str:
@@ -55,5 +57,7 @@ def time_words(seconds: float | None) -> str:
 def planned_time(study: Study, item: Experiment) -> str:
     """The same in words, with "at most" where it is a bound; draining between steps and resets come on top."""
     seconds = planned_s(study, item)
+    if seconds is None or seconds == 0:
+        return time_words(seconds) if seconds is None else "no load"
     bound = isinstance(item.options, CapacityOptions | DrainOptions)
-    return time_words(seconds) if seconds is None else f"{'at most ' if bound else ''}{time_words(seconds)} of load"
+    return f"{'at most ' if bound else ''}{time_words(seconds)} of load"

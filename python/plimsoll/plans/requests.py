@@ -45,7 +45,8 @@ class CompareRequest:
     A form is given by texts: `NAME=value` for the script's __ENV, a URL (BASE_URL), a variant of the study's target,
     another script. `switch_a`, `switch_b` are commands that make the target this one, `reset` restores its data before
     each trial (for scripts; a study has its own). `margin`: relative change that does not matter; `primary`:
-    statistics that decide; `skip_s`: seconds at the beginning of finished runs that do not count.
+    statistics that decide; `skip_s`: seconds at the beginning of finished runs that do not count. None means: as the
+    study says, else the default (0.05; p50 and p95; 0).
     """
 
     source: Source | None = None
@@ -56,10 +57,10 @@ class CompareRequest:
     switch_b: str | None = None
     reset: str | None = None
     margin: float | None = None
-    primary: tuple[str, ...] = ("p50", "p95")
+    primary: tuple[str, ...] | None = None
     runs_a: tuple[Path, ...] = ()
     runs_b: tuple[Path, ...] = ()
-    skip_s: float = 0.0
+    skip_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,14 @@ class DecomposeRequest:
 
     A variant is `NAME`, an exported function of the script or a variant of the study's target, or `NAME:FORM` with a
     form as in CompareRequest. Each variant holds the next one (nested), or with `parts` the others are separate parts
-    of the first, and the rest of it is a layer of its own. `statistic`: mean or p50 of an iteration's duration.
+    of the first, and the rest of it is a layer of its own. `statistic`: mean or p50 of an iteration's duration; None
+    means as the study says, else mean.
     """
 
     sources: tuple[Source, ...] = ()
     variants: tuple[str, ...] = ()
     parts: bool | None = None
-    statistic: str = "mean"
+    statistic: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,19 +118,19 @@ def request_of(
     ]
     if unknown:
         raise InputErrors(unknown)
-    told = {name: _as_field(value, (own | shared)[name].default) for name, value in options.items()}
+    told = {name: _as_field(value, (own | shared)[name]) for name, value in options.items()}
     of_request = {name: value for name, value in told.items() if name in own}
     choices = replace(choices or TrialChoices(), **{name: value for name, value in told.items() if name not in own})
     if isinstance(given, kind):
         return replace(given, **of_request), choices
     if given is not None:
         first = next(iter(own.values()))
-        of_request[first.name] = _as_field(given, first.default)
+        of_request[first.name] = _as_field(given, first)
     return kind(**of_request), choices
 
 
-def _as_field(value: Any, default: Any) -> Any:
-    if not isinstance(default, tuple):
+def _as_field(value: Any, field: Field[Any]) -> Any:
+    if not str(field.type).startswith("tuple"):
         return value
     return (value,) if isinstance(value, str | Path | Study | int | float) else tuple(value)
 

@@ -8,22 +8,32 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
-from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, mention, named_arm, with_scripts
+from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, is_study, mention, named_arm, with_scripts
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.study import Probes, Target
-from plimsoll.study.checks import nearest
-from plimsoll.study.experiments import CompareOptions, DecomposeOptions, SweepOptions
+from plimsoll.study.contradiction import nearest
+from plimsoll.study.experiments import (
+    MARGIN,
+    PRIMARY,
+    WARM_UP_S,
+    CompareOptions,
+    DecomposeOptions,
+    Statistic,
+    SweepOptions,
+    TrialOptions,
+    first_of,
+)
 
-TRIAL_S, WARM_UP_S = 10.0, 2.0
+TRIAL_S = 10.0
 PAIRS, ROUNDS, REPEATS = 10, 10, 3
-STATISTICS = ("mean", "p50", "p90", "p95", "p99")
+STATISTICS: tuple[str, ...] = get_args(Statistic)
 GRACEFUL_STOP = "5s"
 LEVEL_PARAMETERS = ("users", "rate")
 
@@ -45,8 +55,8 @@ class TrialSetup:
 def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> TrialSetup:
     """Pairs of two forms. Raises InputError for what is wrong in request, choices, study or script."""
     base = base_of(request.source, "compare", request)
-    wanted = next((item for item in base.options if isinstance(item, CompareOptions)), None)
-    forms = [request.a or ((wanted.a,) if wanted else ()), request.b or ((wanted.b,) if wanted else ())]
+    wanted = first_of(CompareOptions, base.experiments)
+    forms = [request.a or tuple(wanted.a if wanted else ()), request.b or tuple(wanted.b if wanted else ())]
     arms = [arm_of(name, forms[place], base) for place, name in enumerate("ab")]
     if request.other is not None:
         arms = with_scripts(arms, [base.script, Path(request.other)])
@@ -61,20 +71,33 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
         )
     arms = [dataclasses.replace(arm, label=arm.label or "as it is") for arm in arms]
     mention(arms, base, say)
-    margin = request.margin if request.margin is not None else wanted.margin if wanted else 0.05
-    check_compare(margin, request.primary)
+    margin, primary = decides(request, wanted)
     if (arms[0].script, arms[0].env, arms[0].switch_to) == (arms[1].script, arms[1].env, arms[1].switch_to):
         say("A and B are the same: this comparison shows how often chance alone looks like a difference.")
-    users = wanted.users if wanted and not choices.users and not choices.rate else choices.users
-    settled = dataclasses.replace(
-        choices,
-        users=tuple(users),
-        repetitions=choices.repetitions or (wanted.pairs if wanted else PAIRS),
-        trial_s=choices.trial_s or (wanted.trial_s if wanted else None),
-    )
-    analysis = {"margin": margin, "primary": list(request.primary), "paired": True}
+    settled = _settled(choices, wanted, wanted.pairs if wanted else PAIRS)
+    analysis = {"margin": margin, "primary": list(primary), "paired": True}
     costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
     return _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+
+
+def with_runs_of_study(request: CompareRequest, choices: TrialChoices) -> CompareRequest:
+    """The request for the finished runs that the study's entry names, if it does and nothing else is asked for."""
+    asked_for_more = request.other or request.a or request.b or request.runs_a or request.runs_b or choices.resume
+    if request.source is None or asked_for_more or not is_study(request.source):
+        return request
+    base = base_of(request.source, "compare", request)
+    wanted = first_of(CompareOptions, base.experiments)
+    if base.study is None or wanted is None or not wanted.is_of_runs:
+        return request
+    margin, primary = decides(request, wanted)
+    folder = base.study.directory
+    return CompareRequest(
+        margin=margin,
+        primary=tuple(primary),
+        runs_a=tuple(folder / run for run in wanted.runs_a),
+        runs_b=tuple(folder / run for run in wanted.runs_b),
+        skip_s=request.skip_s if request.skip_s is not None else wanted.skip_s,
+    )
 
 
 def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) -> TrialSetup:
@@ -82,34 +105,33 @@ def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) 
     if not request.sources:
         raise InputError("no script and no study is given", "Give one script with --variant, or one script each.")
     base = base_of(request.sources[0], "decompose")
-    wanted = next((item for item in base.options if isinstance(item, DecomposeOptions)), None)
-    texts = request.variants or tuple(f"{name}:{form}" for name, form in (wanted.variants if wanted else {}).items())
+    wanted = first_of(DecomposeOptions, base.experiments)
     if len(request.sources) > 1:
-        if texts:
+        if request.variants or wanted is not None:
             raise InputError("several scripts and --variant are given together", "Give one script, or leave --variant.")
         scripts = [Path(str(source)) for source in request.sources]
         arms = with_scripts([Arm(str(place), "") for place in range(len(scripts))], scripts)
         arms = [dataclasses.replace(arm, name=arm.label) for arm in arms]
+    elif request.variants or wanted is None:
+        arms = [named_arm(text, base) for text in request.variants]
     else:
-        arms = [named_arm(text, base) for text in texts]
+        forms = wanted.variants.items()
+        arms = [dataclasses.replace(arm_of(name, [form], base, exec_allowed=True), label=name) for name, form in forms]
     names = [arm.name for arm in arms]
     if len(names) < 2 or len(set(names)) < len(names):
         raise InputError(
             "decompose needs two variants or more, each with a name of its own",
             "Give the whole first: --variant whole --variant orm --variant static, or one script each.",
         )
-    if request.statistic not in ("mean", "p50"):
-        raise InputError(f"--statistic {request.statistic}: unknown", "Use mean or p50.")
+    statistic = request.statistic or (wanted.statistic if wanted else "mean")
+    if statistic not in ("mean", "p50"):
+        raise InputError(f"--statistic {statistic}: unknown", "Use mean or p50.")
     mention(arms, base, say)
-    users = wanted.users if wanted and not choices.users else 1
-    settled = dataclasses.replace(
-        choices,
-        users=choices.users or (() if choices.rate else (users,)),
-        repetitions=choices.repetitions or (wanted.rounds if wanted else ROUNDS),
-        trial_s=choices.trial_s or (wanted.trial_s if wanted else None),
-    )
+    settled = _settled(choices, wanted, wanted.rounds if wanted else ROUNDS)
+    if not settled.users and not settled.rate:
+        settled = dataclasses.replace(settled, users=(1,))
     parts = request.parts if request.parts is not None else bool(wanted and wanted.parts)
-    analysis = {"parts": parts, "statistic": request.statistic}
+    analysis = {"parts": parts, "statistic": statistic}
     costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
     return _setup("decompose", arms, base, settled, analysis, "grouped" if costly else "interleaved", closed=True)
 
@@ -117,7 +139,7 @@ def decompose_setup(request: DecomposeRequest, choices: TrialChoices, say: Say) 
 def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> TrialSetup:
     """Every combination of parameters, some times over. Raises InputError as `compare_setup`."""
     base = base_of(request.source, "sweep")
-    wanted = next((item for item in base.options if isinstance(item, SweepOptions)), None)
+    wanted = first_of(SweepOptions, base.experiments)
     given = request.over or (wanted.over if wanted else {})
     over = {name: [_text(value) for value in values] for name, values in given.items()}
     _check_sweep(over, choices)
@@ -130,17 +152,38 @@ def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> Trial
         arms.append(Arm(label or "all", label, env=env))
     mention(arms[:1], base, say)
     levels = {name: tuple(map(float, over[name])) for name in LEVEL_PARAMETERS if name in over}
-    settled = dataclasses.replace(
-        choices,
-        users=levels.get("users", choices.users or ((wanted.users,) if wanted and wanted.users else ())),
-        rate=levels.get("rate", choices.rate),
-        repetitions=choices.repetitions or (wanted.repeats if wanted else REPEATS),
-        trial_s=choices.trial_s or (wanted.trial_s if wanted else None),
-    )
+    users, rate = levels.get("users", choices.users), levels.get("rate", choices.rate)
+    swept = dataclasses.replace(choices, users=users, rate=rate)
+    settled = _settled(swept, wanted, wanted.repeats if wanted else REPEATS)
     stop = request.stop_at_failure if request.stop_at_failure is not None else bool(wanted and wanted.stop_at_failure)
     level = next((name for name in LEVEL_PARAMETERS if name in over), None)
     analysis = {"over": over, "level_parameter": level, "stop_at_failure": stop}
     return _setup("sweep", arms, base, settled, analysis, "ascending" if stop else "interleaved")
+
+
+def decides(request: CompareRequest, wanted: CompareOptions | None) -> tuple[float, Sequence[str]]:
+    """The margin and the statistics that decide: as asked, else as the study says. Raises InputErrors for what cannot
+    be."""
+    margin = request.margin if request.margin is not None else wanted.margin if wanted else MARGIN
+    primary = request.primary if request.primary is not None else wanted.primary if wanted else PRIMARY
+    check_compare(margin, primary)
+    return margin, primary
+
+
+def _settled(choices: TrialChoices, wanted: TrialOptions | None, repetitions: int) -> TrialChoices:
+    """The choices with the study's in the place of those that were not made; a level replaces all of its levels."""
+    repetitions = choices.repetitions or repetitions
+    if wanted is None:
+        return dataclasses.replace(choices, repetitions=repetitions)
+    own_levels = choices.users or choices.rate
+    return dataclasses.replace(
+        choices,
+        users=choices.users if own_levels else tuple(wanted.users),
+        rate=choices.rate if own_levels else tuple(wanted.rate),
+        repetitions=repetitions,
+        trial_s=choices.trial_s if choices.trial_s is not None else wanted.trial_s,
+        warm_up_s=choices.warm_up_s if choices.warm_up_s is not None else wanted.warm_up_s,
+    )
 
 
 def _setup(
@@ -344,4 +387,4 @@ def _raise(problems: Sequence[InputError]) -> None:
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -6,33 +6,11 @@ single fields, even when those keep the models from being built.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-KeyPath = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """A mistake at `path` (keys and list positions from the root of the file)."""
-
-    path: KeyPath
-    what: str
-    next_step: str
-
-    @property
-    def key(self) -> str:
-        return dotted(self.path)
-
-
-def dotted(path: KeyPath) -> str:
-    """("workload", "operations", 0, "name") → "workload.operations[0].name"."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
+from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, nearest, parts_of
+from plimsoll.study.experiment_checks import contradictions_of_experiments
 
 
 def contradictions(data: Any) -> list[Contradiction]:
@@ -40,43 +18,27 @@ def contradictions(data: Any) -> list[Contradiction]:
     if not isinstance(data, dict):
         return []
     return [
-        *_workload(_mapping(data.get("workload"))),
-        *_processes(_mapping(data.get("target"))),
-        *_variants(_mapping(data.get("target"))),
+        *_workload(mapping(data.get("workload"))),
+        *_processes(mapping(data.get("target"))),
+        *_variants(mapping(data.get("target"))),
         *_objectives(data),
-        *_experiments(data),
-        *_probe_labels(_mapping(data.get("probes"))),
-        *_profiles(_mapping(data.get("probes"))),
-        *_jvms(_mapping(data.get("probes"))),
+        *contradictions_of_experiments(data),
+        *_probe_labels(mapping(data.get("probes"))),
+        *_profiles(mapping(data.get("probes"))),
+        *_jvms(mapping(data.get("probes"))),
     ]
-
-
-def nearest(word: Any, known: list[str], otherwise: str) -> str:
-    """ "Did you mean …?" with the nearest of the known words, else the given text."""
-    close = difflib.get_close_matches(str(word), known, n=1)
-    return f"Did you mean {close[0]}?" if close else otherwise
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _entries(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    for position, item in enumerate(value if isinstance(value, list) else []):
-        if isinstance(item, dict):
-            yield position, item
 
 
 def _workload(workload: dict[str, Any]) -> Iterator[Contradiction]:
     for part in ("operations", "groups"):
         seen: set[str] = set()
-        for position, item in _entries(workload.get(part)):
+        for position, item in entries(workload.get(part)):
             name = str(item.get("name"))
             if "name" in item and name in seen:
                 path = ("workload", part, position, "name")
                 yield Contradiction(path, f"{name!r} is there twice", "Give each its own name.")
             seen.add(name)
-    for position, group in _entries(workload.get("groups")):
+    for position, group in entries(workload.get("groups")):
         if isinstance(group.get("think_time"), dict):
             yield from _think_time(("workload", "groups", position, "think_time"), group["think_time"], group)
 
@@ -99,7 +61,7 @@ def _think_time(path: KeyPath, think_time: dict[str, Any], group: dict[str, Any]
 
 def _processes(target: dict[str, Any]) -> Iterator[Contradiction]:
     labels: set[str] = set()
-    for position, item in _entries(target.get("processes")):
+    for position, item in entries(target.get("processes")):
         path: KeyPath = ("target", "processes", position)
         given = [key for key in ("port", "pid", "name") if item.get(key) is not None]
         if not given:
@@ -115,29 +77,15 @@ def _processes(target: dict[str, Any]) -> Iterator[Contradiction]:
 
 
 def _variants(target: dict[str, Any]) -> Iterator[Contradiction]:
-    for name, variant in _mapping(target.get("variants")).items():
+    for name, variant in mapping(target.get("variants")).items():
         if isinstance(variant, dict) and not any(variant.values()):
             path: KeyPath = ("target", "variants", name)
             yield Contradiction(path, "nothing says how it differs", "Give it a `switch` command, a `url`, or both.")
 
 
-def _parts_of(data: dict[str, Any]) -> list[str]:
-    """Names of the workload's operations or groups."""
-    workload = _mapping(data.get("workload"))
-    parts = [*_entries(workload.get("operations")), *_entries(workload.get("groups"))]
-    return [str(item["name"]) for _, item in parts if item.get("name")]
-
-
-def _taking_part(path: KeyPath, given: Any, known: list[str]) -> Iterator[Contradiction]:
-    for position, name in enumerate(given if isinstance(given, list) else []):
-        if known and str(name) not in known:
-            step = nearest(name, known, f"Use some of {', '.join(known)}.")
-            yield Contradiction((*path, position), f"the workload has no operation or group {str(name)!r}", step)
-
-
 def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:
-    known = _parts_of(data)
-    for position, item in _entries(data.get("objectives")):
+    known = parts_of(data)
+    for position, item in entries(data.get("objectives")):
         path: KeyPath = ("objectives", position)
         operation = item.get("operation")
         if operation and item.get("request"):
@@ -147,24 +95,6 @@ def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:
         if operation and known and str(operation) not in known:
             step = nearest(operation, known, f"Use one of {', '.join(known)}.")
             yield Contradiction((*path, "operation"), f"the workload has no operation {operation!r}", step)
-
-
-def _experiments(data: dict[str, Any]) -> Iterator[Contradiction]:
-    for position, item in _entries(data.get("experiments")):
-        path: KeyPath = ("experiments", position)
-        if len(item) != 1:
-            what = "an entry names exactly one experiment" + (f", this one {len(item)}" if item else "")
-            yield Contradiction(path, what, "Start each experiment with its own dash, as in `- capacity:`.")
-        for name, value in item.items():
-            options = _mapping(value)
-            yield from _taking_part((*path, name, "of"), options.get("of"), _parts_of(data))
-            low, high = options.get("min_users"), options.get("max_users")
-            if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low >= high:
-                what = f"min_users {low:g} is not below max_users {high:g}"
-                yield Contradiction((*path, name, "min_users"), what, "Lower min_users or raise max_users.")
-            if name == "hold" and options.get("users") is None and data.get("expected_users") is None:
-                what = "neither it nor the study says how many users"
-                yield Contradiction((*path, name), what, "Add users here, or expected_users to the study.")
 
 
 _LABELS = {
@@ -180,7 +110,7 @@ _LABELS = {
 def _profiles(probes: dict[str, Any]) -> Iterator[Contradiction]:
     """Each means one process, or one page of Go."""
     seen: set[str] = set()
-    for position, item in _entries(probes.get("profile")):
+    for position, item in entries(probes.get("profile")):
         path: KeyPath = ("probes", "profile", position)
         process, url, kind = item.get("process"), item.get("url"), item.get("kind")
         if not process and not url:
@@ -201,7 +131,7 @@ def _profiles(probes: dict[str, Any]) -> Iterator[Contradiction]:
 def _jvms(probes: dict[str, Any]) -> Iterator[Contradiction]:
     """Each means one process, or one page of Jolokia."""
     seen: set[str] = set()
-    for position, item in _entries(probes.get("jvm")):
+    for position, item in entries(probes.get("jvm")):
         path: KeyPath = ("probes", "jvm", position)
         process, url = item.get("process"), item.get("url")
         if not process and not url:
@@ -222,7 +152,7 @@ def _probe_labels(probes: dict[str, Any]) -> Iterator[Contradiction]:
     """Two sources of the same name could not be told apart."""
     for kind, otherwise in _LABELS.items():
         labels: set[str] = set()
-        for position, item in _entries(probes.get(kind)):
+        for position, item in entries(probes.get(kind)):
             label = item.get("label", otherwise)
             if label is not None and str(label) in labels:
                 path: KeyPath = ("probes", kind, position, "label")

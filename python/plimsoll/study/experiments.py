@@ -5,9 +5,31 @@ An entry is `- capacity: {width: 0.05}`, `- capacity:` or plainly `- capacity`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+Statistic = Literal["mean", "p50", "p90", "p95", "p99"]
+Text = Annotated[str, Field(min_length=1)]
+MARGIN = 0.05
+PRIMARY: tuple[Statistic, ...] = ("p50", "p95")
+WARM_UP_S = 2.0
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else value
+
+
+def _one_or_more(of: dict[str, Any]) -> Any:
+    """One value stands for a list of one; `of` is the schema of each."""
+    return BeforeValidator(_listed), WithJsonSchema({"anyOf": [of, {"type": "array", "items": of}]}, mode="validation")
+
+
+_AS_LEVELS, _LEVELS_SCHEMA = _one_or_more({"type": "number", "exclusiveMinimum": 0})
+_AS_TEXTS, _TEXTS_SCHEMA = _one_or_more({"type": "string", "minLength": 1})
+Levels = Annotated[list[Annotated[float, Field(gt=0)]], _AS_LEVELS, _LEVELS_SCHEMA]
+Texts = Annotated[list[Text], _AS_TEXTS, _TEXTS_SCHEMA]
 
 
 class Part(BaseModel):
@@ -24,26 +46,40 @@ class Options(Part):
     )
 
 
-class CapacityOptions(Options):
+class LoadOptions(Options):
+    """What capacity, hold, grow and drain share."""
+
+    variant: str | None = Field(default=None, min_length=1, description="variant of the target to switch to before")
+
+
+class CapacityOptions(LoadOptions):
     """How much does it carry, and what stops it? `width`: relative gap between good and bad to stop at."""
 
-    width: float = Field(default=0.10, gt=0, lt=1)
-    step_s: float = Field(default=10.0, gt=0)
+    width: float = Field(default=0.10, ge=0.001, le=0.9)
+    step_s: float = Field(default=10.0, ge=1)
     min_users: float | None = Field(default=None, gt=0)
     max_users: float | None = Field(default=None, gt=0)
+    max_rate: float | None = Field(
+        default=None, gt=0, description="never more arrivals per second than this; of an open workload"
+    )
     budgets: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
         default_factory=dict,
         description="share of a resource that may be used, to see how far it would go: cpu, disk, a process's label",
     )
     cores: int | None = Field(default=None, ge=1, description="of another host, to see how far it would go")
+    verify: str | None = Field(
+        default=None,
+        min_length=1,
+        description="a command: find the capacity, run it, find it again, and say what it changed",
+    )
 
 
-class HoldOptions(Options):
+class HoldOptions(LoadOptions):
     """Is it stable at a fixed load? `users` defaults to the study's expected users; `baseline_s`: one user alone
     before."""
 
     users: float | None = Field(default=None, gt=0)
-    duration_s: float = Field(default=600.0, gt=0)
+    duration_s: float = Field(default=600.0, ge=1)
     warm_up_s: float = Field(default=30.0, ge=0)
     baseline_s: float = Field(default=30.0, ge=0, description="of one user alone before the load; 0 leaves it out")
     memory_limit_mb: float | None = Field(
@@ -53,10 +89,10 @@ class HoldOptions(Options):
     )
 
 
-class GrowOptions(Options):
+class GrowOptions(LoadOptions):
     """How long does loading `items` take, and how does it age? Users are creates at a time."""
 
-    items: int = Field(gt=0)
+    items: int = Field(ge=1)
     exec: str | None = Field(
         default=None,
         min_length=1,
@@ -69,44 +105,66 @@ class GrowOptions(Options):
         min_length=1,
         description="a Counter of the script that counts items, where a call creates several",
     )
-    allowed_failures: float = Field(default=0.0, ge=0, lt=1, description="share of creates that may fail")
+    allowed_failures: float = Field(default=0.0, ge=0, le=0.99, description="share of creates that may fail")
 
 
-class CompareOptions(Options):
-    """Is B slower than A? Interleaved pairs at each level; `margin`: the relative change that does not matter."""
+class TrialOptions(Options):
+    """What compare, decompose and sweep share."""
 
-    a: str = Field(min_length=1, description="form A: NAME=value, URL, variant of the target, or script")
-    b: str = Field(min_length=1, description="form B, likewise")
-    users: list[float] = Field(default_factory=list, description="levels; the expected users when empty")
-    pairs: int = Field(default=10, ge=2)
+    users: Levels = Field(default_factory=list, description="level, or list of levels")
+    rate: Levels = Field(default_factory=list, description="levels in arrivals per second in place of users")
     trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
-    margin: float = Field(default=0.05, gt=0, lt=1)
+    warm_up_s: float = Field(default=WARM_UP_S, ge=0, description="seconds before them that do not count")
 
 
-class DecomposeOptions(Options):
-    """Where does the time go? The same work in several forms, from the whole to the least."""
+class CompareOptions(TrialOptions):
+    """Is B slower than A? Interleaved pairs at each level, the expected users when none is given; or two sets of
+    finished runs. `margin`: the relative change that does not matter."""
+
+    a: Texts = Field(
+        default_factory=list, description="form A: NAME=value, URL, variant of the target, or script; or several"
+    )
+    b: Texts = Field(default_factory=list, description="form B, likewise")
+    pairs: int = Field(default=10, ge=2)
+    margin: float = Field(default=MARGIN, gt=0, lt=1)
+    primary: list[Statistic] = Field(
+        default_factory=lambda: list(PRIMARY), min_length=1, description="the statistics that decide"
+    )
+    runs_a: list[Text] = Field(
+        default_factory=list, description="run directories that are A, from the study's folder; nothing is run then"
+    )
+    runs_b: list[Text] = Field(default_factory=list, description="those that are B")
+    skip_s: float = Field(default=0.0, ge=0, description="first seconds of finished runs that do not count")
+
+    @property
+    def is_of_runs(self) -> bool:
+        """Whether finished runs are compared."""
+        return bool(self.runs_a or self.runs_b)
+
+
+class DecomposeOptions(TrialOptions):
+    """Where does the time go? The same work in several forms, from the whole to the least; one user when no level is
+    given."""
 
     variants: dict[str, str] = Field(
         min_length=2,
         description="name: form (exported function, NAME=value, URL, variant of the target, script), the whole first",
     )
     parts: bool = Field(default=False, description="the others are separate parts of the first, and not nested")
-    users: float = Field(default=1, gt=0)
+    statistic: Literal["mean", "p50"] = Field(default="mean", description="of an iteration's duration")
     rounds: int = Field(default=10, ge=2)
-    trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
 
 
-class SweepOptions(Options):
-    """How does it depend on parameters? `users` and `rate` are levels; others reach the script as variables."""
+class SweepOptions(TrialOptions):
+    """How does it depend on parameters? `users` and `rate` are levels, here or swept; other parameters reach the script
+    as variables."""
 
-    over: dict[str, list[str | float]] = Field(min_length=1, description="name of the parameter: its values")
-    users: float | None = Field(default=None, gt=0, description="the level, where it is not swept")
+    over: dict[str, list[str | int | float]] = Field(min_length=1, description="name of the parameter: its values")
     repeats: int = Field(default=3, ge=1)
-    trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
     stop_at_failure: bool = Field(default=False, description="where nothing answered, try no larger values")
 
 
-class DrainOptions(Options):
+class DrainOptions(LoadOptions):
     """Does the asynchronous consumer keep up? Each place of a number is a URL of JSON with #place, `sql:DSN QUERY`,
     `log:FILE PATTERN`, `size:PATH`, `trs:URL` or a command that prints it. It takes `backlog`, or `consumed`, with or
     without `produced`."""
@@ -129,7 +187,7 @@ class DrainOptions(Options):
     )
     items_per_operation: float = Field(default=1.0, gt=0)
     users: float | None = Field(default=None, gt=0)
-    duration_s: float = Field(default=600.0, gt=0)
+    duration_s: float = Field(default=600.0, ge=1)
     warm_up_s: float = Field(default=10.0, ge=0)
     drain_s: float = Field(default=300.0, ge=0, description="how long to wait for the backlog after the load")
 
@@ -164,3 +222,11 @@ class Experiment(Part):
     def options(self) -> Options:
         """The options of that experiment."""
         return getattr(self, self.name)
+
+
+Chosen = TypeVar("Chosen", bound=Options)
+
+
+def first_of(kind: type[Chosen], experiments: Iterable[Experiment]) -> Chosen | None:
+    """The options of the first experiment of that kind, which its verb takes; None without one."""
+    return next((item.options for item in experiments if isinstance(item.options, kind)), None)

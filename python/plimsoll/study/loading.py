@@ -11,10 +11,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.study.checks import KeyPath, contradictions, dotted, nearest
+from plimsoll.study.checks import contradictions
+from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping, nearest
 from plimsoll.study.models import Study
 from plimsoll.study.yaml_lines import LinedDocument, read_lined
 
+MANIFEST = "manifest.json"
 _KIND_NEEDED = {
     "int_parsing": "a whole number", "int_type": "a whole number", "int_from_float": "a whole number",
     "float_parsing": "a number", "float_type": "a number", "finite_number": "a finite number",
@@ -55,6 +57,7 @@ def parse_study(text: str, *, file: str = "study.yaml", directory: Path | None =
         study, found = _validate(document, file)
         mistakes += found
         mistakes += _missing_script(document, file, directory)
+        mistakes += _missing_runs(document, file, directory)
     if mistakes:
         raise InputErrors(sorted(mistakes, key=lambda error: error.place.line or 0))
     assert study is not None
@@ -98,6 +101,29 @@ def _missing_script(document: LinedDocument, file: str, directory: Path | None) 
     ]
 
 
+def _missing_runs(document: LinedDocument, file: str, directory: Path | None) -> list[InputError]:
+    """Finished runs that an entry of compare names, and that are not there."""
+    if directory is None or not isinstance(document.data, dict):
+        return []
+    named = [
+        (("experiments", position, "compare", key, place), run)
+        for position, item in entries(document.data.get("experiments"))
+        for key in ("runs_a", "runs_b")
+        for place, run in enumerate(_list_at(item, key))
+    ]
+    step = "Give its path relative to the study file."
+    return [
+        InputError(f"there is no run {run!r}", step, file=file, line=document.line_of(path), key=dotted(path))
+        for path, run in named
+        if isinstance(run, str) and run and not (directory / run / MANIFEST).is_file()
+    ]
+
+
+def _list_at(item: dict[str, Any], key: str) -> list[Any]:
+    given = mapping(item.get("compare")).get(key)
+    return given if isinstance(given, list) else []
+
+
 def _explain(detail: ErrorDetails, document: LinedDocument, file: str) -> InputError:
     """One pydantic error in our words, with its line and the next step."""
     path = _path_in_file(detail["loc"], document.data)
@@ -120,11 +146,8 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         words, name = _BOUNDS[kind]
         return f"must be {words} {context[name]:g}, is {_shown(given)}", "Change the number."
     if kind == "literal_error":
-        known = (
-            ["open", "closed"]
-            if path == ("workload", "model")
-            else str(context["expected"]).replace("'", "").split(" or ")
-        )
+        expected = str(context["expected"]).replace("'", "").replace(", ", " or ")
+        known = ["open", "closed"] if path == ("workload", "model") else expected.split(" or ")
         return f"must be {' or '.join(known)}, is {_shown(given)}", nearest(given, known, f"Write {known[0]}.")
     if kind in ("too_short", "string_too_short"):
         return "must not be empty", "Give at least one value." if kind == "string_too_short" else "Add an entry."

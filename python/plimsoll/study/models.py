@@ -23,7 +23,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError
-from plimsoll.study.checks import contradictions, nearest
+from plimsoll.study.checks import contradictions
+from plimsoll.study.contradiction import nearest
 from plimsoll.study.experiments import Experiment
 from plimsoll.study.files import FilesOptions
 from plimsoll.study.jvm import JvmOptions
@@ -271,7 +272,7 @@ class Study(StudyModel):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Study:
-        found = contradictions(self.model_dump(exclude_none=True))
+        found = contradictions(self.model_dump(exclude_none=True, exclude_unset=True))  # as a file would say it
         if found:
             what = "; ".join(f"{problem.key}: {problem.what}. {problem.next_step}" for problem in found)
             raise PydanticCustomError("contradiction", "{what}", {"what": what, "next_step": ""})

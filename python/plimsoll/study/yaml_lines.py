@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from plimsoll.errors import InputError
-from plimsoll.study.checks import KeyPath, dotted
+from plimsoll.study.contradiction import KeyPath, dotted
 
 
 @dataclass

@@ -16,10 +16,11 @@ from plimsoll.experiments.result import Progress
 from plimsoll.findings.of_run import Facts
 from plimsoll.findings.remedy import applied
 from plimsoll.plans.budgets import check_budgets
-from plimsoll.plans.load import Choices, Plan, plan_of, source_of
+from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
 from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
+from plimsoll.study.experiments import CapacityOptions, first_of
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
@@ -43,11 +44,16 @@ def capacity(
 ) -> Answer:
     """Find how much load a target carries and what stops it, from a study file, a Study or a k6 script.
 
+    Where the study's entry has `verify`, the answer is the second one of the function of that name.
     `on_progress`, `on_note` and `on_message` are those of Listeners.
     Raises InputError for mistakes in study or script, TargetError if the target does not come up,
     RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
     """
-    return _found(source, choices or Choices(), Listeners(on_progress, on_note or (lambda text: None), on_message))
+    choices, given = choices or Choices(), source_of(source, "capacity")
+    wanted = first_of(CapacityOptions, given.experiments) if isinstance(given, Study) else None
+    if wanted is not None and wanted.verify is not None and choices.remedy is None:
+        return verify(given, wanted.verify, choices, on_progress, on_note, on_message)[1]
+    return _found(given, choices, Listeners(on_progress, on_note or (lambda text: None), on_message))
 
 
 def verify(
@@ -63,18 +69,20 @@ def verify(
     The second answer's last finding says what changed. Where the first run is interrupted or has no capacity, the
     second is not made: both are the first. Raises as `capacity` does, and TargetError if the remedy fails.
     """
-    choices = choices or Choices()
+    choices, given = choices or Choices(), source_of(source, "capacity")
     listeners = Listeners(on_progress, on_note or (lambda text: None), on_message)
-    before = _found(source, choices, listeners)
+    before = _found(given, choices, listeners)
     if before.status != "finished" or not before.findings[0]["capacity"].get("good"):
         return before, before
-    return before, _found(source, replace(choices, remedy=remedy), listeners, before)
+    return before, _found(given, replace(choices, remedy=remedy), listeners, before)
 
 
 def _found(
-    source: str | Path | Study, choices: Choices, listeners: Listeners[Progress], before: Answer | None = None
+    given: Study | Path, choices: Choices, listeners: Listeners[Progress], before: Answer | None = None
 ) -> Answer:
-    plan = plan_of(source_of(source, "capacity"), choices)
+    if isinstance(given, Study):
+        choices = as_entry_says(choices, first_of(CapacityOptions, given.experiments))
+    plan = plan_of(given, choices)
     check_budgets(plan)
     with writer_of("capacity", plan, choices) as writer:
         return _measure(plan, choices, writer, listeners, before)

@@ -16,7 +16,7 @@ from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.drain_polls import EVENT
 from plimsoll.findings.of_run import Facts, doubts_of
-from plimsoll.plans.load import Choices, source_of
+from plimsoll.plans.load import Choices, as_entry_says, source_of
 from plimsoll.plans.long_runs import (
     alone_config,
     alone_s,
@@ -67,6 +67,7 @@ def hold(
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "hold")
     wanted = options_of(HoldOptions, "hold", given, options)
+    choices = as_entry_says(choices, wanted)
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
     settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s)
@@ -117,6 +118,7 @@ def grow(
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "grow")
     wanted = options_of(GrowOptions, "grow", given, options)
+    choices = as_entry_says(choices, wanted)
     plan = grow_plan(given, wanted, choices)
     loaded, windows, before = _resumed(resume)
     doubts = doubts_of(RunReader(resume)) if resume is not None else ()
@@ -167,15 +169,17 @@ def drain(
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "drain")
     wanted = options_of(DrainOptions, "drain", given, options)
+    choices = as_entry_says(choices, wanted)
     check_drain(wanted)
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
+    url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
     places = {
         "waiting": wanted.backlog, "put_in": wanted.produced, "taken_out": wanted.consumed, "index_bytes": wanted.index,
     }  # fmt: skip
     probe = ConsumerProbe(
         {
-            name: reading(text, url=plan.target.url, directory=plan.directory, key=f"drain.{name}")
+            name: reading(text, url=url, directory=plan.directory, key=f"drain.{name}")
             for name, text in places.items()
             if text is not None
         }
@@ -183,7 +187,7 @@ def drain(
     settings = DrainSettings(
         level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
     )
-    history = PollHistory(wanted.polls, plan.target.url) if wanted.polls else None
+    history = PollHistory(wanted.polls, url) if wanted.polls else None
     with writer_of("drain", plan, choices) as writer:
         with session(plan, choices, writer, listeners.note, [probe]) as around:
             writer.append_event(

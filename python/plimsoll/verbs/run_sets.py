@@ -19,7 +19,7 @@ from plimsoll.findings.of_run import Facts
 from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
-from plimsoll.plans.trials import check_compare
+from plimsoll.plans.trials import decides
 from plimsoll.runs.endpoints import METRICS, endpoints_of
 from plimsoll.runs.held_load import HeldLoad, by_load, held_load
 from plimsoll.runs.reader import RunReader
@@ -56,8 +56,8 @@ def compare_runs(request: CompareRequest, choices: TrialChoices) -> Answer:
     cannot be compared, RunDirectoryError for folders that are none."""
     if request.source is not None or request.a or request.b or choices.resume is not None:
         raise InputError("finished runs and something to run are given together", "Give --runs-a and --runs-b alone.")
-    margin = request.margin if request.margin is not None else 0.05
-    check_compare(margin, request.primary)
+    margin, primary = decides(request, None)
+    skip_s = request.skip_s or 0.0
     readers = {
         arm: sorted(map(RunReader, paths), key=_span) for arm, paths in (("a", request.runs_a), ("b", request.runs_b))
     }
@@ -66,11 +66,11 @@ def compare_runs(request: CompareRequest, choices: TrialChoices) -> Answer:
         reader.path: load
         for runs in readers.values()
         for reader in runs
-        if (load := held_load(reader, request.skip_s)) is not None
+        if (load := held_load(reader, skip_s)) is not None
     }
     levels = _levels(readers, loads)
     trials = [
-        _trial(reader, arm, number, level, request.skip_s)
+        _trial(reader, arm, number, level, skip_s)
         for arm in "ab"
         for level in levels
         for number, reader in enumerate(level.readers[arm], 1)
@@ -92,7 +92,7 @@ def compare_runs(request: CompareRequest, choices: TrialChoices) -> Answer:
         "unit": unit,
         "analysis": {
             "margin": margin,
-            "primary": list(request.primary),
+            "primary": list(primary),
             "paired": all(level.paired for level in levels),
         },
     }

@@ -24,7 +24,7 @@ from plimsoll.runs.directory import make_named_directory, write_json
 from plimsoll.study import Redactor, Study, load_study
 from plimsoll.study.experiments import Experiment
 from plimsoll.verbs import long_runs, trials
-from plimsoll.verbs.capacity import capacity
+from plimsoll.verbs.capacity import capacity, verify
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import Answer
 
@@ -48,13 +48,15 @@ class StudyChoices:
     isolate: bool = False
     background: bool = False
     resume: Path | None = None
+    awake: bool = True
 
 
 @dataclass(frozen=True)
 class Part:
     """One experiment of a study: its place in the file from 1, what it is planned to take, and how it ended: "planned"
     (not yet begun), "failed" (`problem` says why) or its run's status. Paths are relative to the folder of the study
-    run; `exit_code` is what its own verb would end with; `of` names who takes part, where not all do."""
+    run; `exit_code` is what its own verb would end with; `of` names who takes part, where not all do; `report_before`
+    is that of the run before a remedy (`verify`)."""
 
     place: int
     experiment: str
@@ -66,6 +68,7 @@ class Part:
     run: str | None = None
     report: str | None = None
     of: tuple[str, ...] = ()
+    report_before: str | None = None
 
     @property
     def is_done(self) -> bool:
@@ -222,7 +225,7 @@ def _carried_out(
 ) -> tuple[Part, list[dict[str, Any]]]:
     """The part as it ended, and its findings."""
     try:
-        answer = _run(given, given.experiments[part.place - 1], part, folder, choices, listeners)
+        answer, before = _run(given, given.experiments[part.place - 1], part, folder, choices, listeners)
     except KeyboardInterrupt:
         return replace(part, status="interrupted", exit_code=EXIT_INTERRUPTED, problem="Interrupted."), []
     except PlimsollError as error:
@@ -234,30 +237,44 @@ def _carried_out(
         answer.findings
     )
     code = exit_code(findings[0])
-    paths = (os.path.relpath(path, folder) for path in (answer.run_directory, answer.report))
-    run, report = paths
+    run, report, report_before = (
+        None if path is None else os.path.relpath(path, folder)
+        for path in (answer.run_directory, answer.report, before)
+    )
     text = str(findings[0]["answer"])
-    ended = replace(part, status=answer.status, exit_code=code, answer=text, problem="", run=run, report=report)
+    ended = replace(
+        part, status=answer.status, exit_code=code, answer=text, problem="", run=run, report=report,
+        report_before=report_before,
+    )  # fmt: skip
     return ended, findings
 
 
 def _run(
     given: Study, item: Experiment, part: Part, folder: Path, choices: StudyChoices, listeners: Listeners[Any]
-) -> Answer:
+) -> tuple[Answer, Path | None]:
+    """The answer, and the report of the run before the remedy where the entry has one."""
     alone = given.with_experiment(item)
     shared: dict[str, Any] = {
         "runs": folder, "env": choices.env, "seed": choices.seed, "threads": choices.threads,
         "isolate": choices.isolate, "background": choices.background,
     }  # fmt: skip
-    earlier = folder / part.run if part.run and part.experiment in RESUMABLE else None
+    earlier = folder / part.run if part.run and _is_resumable(item) else None
     if item.name in TRIALS:
-        return TRIALS[item.name](alone, TrialChoices(**shared, resume=earlier), listeners)
-    load = Choices(**shared)
+        return TRIALS[item.name](alone, TrialChoices(**shared, resume=earlier), listeners), None
+    load = Choices(**shared, awake=choices.awake)
     if item.name == "grow":
-        return long_runs.grow(alone, load, listeners, resume=earlier)
+        return long_runs.grow(alone, load, listeners, resume=earlier), None
     if item.name in LONG_RUNS:
-        return LONG_RUNS[item.name](alone, load, listeners)
-    return capacity(alone, load, listeners.progress, listeners.note, listeners.message)
+        return LONG_RUNS[item.name](alone, load, listeners), None
+    heard = (listeners.progress, listeners.note, listeners.message)
+    if item.capacity is not None and item.capacity.verify is not None:
+        before, after = verify(alone, item.capacity.verify, load, *heard)
+        return after, None if after is before else before.report
+    return capacity(alone, load, *heard), None
+
+
+def _is_resumable(item: Experiment) -> bool:
+    return item.name in RESUMABLE and not (item.compare is not None and item.compare.is_of_runs)
 
 
 def _public(given: Study) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from plimsoll.plans.requests import (
     experiment_of,
     request_of,
 )
-from plimsoll.plans.trials import TrialSetup, compare_setup, decompose_setup, sweep_setup
+from plimsoll.plans.trials import TrialSetup, compare_setup, decompose_setup, sweep_setup, with_runs_of_study
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import Redactor
@@ -62,9 +62,10 @@ def compare(
     `request`: a study or script, with the fields of CompareRequest and TrialChoices as `options`; or a CompareRequest.
     Raises InputError for mistakes in request, study or script and for a resumed run whose plan was another, TargetError
     if the target does not do as commanded, RunDirectoryError if a run cannot be read or written. Ctrl-C ends with the
-    complete trials; `resume` goes on.
+    complete trials; `resume` goes on. Finished runs, asked for or named by the study's entry, are compared as they are.
     """
     asked_for, choices = request_of(CompareRequest, request, choices, options)
+    asked_for = with_runs_of_study(asked_for, choices)
     if asked_for.runs_a or asked_for.runs_b:
         from plimsoll.verbs.run_sets import compare_runs
 

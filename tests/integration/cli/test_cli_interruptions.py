@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from command_line import TESTKIT, Cli, lives, seconds_written, wait_until
+from command_line import TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 
 from plimsoll.runs.reader import RunReader
 
@@ -145,6 +145,8 @@ def test_a_kill_at_any_moment_leaves_a_run_that_opens_and_reports_and_no_target(
             pid = wait_until(lambda name=name: target_of(cli, name), f"the process id of the target of {name}")
             wait_until(lambda pid=pid: not lives(pid), f"the end of the target of {name} (seed {seed})")
             wait_until((cli.folder / f"{name}.stopped").exists, f"the stop command of {name} (seed {seed})")
+    # Also of a search that was killed before it could write that its target was started.
+    wait_until(lambda: not working_in(cli.folder), f"the end of all targets and their guards (seed {seed})")
 
 
 SLOW = """import { sleep } from 'k6';

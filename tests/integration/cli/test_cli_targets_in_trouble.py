@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,15 +30,20 @@ DOWN = "http://127.0.0.1:9/"
 
 
 @pytest.fixture
-def mortal() -> Callable[..., tuple[subprocess.Popen[str], str]]:
-    """A testkit server that the test may kill: (process, url)."""
+def mortal() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
+    """A testkit server that the test may kill: (process, url). Those that it did not kill end with the test."""
+    started: list[subprocess.Popen[str]] = []
 
     def start(*options: object) -> tuple[subprocess.Popen[str], str]:
         process = subprocess.Popen([str(TESTKIT), *map(str, options)], stdout=subprocess.PIPE, text=True)
+        started.append(process)
         assert process.stdout is not None
         return process, process.stdout.readline().strip()
 
-    return start
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 def assert_failed_with_cause(cli: Cli, runs: str, code: int, output: str, errors: str, *words: str) -> None:

@@ -16,8 +16,8 @@ OWNER = """
 import os, signal, subprocess, sys
 from pathlib import Path
 from plimsoll.experiments.guard import Guard
-target = subprocess.Popen("setsid sleep 601 & echo $! > left; exec sleep 600", shell=True, start_new_session=True)
-Guard(target.pid, 20, "echo $WORD > farewell", Path(), {"WORD": "bye", "PATH": os.environ["PATH"]})
+guard = Guard(20, "echo $WORD > farewell", Path(), {"WORD": "bye", "PATH": os.environ["PATH"]})
+target = guard.begin("setsid sleep 601 & echo $! > left; exec sleep 600")
 Path("pid").write_text(str(target.pid))
 signal.pause()
 """
@@ -52,9 +52,41 @@ def test_when_its_owner_is_killed_the_target_is_told_to_stop_and_ended_with_all_
     assert (tmp_path / "farewell").read_text() == "bye\n"
 
 
+HASTY = """
+import os, signal
+from pathlib import Path
+from plimsoll.experiments.guard import Guard
+target = Guard(20, "touch farewell", Path(), dict(os.environ)).begin("exec sleep 600")
+os.write(1, str(target.pid).encode())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_an_owner_that_is_killed_right_after_the_start_leaves_no_target(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", HASTY], cwd=tmp_path, stdout=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == -9 and ends(int(done.stdout))
+    assert (tmp_path / "farewell").exists()
+
+
+def test_an_owner_that_is_killed_before_the_start_has_no_stop_command_run(tmp_path: Path) -> None:
+    before = HASTY.replace('.begin("exec sleep 600")', "")
+    done = subprocess.run([sys.executable, "-c", before], cwd=tmp_path, stdout=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == -9 and ends(int(done.stdout)), "the guard itself"
+    assert not (tmp_path / "farewell").exists()
+
+
+def test_a_command_begins_though_its_guard_is_gone_and_reads_nothing(tmp_path: Path) -> None:
+    guard = Guard(20, None, tmp_path, {})
+    psutil.Process(guard.pid).kill()
+    assert ends(guard.pid)
+    target = guard.begin("cat; echo ran > ran", cwd=tmp_path)
+    assert target.wait(20) == 0 and (tmp_path / "ran").read_text() == "ran\n"
+    guard.dismiss()
+
+
 def test_a_guard_that_is_sent_away_lets_the_command_go_on(tmp_path: Path) -> None:
-    target = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    guard = Guard(target.pid, 20, f"touch {tmp_path}/farewell", tmp_path, {})
+    guard = Guard(20, f"touch {tmp_path}/farewell", tmp_path, {})
+    target = guard.begin("exec sleep 600")
     guard.dismiss()
     assert ends(guard.pid)
     assert target.poll() is None and not (tmp_path / "farewell").exists()

@@ -1,0 +1,31 @@
+"""The words for a form of the load or of its target: A and B of compare, the variants of decompose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from plimsoll.study.contradiction import nearest
+
+FormKind = Literal["url", "variant", "variable", "script", "function"]
+SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")
+
+
+def kind_of_form(text: str, variants: Sequence[str], exec_allowed: bool) -> FormKind | None:
+    """What that text names, `variants` being those of the study's target; None for nothing that is known."""
+    if text.startswith(("http://", "https://")):
+        return "url"
+    if text in variants:
+        return "variant"
+    if "=" in text and text.partition("=")[0].isidentifier():
+        return "variable"
+    if text.endswith(SCRIPTS):
+        return "script"
+    return "function" if exec_allowed and text.isidentifier() else None
+
+
+def mistake_of_form(text: str, variants: Sequence[str]) -> tuple[str, str]:
+    """What to say of a text that names no form, and the next step."""
+    known = list(variants)
+    step = "Give NAME=value, a URL, a script" + (f", or a variant: {', '.join(known)}." if known else ".")
+    return f"{text!r} says nothing about a form of the load or its target", nearest(text, known, step)
