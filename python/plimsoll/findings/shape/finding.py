@@ -211,6 +211,7 @@ class Step(TypedDict, total=False):
     reasons: list[str]
     given_up: bool
     disturbed: bool
+    unsteady: bool
     drained: bool
     stolen_share: Ratio
     planned_per_s: PerSecond | None

@@ -26,6 +26,15 @@ from plimsoll.findings.shape.units import (
 OfResource = Annotated[float, Unit("named by the `unit` beside it")]
 
 
+class Confirmation(TypedDict):
+    """What holding the carried level once more at the end said."""
+
+    level: Level
+    verdict: Literal["confirmed", "contradicted", "undecided"]
+    seconds: Seconds
+    why: str
+
+
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought."""
@@ -41,6 +50,7 @@ class Capacity(TypedDict, total=False):
     width: Ratio | None
     estimate: Level | None
     estimate_sd: Level | None
+    confirmation: Confirmation | None
     interval: list[Level] | None
     confidence: Probability | None
     interval_means: str
