@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from plimsoll.runs import RunFacts, RunWriter
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series
 
+SECONDS, PER_SECOND = 3600, 2778
 OPERATIONS = 20
 DRAWN_S = 60
 T0_UNIX = 1_790_000_000.0
@@ -135,33 +137,58 @@ def peak_mib(pid: int) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
+@dataclass(frozen=True)
+class Measured:
+    """One run of `plimsoll report`: until the report was there and until the process ended, `drawing_mib` of the one
+    that drew beside it."""
+
+    lines_mb: float
+    written_s: float
+    there_s: float
+    there_mib: float
+    ended_s: float
+    cpu_s: float
+    peak_mib: float
+    drawing_mib: float
+
+
+def measure(case: str, seconds: int = SECONDS, per_second: int = PER_SECOND) -> Measured:
+    """Write the run of a case and time its report.
+
+    Raises:
+        SystemExit: The report failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
+        began = time.monotonic()
+        path = write_run(Path(folder), case, seconds, per_second)
+        written_s = time.monotonic() - began
+        lines_mb = (path / "series.jsonl").stat().st_size / 1e6
+        child = subprocess.Popen([sys.executable, "-u", "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        began = time.monotonic()
+        child.stdout.readline()  # the path of the report
+        there_s, there_mib = time.monotonic() - began, peak_mib(child.pid)
+        last = child.stdout.read().splitlines()
+        if child.wait() or not last or json.loads(last[-1])[0]:
+            sys.exit(f"plimsoll report failed for {case}")
+        return Measured(lines_mb, written_s, there_s, there_mib, *json.loads(last[-1])[1:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=int, default=3600)
-    parser.add_argument("--per-second", type=int, default=2778)
+    parser.add_argument("--seconds", type=int, default=SECONDS)
+    parser.add_argument("--per-second", type=int, default=PER_SECOND)
     parser.add_argument("--only", choices=CASES)
     options = parser.parse_args()
     print("| run | requests | lines | writing it | report there | peak memory | ended | CPU | peak memory | drawing |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for case in [options.only] if options.only else CASES:
-        with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
-            began = time.monotonic()
-            path = write_run(Path(folder), case, options.seconds, options.per_second)
-            written = time.monotonic() - began
-            size = (path / "series.jsonl").stat().st_size / 1e6
-            child = subprocess.Popen([sys.executable, "-u", "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
-            assert child.stdout is not None
-            began = time.monotonic()
-            child.stdout.readline()  # the path of the report
-            shown_s, shown_mib = time.monotonic() - began, peak_mib(child.pid)
-            last = child.stdout.read().splitlines()
-            if child.wait() or not last or json.loads(last[-1])[0]:
-                sys.exit(f"plimsoll report failed for {case}")
-            _, wall, cpu, mib, drawing_mib = json.loads(last[-1])
-            requests = f"{options.seconds * options.per_second:,}"
-            cells = [case, requests, f"{size:,.0f} MB", f"{written:.0f} s", f"{shown_s:.1f} s", f"{shown_mib:.0f} MiB"]
-            cells += [f"{wall:.1f} s", f"{cpu:.1f} s", f"{mib:.0f} MiB", f"{drawing_mib:.0f} MiB"]
-            print("| " + " | ".join(cells) + " |", flush=True)
+        found = measure(case, options.seconds, options.per_second)
+        requests = f"{options.seconds * options.per_second:,}"
+        cells = [case, requests, f"{found.lines_mb:,.0f} MB", f"{found.written_s:.0f} s", f"{found.there_s:.1f} s"]
+        cells += [f"{found.there_mib:.0f} MiB", f"{found.ended_s:.1f} s", f"{found.cpu_s:.1f} s"]
+        cells += [f"{found.peak_mib:.0f} MiB", f"{found.drawing_mib:.0f} MiB"]
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

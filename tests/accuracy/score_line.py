@@ -50,7 +50,7 @@ class Line:
         if self.answered < self.trials:
             told += f", {percent(self.answered / self.trials)} ({percent(answers.low)} to {percent(answers.high)})"
         target = "" if self.target is None else f"{self.sign} {100 * self.target:g} %"
-        if target and self.must_answer and self.answered < self.trials:
+        if target and self.must_answer:
             target += ", answers ≥ 90 %"
         return [self.goal, self.what, target, rate, told, self.verdict]
 
@@ -79,7 +79,32 @@ class Ratio:
         return [self.goal, self.what, f"≤ {100 * self.target:g} %", rate, f"{self.trials}", self.verdict]
 
 
-Lines = list[Line | Ratio]
+@dataclass(frozen=True)
+class Figure:
+    """What was measured once, and so has no interval; at most `most` of the same unit is wanted."""
+
+    goal: str
+    what: str
+    value: float
+    most: float
+    unit: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """ "met": the one measurement is at most that."""
+        return "met" if self.value <= self.most else "missed"
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of the table's row."""
+        return [self.goal, self.what, f"≤ {self.most:g} {self.unit}", self._words, "measured once", self.verdict]
+
+    @property
+    def _words(self) -> str:
+        return f"{self.value:.2f} {self.unit}" if self.value < 100 else f"{self.value:.0f} {self.unit}"
+
+
+Lines = list[Line | Ratio | Figure]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from longrun_scorecard import best_possible_drift, response_times, served, true_p99
-from score_line import Line, Ratio
+from score_line import Figure, Line, Ratio
 from simulators import UslUsers
 
 
@@ -32,6 +32,17 @@ def test_a_most_and_a_ratio_are_judged_from_the_other_side():
     assert Line("C1", "alarms", 2, 100, 100, "≤", 0.01).verdict == "met"
     assert Line("C1", "alarms", 20, 100, 100, "≤", 0.01).verdict == "missed"
     assert Ratio("A2", "load", 0.7, 0.65, 0.75, 50, 0.6).verdict == "missed"
+
+
+def test_every_cell_that_must_answer_says_so_whether_or_not_a_trial_was_refused():
+    for answered in (90, 100):
+        assert Line("B1", "coverage", 85, answered, 100, "≥", 0.93, True).cells[2] == "≥ 93 %, answers ≥ 90 %"
+        assert Line("B1", "coverage", 85, answered, 100, "≥", 0.93).cells[2] == "≥ 93 %"
+
+
+def test_a_figure_measured_once_is_judged_as_it_is():
+    assert Figure("", "report", 5.04, 5, "s").verdict == "missed" and Figure("", "report", 5.0, 5, "s").verdict == "met"
+    assert Figure("", "report", 372.4, 500, "MB").cells[2:] == ["≤ 500 MB", "372 MB", "measured once", "met"]
 
 
 def test_the_true_p99_of_one_server_is_exponential_and_of_many_near_that_of_service():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.evidence import SERIES, as_data, of_requests, of_sources, of_steps
 from plimsoll.findings.hold import UNTOLD, main_facts, stable_words
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_series import hold_series
@@ -74,6 +75,13 @@ def held_findings(
         "answer": " ".join(stable_words(at, troubles, untold)),
         "facts": main_facts(unit, held, series),
         "stable": not troubles,
+        "evidence": as_data(
+            [
+                of_steps([held], unit, "Held", SERIES),
+                of_requests(float(series.requests.sum()), held, "In its measured seconds"),
+                of_sources(means, [held], "Resources beside the load"),
+            ]
+        ),
         **({"limited_by": limit} if means[0] or limit["kind"] not in ("none", "unknown") else {}),
         "notes": [
             f"The first {left_out} s at that load are left out as its warm-up.",

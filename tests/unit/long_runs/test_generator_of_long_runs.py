@@ -71,6 +71,10 @@ def grown(folder: Path, store: Seen, settings: GrowSettings | None = None) -> li
     [
         (lambda second: LATE, "late at 4 VUs: lag 6.0 ms at the median, more than a tenth of the median response time"),
         (lambda second: {"lag_p99_ms": 25.0}, "late at 4 VUs: lag p99 25.0 ms, more than half of the median response"),
+        (
+            lambda second: LATE if second >= 26 else {},
+            "late at 4 VUs: lag 7.0 ms in the mean of a part of it, more than",
+        ),
         (lambda second: FULL, "The generator's threads were 97% busy at 4 VUs: it could not have sent more."),
         (lambda second: FULL if second % 4 == 0 else {}, "At 4 VUs: The generator's only thread was 97% busy in 1"),
         (lambda second: SCRIPT, "At 4 VUs: The script kept a thread of the generator from its other VUs"),

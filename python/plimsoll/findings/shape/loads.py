@@ -37,7 +37,8 @@ class Confirmation(TypedDict):
 
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
-    `gains` are what each level added, as a share of what the first brought."""
+    `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
+    carried level stays below; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
 
     unit: Required[Literal["users", "vus", "multiple", "connections"]]
     model: Required[Literal["open", "closed"]]
@@ -59,6 +60,9 @@ class Capacity(TypedDict, total=False):
     knee_means: str
     gains: list[Ratio]
     flat_below_gain: Ratio
+    plateau_share: Ratio | None
+    plateau_seen: bool
+    flattens_between: list[Level | None] | None
     most_per_s: PerSecond
     most_at: Level
     most_interval: list[PerSecond] | None
