@@ -162,8 +162,8 @@ def _series(windows: Sequence[Mapping[str, Any]], before: float) -> tuple[np.nda
 def _growth(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Growth | None:
     if volume.size < FEWEST_POINTS:
         return None
-    if step is not None and volume.size - step.place >= FEWEST_POINTS:
-        volume, cost = volume[step.place :], cost[step.place :]
+    if step is not None and volume.size - step.settled >= FEWEST_POINTS:
+        volume, cost = volume[step.settled :], cost[step.settled :]
     first = growth_of(volume, cost)
     if first is None:
         return None
