@@ -8,8 +8,6 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.resources import Step
-from plimsoll.findings.run_resources import Resource
-from plimsoll.stats.asymptotes import asymptotes
 from plimsoll.stats.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
 QUESTION = "How does throughput scale with users?"
@@ -17,9 +15,7 @@ LAW = "the universal scalability law"
 LEAST_SECONDS = 2.0
 
 
-def scaling_finding(
-    main: Mapping[str, Any], steps: Sequence[Step], resources: Sequence[Resource]
-) -> dict[str, Any] | None:
+def scaling_finding(main: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any] | None:
     """The finding; None for an open workload, whose level is no number of users at work, and below FEWEST_LEVELS."""
     if main["capacity"]["model"] != "closed":
         return None
@@ -34,7 +30,6 @@ def scaling_finding(
         return base | {
             "answer": f"Cannot tell. {found.reason}",
             "scalability": None,
-            "notes": _bound_notes(levels, per_s, resources, unit),
             "next": [found.settle],
         }
     top = max(levels)
@@ -42,7 +37,7 @@ def scaling_finding(
         "answer": _answer(found, unit, top),
         "scalability": _json(found, one > 0),
         "facts": _facts(found, unit, one > 0),
-        "notes": [_law_note(found, len(levels)), *_bound_notes(levels, per_s, resources, unit)],
+        "notes": [_law_note(found, len(levels))],
         "next": _next(found, unit, top),
     }
 
@@ -123,25 +118,6 @@ def _law_note(found: Scalability, count: int) -> str:
         f"{LAW.capitalize()} fits {count} levels within {found.scatter:.1%}. That a target follows it is assumed; "
         "a generator at its limit looks like contention."
     )
-
-
-def _bound_notes(
-    levels: Sequence[float], per_s: Sequence[float], resources: Sequence[Resource], unit: str
-) -> list[str]:
-    """The asymptotic bounds, where a resource's demand is known."""
-    if not resources:
-        return []
-    first = resources[0]
-    bounds = asymptotes(first.demand_s, levels[0], per_s[0])
-    alone = f"{number(per_s[0] / levels[0])}/s per {_ONE.get(unit, 'multiple')}"
-    return [
-        f"Whatever the law: at most {alone} up to {level_words(bounds.crossing or 0.0, unit)}, and "
-        f"{number(bounds.most_per_s)}/s beyond, where {first.where} would be full (asymptotic bounds, if demand per "
-        "operation stays)."
-    ]
-
-
-_ONE = {"users": "user", "vus": "VU"}
 
 
 def _next(found: Scalability, unit: str, top: float) -> list[str]:

@@ -9,8 +9,8 @@ One step alone does not show beside another: a greater one downwards, as where a
 fits best, and either leaves the other's rise in the residuals. So where one step is no cliff, the pair of places that
 fits best is taken, either of any direction, five points apart; the clearer of its steps upwards is judged. As there are
 some 20,000 pairs of 200 places, either of which may be the one that rises, its border is 6 (5.0 by Bonferroni, and a
-margin for φ of few points). φ is corrected for all that was fitted, the places included. What breaks it: a cost that climbs over a third of the range is no step, and three or more steps hide
-each other. Our own construction.
+margin for φ of few points). φ is corrected for all that was fitted, the places included. What breaks it: a cost that
+climbs over a third of the range is no step, and three or more steps hide each other. Our own construction.
 """
 
 from __future__ import annotations
@@ -74,9 +74,7 @@ def _beside(
     return steps.T @ steps, steps.T @ seen
 
 
-def _best_one(
-    smooth: NDArray[np.float64], seen: NDArray[np.float64], places: NDArray[np.int_]
-) -> tuple[int, ...]:
+def _best_one(smooth: NDArray[np.float64], seen: NDArray[np.float64], places: NDArray[np.int_]) -> tuple[int, ...]:
     """The place whose step leaves the least squares."""
     products, along = _beside(smooth, seen, places)
     own = np.diag(products)
@@ -84,9 +82,7 @@ def _best_one(
     return (int(places[int(explained.argmax())]),)
 
 
-def _best_pair(
-    smooth: NDArray[np.float64], seen: NDArray[np.float64], places: NDArray[np.int_]
-) -> tuple[int, ...]:
+def _best_pair(smooth: NDArray[np.float64], seen: NDArray[np.float64], places: NDArray[np.int_]) -> tuple[int, ...]:
     """The two places, MARGIN points apart, whose steps together leave the least squares; none in a short series."""
     products, along = _beside(smooth, seen, places)
     own = np.diag(products)
@@ -120,8 +116,9 @@ def _clearest_rise(
 
 
 def _dependence(rest: NDArray[np.float64], parameters: int) -> float:
-    """Autocorrelation of lag 1 of residuals of shape (n,), within [0, MOST_DEPENDENCE]. The more was fitted, the smaller
-    it seems; (p + (p + 2) φ) / n is added for p parameters (Shaman and Stine 1988), of which each place is one."""
+    """Autocorrelation of lag 1 of residuals of shape (n,), within [0, MOST_DEPENDENCE]. The more was fitted, the
+    smaller it seems; (p + (p + 2) φ) / n is added for p parameters (Shaman and Stine 1988), of which each place is
+    one."""
     whole = float(rest @ rest)
     phi = float(rest[1:] @ rest[:-1]) / whole if whole > 0 else 0.0
     return min(MOST_DEPENDENCE, max(0.0, phi + (parameters + (parameters + 2) * phi) / rest.size))

@@ -5,9 +5,10 @@ By the utilisation law U = U₀ + X D (Lazowska et al. 1984, ch. 3), and D may d
     cores = a + b X + c X v + d X²        v = V / V at the start − 1
 
 c / b is the relative change of the demand per operation when the data doubles; the t-test of c says whether chance
-explains it. Its interval is that of a ratio (Fieller 1954): all r for which c − r b lies within t standard deviations of
-0, those of c and b and their covariance, so that it excludes 0 where the test does. The square takes what the load itself does to the demand, as later steps hold higher loads. Steps weigh by
-length ÷ X, as CPU time scatters like a Poisson count of operations.
+explains it. Its interval is that of a ratio (Fieller 1954): all r for which c − r b lies within t standard deviations
+of 0, those of c and b and their covariance, so that it excludes 0 where the test does. The square takes what the load
+itself does to the demand, as later steps hold higher loads. Steps weigh by length ÷ X, as CPU time scatters
+like a Poisson count of operations.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def demand_change(
 ) -> DemandChange | None:
     """Fit steps of shape (n,): cores used, operations per second, data volume, length; `start`: volume to compare with.
 
-    None where it cannot be told: fewer than eight steps, no growth, growth that cannot be kept apart from the load, or a
-    demand that may be nothing, so that its relative change has no bounds.
+    None where it cannot be told: fewer than eight steps, no growth, growth that cannot be kept apart from the load, or
+    a demand that may be nothing, so that its relative change has no bounds.
     """
     from scipy.stats import t as student
 
@@ -75,8 +76,8 @@ def demand_change(
 def _ratio_interval(
     above: float, below: float, covariance: NDArray[np.float64], within: float
 ) -> tuple[float, float] | None:
-    """All r with |above − r below| ≤ within standard deviations (Fieller 1954); `covariance` of shape (2, 2). None where
-    the divisor may be 0."""
+    """All r with |above − r below| ≤ within standard deviations (Fieller 1954); `covariance` of shape (2, 2). None
+    where the divisor may be 0."""
     square = below**2 - within**2 * covariance[1, 1]
     if square <= 0:
         return None
