@@ -65,7 +65,7 @@ def _drift(primary: Sequence[Comparison], margin: float) -> list[str]:
     """Both arms moving over the session: the pairs cancel it, but the target or its machine is not steady."""
     sentences = []
     for one in primary:
-        if not one.paired or len(one.a) < 6 or one.statistic != primary[0].statistic:
+        if not one.paired or one.statistic != primary[0].statistic:
             continue
         level = [math.log(a * b) / 2 for a, b in zip(one.a, one.b, strict=True)]
         trend = theil_sen(level, DRIFT_CONFIDENCE)

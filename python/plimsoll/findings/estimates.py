@@ -67,10 +67,17 @@ def _open(facts: Mapping[str, Any], steps: Sequence[Step]) -> Knee | NoKnee:
 def _closed(facts: Mapping[str, Any], steps: Sequence[Step]) -> Knee | NoKnee:
     if facts["bad"] is None:
         return NoKnee("Throughput never stopped rising, so its plateau is not known.")
+    if _stopped_by_errors(facts):
+        return NoKnee("Requests failed before throughput stopped rising, so its plateau is not known.")
+    return closed_knee(*closed_counts(steps))
+
+
+def closed_counts(steps: Sequence[Step]) -> tuple[list[float], list[float], list[float]]:
+    """(levels, iterations done, seconds) of the steps in which nothing failed."""
     healthy = [step for step in steps if not step.get("given_up") and not step.get("error_share")]
     seconds = [step["end_s"] - step["measured_from_s"] for step in healthy]
     done = [step["done_per_s"] * length for step, length in zip(healthy, seconds, strict=True)]
-    return closed_knee([step["level"] for step in healthy], done, seconds)
+    return [step["level"] for step in healthy], done, seconds
 
 
 def _stopped_by_errors(facts: Mapping[str, Any]) -> bool:

@@ -1,5 +1,5 @@
-"""What else a capacity run tells: how it scales, how far its resources would go, what would stop it next,
-and what hardware it needs.
+"""What else a capacity run tells: how it scales, what bounds its throughput, how far its resources would go, what would
+stop it next, and what hardware it needs.
 
 Each is a finding of its own beside the capacity, made from the run directory alone; where the steps do not support one
 it is not made, or says that it cannot tell and what would settle it.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.bounds import bounds_finding
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.how_far import how_far_finding
 from plimsoll.findings.next_limit import next_limit_finding
@@ -43,7 +44,8 @@ def further_findings(
     resources = resources_of(steps, means, same_host=same_host, kept_apart=kept_apart is not None)
     asked = dict(budgets or {})
     found = [
-        scaling_finding(main, steps, resources),
+        scaling_finding(main, steps),
+        bounds_finding(main, steps, resources),
         how_far_finding(main, resources, asked, cores, same_host is not False, _probed(means), kept_apart is not None),
         next_limit_finding(main, resources, same_host is not False, _hosts_read(means)),
         _sizing(main, run, steps, expected_level),

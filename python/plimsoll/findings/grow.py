@@ -22,6 +22,10 @@ from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, f
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
 CLIFF = "Is there a cliff?"
+PER_ITEM = (
+    "Time per item is 1 ÷ items per second, what the creates at a time share between them: one create takes about as "
+    "many times longer as there are at a time."
+)
 FAMILY_WORDS = {
     "constant": "does not depend on the volume of data",
     "logarithmic": "grows with the logarithm of the volume",
@@ -186,7 +190,7 @@ def _facts(run: Any) -> dict[str, Any]:
 
 
 def _series(windows: Sequence[Mapping[str, Any]], before: float) -> tuple[np.ndarray, np.ndarray]:
-    """(volume, seconds per item) of the windows that try no other concurrency."""
+    """(volume, seconds per item, which is 1 ÷ throughput) of the windows that try no other concurrency."""
     steady = [
         one
         for one in windows
@@ -199,8 +203,8 @@ def _series(windows: Sequence[Mapping[str, Any]], before: float) -> tuple[np.nda
 def _growth(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Growth | None:
     if volume.size < FEWEST_POINTS:
         return None
-    if step is not None and volume.size - step.place >= FEWEST_POINTS:
-        volume, cost = volume[step.place :], cost[step.place :]
+    if step is not None and volume.size - step.settled >= FEWEST_POINTS:
+        volume, cost = volume[step.settled :], cost[step.settled :]
     first = growth_of(volume, cost)
     if first is None:
         return None
@@ -361,8 +365,9 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         )
         about["at_four_times"] = {"volume": 4 * growth.high, "per_item_s": ahead[0], "interval_s": list(ahead[1:])}
     found: dict[str, Any] = {"answer": answer, "ageing": about, "next": []}
+    found["notes"] = [PER_ITEM]
     if growth.low > 0 and math.log10(growth.high / growth.low) < 0.5:
-        found["notes"] = ["The data grew by less than a factor of three, so laws that differ later look alike here."]
+        found["notes"] += ["The data grew by less than a factor of three, so laws that differ later look alike here."]
     if growth.family is None:
         found["next"] = ["Load more items: over ten times the volume the laws part."]
     if growth.family not in (None, "constant") and growth.change > 0.5:
@@ -398,7 +403,7 @@ def _cliff(step: Cliff | None, volume: np.ndarray) -> dict[str, Any]:
         }
     return {
         "answer": (
-            f"Yes: from about {number(step.at)} items on the time of a create changes at once, "
+            f"Yes: from about {number(step.at)} items on the time per item (1 ÷ items per second) changes at once, "
             f"by {percent_words(step.rise)}."
         ),
         "cliff": {"volume": step.at, "between": [step.low, step.high], "rise": step.rise, "t": step.t},

@@ -1,8 +1,8 @@
 """What stops it? The limiting resource, with evidence, or "cannot tell".
 
-Correlation proves nothing, since everything rises with load (METHODS (e)). A resource is named only if, in the step in
-which the target no longer kept up, it was near its own ceiling and clearly busier than at low load. A thread, a process
-and a host each have their own ceiling: a program with one busy thread stops at one core of eight.
+Correlation proves nothing, since everything rises with load (docs/attribution.md). A resource is named only if, in the
+step in which the target no longer kept up, it was near its own ceiling and clearly busier than at low load. A thread, a
+process and a host each have their own ceiling: a program with one busy thread stops at one core of eight.
 """
 
 from __future__ import annotations

@@ -13,6 +13,11 @@ Row = Mapping[str, Any]
 Step = Mapping[str, Any]
 
 
+def says_nothing(step: Step) -> bool:
+    """Whether a step was given up, or its host or the target itself changed so much that it says nothing of its level."""
+    return bool(step.get("given_up") or step.get("disturbed") or step.get("unsteady"))
+
+
 def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
     """For each step {source: {value name: mean}} over [measured_from_s, end_s); rows are read once."""
     sums: list[dict[str, dict[str, list[float]]]] = [

@@ -18,7 +18,15 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.evidence import RESOURCES, Evidence
-from plimsoll.findings.resources import TARGET_CORES, Means, Step, host_of, hosts, processes, target_cores_words
+from plimsoll.findings.resources import (
+    TARGET_CORES,
+    Means,
+    Step,
+    host_of,
+    hosts,
+    processes,
+    target_cores_words,
+)
 from plimsoll.stats.demand import fit_line
 
 ONE_THREAD_SHARE = 0.8
@@ -123,7 +131,9 @@ def _parts_of(name: str, seen: Sequence[tuple[Step, Means]]) -> dict[str, float]
 
 def _counts(step: Step) -> bool:
     seconds = step["end_s"] - step["measured_from_s"]
-    fine = step["verdict"] != "bad" and not step.get("disturbed") and not step.get("given_up")
+    fine = (
+        step["verdict"] != "bad" and not step.get("disturbed") and not step.get("unsteady") and not step.get("given_up")
+    )
     healthy = (step.get("error_share") or 0.0) <= MOST_ERRORS
     return bool(fine and healthy and seconds >= LEAST_SECONDS and (step.get("done_per_s") or 0.0) > 0)
 

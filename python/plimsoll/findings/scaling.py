@@ -9,9 +9,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
-from plimsoll.findings.run_resources import Resource
 from plimsoll.findings.words import without_flags
-from plimsoll.stats.asymptotes import asymptotes
 from plimsoll.stats.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
 QUESTION = "How does throughput scale with users?"
@@ -19,9 +17,7 @@ LAW = "the universal scalability law"
 LEAST_SECONDS = 2.0
 
 
-def scaling_finding(
-    main: Mapping[str, Any], steps: Sequence[Step], resources: Sequence[Resource]
-) -> dict[str, Any] | None:
+def scaling_finding(main: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any] | None:
     """The finding; None for an open workload, whose level is no number of users at work, and below FEWEST_LEVELS."""
     if main["capacity"]["model"] != "closed":
         return None
@@ -46,7 +42,6 @@ def scaling_finding(
         return base | {
             "answer": f"Cannot tell. {found.reason}",
             "scalability": None,
-            "notes": _bound_notes(levels, per_s, resources, unit),
             "next": [found.settle],
         }
     top = max(levels)
@@ -54,7 +49,7 @@ def scaling_finding(
         "answer": _answer(found, unit, top),
         "scalability": _json(found, one > 0),
         "facts": _facts(found, unit, one > 0),
-        "notes": [_law_note(found, len(levels)), *_bound_notes(levels, per_s, resources, unit)],
+        "notes": [_law_note(found, len(levels))],
         "next": _next(found, unit, top),
     }
 
@@ -64,7 +59,7 @@ def scaling_of_imported(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The finding of another tool's levels, each held, if there is one; and why not, as a sentence of what cannot be
     told."""
-    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, steps, ())
+    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, steps)
     if told is not None:
         common = {"schema": 1, "experiment": "analyze", "status": "finished", "valid": True, "run": run_path}
         return [{**common, **told, "next": [without_flags(one) for one in told["next"]]}], []
@@ -81,7 +76,12 @@ def _points(steps: Sequence[Step]) -> tuple[list[float], list[float], list[float
     sums: dict[float, list[float]] = {}
     for step in steps:
         seconds = step["end_s"] - step["measured_from_s"]
-        failing = step.get("given_up") or step.get("disturbed") or (step.get("error_share") or 0.0) > 0.01
+        failing = (
+            step.get("given_up")
+            or step.get("disturbed")
+            or step.get("unsteady")
+            or (step.get("error_share") or 0.0) > 0.01
+        )
         if seconds >= LEAST_SECONDS and step["done_per_s"] and not failing:
             here = sums.setdefault(step["level"], [0.0, 0.0])
             here[0] += step["done_per_s"] * seconds
@@ -152,25 +152,6 @@ def _law_note(found: Scalability, count: int) -> str:
         f"{LAW.capitalize()} fits {count} levels within {found.scatter:.1%}. That a target follows it is assumed; "
         "a generator at its limit looks like contention."
     )
-
-
-def _bound_notes(
-    levels: Sequence[float], per_s: Sequence[float], resources: Sequence[Resource], unit: str
-) -> list[str]:
-    """The asymptotic bounds, where a resource's demand is known."""
-    if not resources:
-        return []
-    first = resources[0]
-    bounds = asymptotes(first.demand_s, levels[0], per_s[0])
-    alone = f"{number(per_s[0] / levels[0])}/s per {_ONE.get(unit, 'multiple')}"
-    return [
-        f"Whatever the law: at most {alone} up to {level_words(bounds.crossing or 0.0, unit)}, and "
-        f"{number(bounds.most_per_s)}/s beyond, where {first.where} would be full (asymptotic bounds, if demand per "
-        "operation stays)."
-    ]
-
-
-_ONE = {"users": "user", "vus": "VU"}
 
 
 def _next(found: Scalability, unit: str, top: float) -> list[str]:

@@ -155,7 +155,9 @@ def _sizes(row: Mapping[str, Any]) -> dict[tuple[str, str], float]:
 
 def _counts(step: Step) -> bool:
     seconds = step["end_s"] - step["measured_from_s"]
-    fine = step["verdict"] != "bad" and not step.get("disturbed") and not step.get("given_up")
+    fine = (
+        step["verdict"] != "bad" and not step.get("disturbed") and not step.get("unsteady") and not step.get("given_up")
+    )
     healthy = (step.get("error_share") or 0.0) <= MOST_ERRORS
     return bool(fine and healthy and seconds >= LEAST_SECONDS and (step.get("done_per_s") or 0.0) > 0)
 

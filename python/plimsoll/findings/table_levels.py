@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.capacity_words import ONE_WORDS, level_words, number
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.stats.asymptotes import asymptotes
 from plimsoll.stats.flattening import FLAT, PLATEAU_SHARE, Flattening, Untold, flattening
+from plimsoll.stats.knee import LIGHT_SHARE
 from plimsoll.stats.littles_law import contradicts
 
 Model = Literal["open", "closed"]
@@ -64,6 +66,7 @@ def levels_finding(
             *_left_out(table, unit),
             *(_doubts(rows, unit) if model == "closed" else []),
             *_plateau_words(found, unit, model),
+            *(_bound_words(found, rows, unit) if model == "closed" else []),
             *_slower_words(table, found),
         ],
         "next": _next(found, judged, unit, model),
@@ -241,6 +244,22 @@ def _doubts(rows: Sequence[Row], unit: str) -> list[str]:
                 "these do not wait for their answers, or the tool adds times that it guessed (Little's law)."
             )
     return notes
+
+
+def _bound_words(found: Flattening | Untold, rows: Sequence[Row], unit: str) -> list[str]:
+    """The asymptotic bounds where throughput flattened and users hardly wait for each other at the lowest level."""
+    if isinstance(found, Untold) or found.first_flat is None or unit not in ONE_WORDS:
+        return []
+    lowest = min(rows, key=lambda row: row.level or 0.0)
+    bounds = asymptotes(1 / found.most_per_s, lowest.level, lowest.throughput_per_s)
+    if bounds.crossing is None or not lowest.level or lowest.level > LIGHT_SHARE * bounds.crossing:
+        return []
+    alone = f"{number(bounds.bound(1.0))}/s for each {ONE_WORDS[unit]}"
+    return [
+        f"Asymptotic bounds by the lowest level and the most, without an interval: at most {alone} up to "
+        f"{level_words(bounds.crossing, unit)}, and {number(bounds.most_per_s)}/s beyond, if what an operation costs "
+        "does not change with the load."
+    ]
 
 
 def _slower_words(table: StepTable, found: Flattening | Untold) -> list[str]:

@@ -4,17 +4,20 @@ By the utilisation law U = U₀ + X D (Lazowska et al. 1984, ch. 3), and D may d
 
     cores = a + b X + c X v + d X²        v = V / V at the start − 1
 
-c / b is the relative change of the demand per operation when the data doubles; its t-test says whether chance explains
-it. The square takes what the load itself does to the demand, as later steps hold higher loads. Steps weigh by
-length ÷ X, as CPU time scatters like a Poisson count of operations.
+c / b is the relative change of the demand per operation when the data doubles; the t-test of c says whether chance
+explains it. Its interval is that of a ratio (Fieller 1954): all r for which c − r b lies within t standard deviations
+of 0, those of c and b and their covariance, so that it excludes 0 where the test does. The square takes what the load
+itself does to the demand, as later steps hold higher loads. Steps weigh by length ÷ X, as CPU time scatters
+like a Poisson count of operations.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 FEWEST_STEPS = 8
 SIGNIFICANCE = 0.01
@@ -41,7 +44,8 @@ def demand_change(
 ) -> DemandChange | None:
     """Fit steps of shape (n,): cores used, operations per second, data volume, length; `start`: volume to compare with.
 
-    None where it cannot be told: fewer than eight steps, no growth, or growth that cannot be kept apart from the load.
+    None where it cannot be told: fewer than eight steps, no growth, growth that cannot be kept apart from the load, or
+    a demand that may be nothing, so that its relative change has no bounds.
     """
     from scipy.stats import t as student
 
@@ -58,10 +62,26 @@ def demand_change(
     inverse = np.linalg.inv(weighted.T @ weighted)
     found = inverse @ weighted.T @ (used * weight)
     rest = used * weight - weighted @ found
-    sd = float(np.sqrt(max(inverse[2, 2] * (rest @ rest) / freedom, 0.0)))
+    covariance = inverse[1:3, 1:3] * float(rest @ rest) / freedom
     demand, change = float(found[1]), float(found[2])
-    if demand <= 0:
+    within = float(student.ppf(1 - SIGNIFICANCE / 2, freedom))
+    interval = _ratio_interval(change, demand, covariance[::-1, ::-1], within)
+    if demand <= 0 or interval is None:
         return None
-    half = float(student.ppf(1 - SIGNIFICANCE / 2, freedom)) * sd
+    sd = math.sqrt(max(covariance[1, 1], 0.0))
     p = 2 * float(student.sf(abs(change) / sd, freedom)) if sd > 0 else 0.0
-    return DemandChange(change / demand, (change - half) / demand, (change + half) / demand, p)
+    return DemandChange(change / demand, *interval, p)
+
+
+def _ratio_interval(
+    above: float, below: float, covariance: NDArray[np.float64], within: float
+) -> tuple[float, float] | None:
+    """All r with |above − r below| ≤ within standard deviations (Fieller 1954); `covariance` of shape (2, 2). None
+    where the divisor may be 0."""
+    square = below**2 - within**2 * covariance[1, 1]
+    if square <= 0:
+        return None
+    middle = above * below - within**2 * covariance[0, 1]
+    last = above**2 - within**2 * covariance[0, 0]
+    half = math.sqrt(max(middle**2 - square * last, 0.0))
+    return float((middle - half) / square), float((middle + half) / square)

@@ -95,9 +95,7 @@ def closed_knee(levels: ArrayLike, done: ArrayLike, seconds: ArrayLike) -> Knee 
     if np.unique(at).size < FEWEST_LEVELS:
         return NoKnee(f"Throughput is known at fewer than {FEWEST_LEVELS} levels.")
     per_s = count / span
-    top = int(per_s.argmax())
-    full = per_s >= per_s[top] - 2 * np.sqrt((per_s[top] / span[top]) + per_s / span)
-    plateau = float(count[full].sum() / span[full].sum())
+    plateau, at_plateau = closed_plateau(count, span)
     knee, log_variance = float(plateau * (at / per_s)[at.argmin()]), 0.0
     for _ in range(ROUNDS):
         below = at <= knee
@@ -106,13 +104,23 @@ def closed_knee(levels: ArrayLike, done: ArrayLike, seconds: ArrayLike) -> Knee 
         bend = _bend(at[below], knee)
         weight = 1 / (1 / count[below] + ((1 - bend) / 2) ** 2)
         knee = math.exp(float(weight @ np.log(plateau * at[below] / per_s[below] * bend)) / float(weight.sum()))
-        log_variance = 1 / float(weight.sum()) + 1 / float(count[full].sum()) + CLOSED_DOUBT**2
+        log_variance = 1 / float(weight.sum()) + 1 / at_plateau + CLOSED_DOUBT**2
     factor = math.exp(Z_95 * math.sqrt(log_variance))
     if factor**2 > WIDEST:
         return NoKnee(
             f"Too few iterations at light load: the knee lies between {knee / factor:.4g} and {knee * factor:.4g}."
         )
     return Knee(knee, (knee / factor, knee * factor))
+
+
+def closed_plateau(done: ArrayLike, seconds: ArrayLike) -> tuple[float, float]:
+    """Iterations per second of the levels that reach the most within chance, pooled, and how many those are, from
+    iterations `done` (> 0) in `seconds` (> 0), both of shape (n,)."""
+    count, span = np.asarray(done, dtype=float), np.asarray(seconds, dtype=float)
+    per_s = count / span
+    top = int(per_s.argmax())
+    full = per_s >= per_s[top] - 2 * np.sqrt((per_s[top] / span[top]) + per_s / span)
+    return float(count[full].sum() / span[full].sum()), float(count[full].sum())
 
 
 def _bend(users: NDArray[np.float64], knee: float) -> NDArray[np.float64]:

@@ -50,8 +50,8 @@ def forecast(
     if at.size < FEWEST_POINTS or loaded < LEAST_SHARE * wanted or wanted <= 0:
         return None
     step = cliff(at, cost)
-    if step is not None and at.size - step.place >= FEWEST_POINTS:
-        at, cost = at[step.place :], cost[step.place :]
+    if step is not None and at.size - step.settled >= FEWEST_POINTS:
+        at, cost = at[step.settled :], cost[step.settled :]
     first = growth_of(at, cost)
     if first is None:
         return None

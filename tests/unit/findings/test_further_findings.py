@@ -202,14 +202,13 @@ def law(levels):
     return 10 * levels / (1 + 0.03 * (levels - 1) + 4e-4 * levels * (levels - 1))
 
 
-def test_users_who_wait_are_fitted_by_the_law_with_peak_and_bounds():
+def test_users_who_wait_are_fitted_by_the_law_with_its_peak():
     levels = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
     points = list(zip(levels.tolist(), law(levels).tolist(), strict=True))
     found = by_question(further_findings(*run_of(points, open_=False, app=0.001), same_host=True))
     scaling = found["How does throughput scale with users?"]
     assert "Throughput peaks at" in scaling["answer"] and scaling["scalability"]["peak_measured"]
     assert scaling["scalability"]["contention"] == pytest.approx(0.03, rel=0.01)
-    assert any("asymptotic bounds" in note for note in scaling["notes"])
     early = by_question(further_findings(*run_of(points[:6], open_=False, app=0.001), same_host=True))
     answer = early["How does throughput scale with users?"]
     assert not answer["scalability"]["peak_measured"] and "Measure levels up to 64 users" in answer["next"][0]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.stats.asymptotes import asymptotes
+from plimsoll.stats.asymptotes import Bounds, Estimate, asymptotes, bounds_by_demand, bounds_by_plateau
 from plimsoll.stats.demand_curve import RISE, RISE_SD, reach_along_curve
 from plimsoll.stats.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
@@ -105,3 +105,47 @@ def test_asymptotes_meet_where_the_round_time_divided_by_the_demand_says():
     assert asymptotes(0.01).bound(1e9) == pytest.approx(100)
     with pytest.raises(ValueError, match="above 0"):
         asymptotes(0.0)
+
+
+USERS, STEP_S = [1, 2, 4, 8, 16, 23, 32], 30
+DEMAND_S, ROUND_S = 0.010, 0.100
+
+
+def closed_throughput(users: int) -> float:
+    """Exact mean value analysis of one queueing station and a delay (Lazowska et al. 1984, ch. 6)."""
+    queue = throughput = 0.0
+    for count in range(1, users + 1):
+        response_s = DEMAND_S * (1 + queue)
+        throughput = count / (response_s + ROUND_S - DEMAND_S)
+        queue = throughput * response_s
+    return throughput
+
+
+def held(found: list[Bounds | None], name: str, truth: float) -> float:
+    pairs = [getattr(one, name) for one in found if one is not None]
+    return sum(one.low <= truth <= one.high for one in pairs) / len(found)
+
+
+def test_bounds_of_counted_levels_hold_the_true_ones_in_95_percent():
+    exact = np.array([closed_throughput(users) for users in USERS])
+    seconds, random = np.full(len(USERS), STEP_S), np.random.default_rng(5)
+    found, demands = [], []
+    for _ in range(400):
+        done = random.poisson(exact * STEP_S)
+        found.append(bounds_by_plateau(USERS, done, seconds))
+        seen = math.exp(0.05 * random.standard_normal()) / DEMAND_S
+        most = Estimate(seen, seen * math.exp(-0.098), seen * math.exp(0.098))
+        demands.append(bounds_by_demand(USERS, done, seconds, most))
+    least = 0.95 - 2 * math.sqrt(0.95 * 0.05 / 400)
+    for bounds in (found, demands):
+        assert held(bounds, "most_per_s", 1 / DEMAND_S) >= least
+        assert held(bounds, "round_s", ROUND_S) >= least
+        assert held(bounds, "crossing", ROUND_S / DEMAND_S) >= least
+
+
+def test_levels_that_do_not_tell_have_no_bounds():
+    most = Estimate(100, 95, 105)
+    assert bounds_by_demand([8, 16], [2_000, 2_500], [30, 30], most) is None, "users wait for each other at 8"
+    assert bounds_by_demand([1, 2], [3, 6], [1, 1], most) is None, "three iterations tell no round"
+    assert bounds_by_demand([1, 2], [0, 6], [1, 1], most) is None
+    assert bounds_by_plateau([8, 16], [2_000, 2_500], [30, 30]) is None

@@ -55,3 +55,22 @@ def test_theil_sen_ignores_a_spike_and_sees_a_slope():
     seen = theil_sen(values)
     assert seen.slope == pytest.approx(0.5) and seen.rising
     assert not theil_sen([1, 2]).rising
+
+
+@pytest.mark.parametrize(("confidence", "fewest"), [(0.95, 5), (0.99, 6)])
+def test_theil_sen_has_no_interval_where_chance_orders_so_few_values_too_often(confidence: float, fewest: int):
+    for count in range(1, fewest):
+        seen = theil_sen(np.arange(count), confidence)
+        assert (seen.low, seen.high) == (-math.inf, math.inf) and not seen.rising
+    # A perfect order has chance 1 / n!, and counts in both directions: 2 / 5! and 2 / 6!.
+    assert theil_sen(np.arange(fewest), confidence).rising
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.99])
+@pytest.mark.parametrize("count", [4, 5, 6, 8, 12, 30, 60])
+def test_theil_sen_calls_chance_a_trend_no_oftener_than_it_says(count: int, confidence: float):
+    random = np.random.default_rng(count)
+    seen = [theil_sen(random.standard_normal(count), confidence) for _ in range(2_000)]
+    wrong = sum(one.low > 0 or one.high < 0 for one in seen)
+    share = 1 - confidence
+    assert wrong <= 2_000 * share + 3 * math.sqrt(2_000 * share * (1 - share))

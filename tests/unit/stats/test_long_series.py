@@ -156,6 +156,34 @@ def test_a_cliff_is_found_where_it_is_and_none_in_a_smooth_curve() -> None:
     assert found.rise == pytest.approx(0.6, abs=0.12)
 
 
+@pytest.mark.parametrize(("first", "then", "at"), [(1.4, 0.4, 15_000), (0.4, 1.4, 35_000), (1.4, 1.4, None)])
+def test_a_cliff_beside_another_step_is_found(first: float, then: float, at: float | None) -> None:
+    volume = np.linspace(600, 50_000, 80)
+    levels = np.where(volume > 15_000, first, 1) * np.where(volume > 35_000, then, 1)
+    for seed in range(20):
+        found = cliff(volume, (5 + volume / 1e4) * levels * np.exp(0.05 * RANDOM(seed).standard_normal(80)))
+        assert found is not None and found.rise == pytest.approx(0.4, abs=0.15)
+        assert min(abs(found.at - place) for place in ([at] if at else [15_000, 35_000])) < 1_000
+        assert volume[found.settled] == pytest.approx(35_000, abs=1_000), "what comes after the last step goes on"
+
+
+def _remembering(seed: int, count: int, phi: float) -> np.ndarray:
+    """An AR(1) series of variance 1."""
+    values = RANDOM(seed).standard_normal(count + 100)
+    for place in range(1, values.size):
+        values[place] = phi * values[place - 1] + math.sqrt(1 - phi * phi) * values[place]
+    return values[100:]
+
+
+@pytest.mark.parametrize(("phi", "most"), [(0.0, 0.01), (0.5, 0.02), (0.8, 0.04)])
+@pytest.mark.parametrize("down", [1.0, 0.6])
+def test_a_smooth_curve_and_one_with_a_step_downwards_rarely_have_a_cliff(phi: float, most: float, down: float) -> None:
+    volume = np.linspace(600, 50_000, 80)
+    smooth = (5 + volume / 1e4) * np.where(volume > 25_000, down, 1)
+    found = [cliff(volume, smooth * np.exp(0.1 * _remembering(seed, 80, phi))) for seed in range(400)]
+    assert sum(one is not None for one in found) <= 400 * most + 2 * math.sqrt(400 * most)
+
+
 def test_the_forecast_is_the_integral_of_the_cost() -> None:
     volume = np.linspace(100, 10_000, 60)
     cost = (2 + volume / 5_000) / 1_000 * np.exp(0.02 * RANDOM(8).standard_normal(60))

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from plimsoll.findings.shape.beside import Database, Profile
 from plimsoll.findings.shape.imported import Demand, Growth, Scaled, TableComparison, Totals
 from plimsoll.findings.shape.loads import (
+    Asymptotes,
     Capacity,
     DataVolume,
     Extrapolation,
@@ -276,6 +277,7 @@ class Finding(TypedDict, total=False):
     headroom: Headroom | None
     data_volume: DataVolume | None
     scalability: Scalability | None
+    asymptotes: Asymptotes
     extrapolations: list[Extrapolation]
     resources: list[ResourceUse]
     order: list[Ordered]

@@ -126,6 +126,22 @@ class Scalability(TypedDict):
     scatter: Ratio
 
 
+class Asymptotes(TypedDict):
+    """What throughput cannot exceed; `demand_of`: "plateau" or the name of a resource; R and Z at the lowest level."""
+
+    most_per_s: PerSecond
+    most_interval: list[PerSecond]
+    demand_s: Seconds
+    demand_of: str
+    round_s: Seconds
+    round_interval: list[Seconds]
+    response_s: Seconds | None
+    think_s: Seconds | None
+    crossing: Level
+    crossing_interval: list[Level]
+    confidence: Probability
+
+
 class ResourcePoint(TypedDict):
     """A measured level; demand in ms of the whole resource per operation."""
 
