@@ -35,6 +35,7 @@ MODULES = (
     "scorecard:long_runs",
     "scorecard:comparisons",
     "ciw_scorecard",
+    "step_scorecard",
     "loading_scorecard",
     "lateness_scorecard",
     "model_scorecard",
