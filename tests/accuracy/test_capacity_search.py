@@ -144,8 +144,10 @@ def test_one_step_against_a_level_that_two_others_carried_moves_no_bound():
 
 
 def test_a_target_that_ages_within_each_step_is_not_said_to_carry_a_level():
-    speeds = 1 / (1 + 0.01 * np.arange(1000))  # the work of a request grows by the first second's 1 % each second
-    result = run_capacity(OpenQueue(4, 4 / 1000, 5, speeds=speeds), CapacitySettings(arrivals_per_level_s=1.0))
+    speeds = 1 / (1.015 ** np.arange(1000))  # the work of a request grows by 1.5 % a second, by 56 % within a step
+    settings = CapacitySettings(arrivals_per_level_s=1.0, step_s=30, budget_s=60, max_level=300)
+    result = run_capacity(OpenQueue(4, 4 / 1000, 5, speeds=speeds), settings)
+    assert result.bracket.good is None
     assert any(step.judgement.unsteady for step in result.steps)
     for step in result.steps:
         if step.judgement.unsteady:

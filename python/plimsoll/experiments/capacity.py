@@ -153,19 +153,18 @@ class _OpenSearch:
             return
         held, contradicted = 0, True
         while contradicted:
-            held = self._narrow(held, kept_s=self.settings.step_s + math.ceil(self.holder.warm_up_s))
-            if self.result.bracket.good is None:
-                held = self._narrow(held, kept_s=0.0)
+            held = self._narrow(held)
             contradicted = self._confirm()
         hold_expected(self.holder, self.settings, self.result.bracket.good, self._budget_left_s(), self._conclude)
         if not self.result.reason:
             self.result.reason = self._reason()
 
-    def _narrow(self, held: int, kept_s: float) -> int:
-        """Hold the levels that the search proposes, after `held` others, and keep `kept_s` of the time for later; how
-        many were held then."""
-        self.kept_s = kept_s
+    def _narrow(self, held: int) -> int:
+        """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
+        there is one that is carried; how many were held then."""
         while held < self.settings.most_steps and not self.result.reason:
+            if self.result.bracket.good is not None:
+                self.kept_s = self.settings.step_s + math.ceil(self.holder.warm_up_s)
             hurry = self._budget_left_s() < HURRY_STEPS * self.settings.step_s
             proposal = propose(self.trials, self.goal, self._half_width(), hurry)
             if proposal is None or self._budget_left_s() < self.settings.step_s:
@@ -185,7 +184,7 @@ class _OpenSearch:
             decide = partial(self._kept_up, proof=again > 0)
             conclude = partial(self._conclude_confirmation, proof=again > 0)
             record = self.holder.hold(level, "confirm", CONFIRM_STEPS * self.settings.step_s, decide, conclude)
-            self._note()
+            self._note(again=record.judgement.verdict == "bad")
             if not self._recover(record):
                 break
             self.result.confirmation = _confirmation(record, self.result.bracket.good == level)
@@ -333,10 +332,13 @@ class _OpenSearch:
     def _budget_left_s(self) -> float:
         return self.settings.load_budget_s - self.kept_s - self.holder.source.now()
 
-    def _note(self) -> None:
-        """Keep what the last step proved, and what it says of the others."""
-        self._learn()
-        self._judge_again()
+    def _note(self, again: bool = True) -> None:
+        """Keep what the last step proved and, `again`, what it says of the others."""
+        if again:
+            self._learn()
+            self._judge_again()
+        else:
+            self.trials = self._trials_of(self.holder.records)
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
         self.result.estimate = self._estimate()
 

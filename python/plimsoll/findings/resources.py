@@ -14,7 +14,7 @@ Step = Mapping[str, Any]
 
 
 def says_nothing(step: Step) -> bool:
-    """Whether a step was given up, or its host or the target itself changed so much that it says nothing of its level."""
+    """Whether a step was given up, or its host or the target itself changed too much for it to tell of its level."""
     return bool(step.get("given_up") or step.get("disturbed") or step.get("unsteady"))
 
 
