@@ -155,8 +155,9 @@ class _OpenSearch:
         while contradicted:
             held = self._narrow(held)
             contradicted = self._confirm()
-        hold_expected(self.holder, self.settings, self.result.bracket.good, self._budget_left_s(), self._conclude)
         if not self.result.reason:
+            left_s = self._budget_left_s()
+            hold_expected(self.holder, self.settings, self.result.bracket.good, left_s, self._conclude)
             self.result.reason = self._reason()
 
     def _narrow(self, held: int) -> int:

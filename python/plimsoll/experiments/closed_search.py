@@ -16,35 +16,26 @@ from __future__ import annotations
 import math
 
 from plimsoll.experiments.closed import (
-    MARGIN_SDS,
-    PLATEAU_SHARE,
-    PlateauSeen,
-    Throughput,
-    crossing_of,
     is_flat,
     judge_closed,
     pooled,
-    rising,
     throughput,
 )
+from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLevels
 from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, Confirmation, StepRecord, level_text
-from plimsoll.experiments.search import Trial, Verdict, bracket_of, rounded
+from plimsoll.experiments.search import Trial, Verdict, bracket_of
 from plimsoll.experiments.steadiness import throughput_drifts
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.stats.saturation import variance_per_event
-from plimsoll.stats.top_of_curve import top_of
 
 DONE_FOR_THROUGHPUT = 400
-SPACING = math.sqrt(2)
 PRECISE = 0.03
-RISES = 0.003
 MOST_PLATEAU_STEPS = 7
-LONGEST_STEPS = 10
 UNSTEADY_STEPS = 2
 CONFIRM_SDS = 3.0
 _WHY: dict[Verdict, str] = {
@@ -66,30 +57,24 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
 class _ClosedSearch:
     def __init__(self, holder: StepHolder, settings: CapacitySettings, result: CapacityResult) -> None:
         self.holder, self.settings, self.result = holder, settings, result
-        self.whole = result.unit in ("vus", "users")
-        self.points: list[Throughput] = []
+        self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
-        self.held: dict[float, Throughput] = {}
-        self.failing: list[float] = []
-        self.unsteady: set[float] = set()
-        self.plateau = PlateauSeen()
-        self.noise = 1.0
 
     def ramp(self) -> bool:
         """Double until flat; True if a plateau is in sight, False if there is none up to the greatest level."""
-        ramp, level = Ramp(self.settings, "vus" if self.whole else self.result.unit), None
+        ramp, level = Ramp(self.settings, "vus" if self.known.whole else self.result.unit), None
         for count in range(MOST_PROBES):
-            level = self._held(ramp.first_level()) if level is None else level
+            level = self.known.held_for(ramp.first_level()) if level is None else level
             record = self._probe(level)
             if (count == 0 and self._unusable(record)) or self._is_gone(record):
                 return False
-            self.points.append(throughput(record.measurement))
-            if record.judgement.verdict == "bad" or is_flat(self.points):
+            self.known.points.append(throughput(record.measurement))
+            if record.judgement.verdict == "bad" or is_flat(self.known.points):
                 return True
             if count == 0:
                 self.base_errors = (record.measurement.failed, record.measurement.requests)
             self.holder.warm_up_s = warm_up_from(record.measurement, self.settings.warm_up_s)
-            following = self._held(level * 2)
+            following = self.known.held_for(level * 2)
             if following <= level or self._left_s() < self.settings.step_s:
                 self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
                 return False
@@ -105,7 +90,8 @@ class _ClosedSearch:
         while contradicted:
             held = self._approach(held)
             contradicted = self._confirm()
-        hold_expected(self.holder, self.settings, self.result.bracket.good, self._left_s(), self._conclude)
+        if not self.result.reason:
+            hold_expected(self.holder, self.settings, self.result.bracket.good, self._left_s(), self._conclude)
 
     def _approach(self, held: int) -> int:
         """Hold levels near the border, after `held` others, and keep the time for the confirmation and for the expected
@@ -114,42 +100,21 @@ class _ClosedSearch:
         kept_s = steps * (self.settings.step_s + math.ceil(self.holder.warm_up_s) + 1)
         while held < self.settings.most_steps and self.result.bracket.width > self.settings.width:
             left_s = self._left_s() - kept_s
-            level, precise = self._next_level(), 0.0
+            level, precise = self.known.next_level(self.result.bracket, left_s), 0.0
             if level is None:
-                level, precise = self._again(), PRECISE * self.settings.width
+                level, precise = self.known.again(self.result.bracket), PRECISE * self.settings.width
             if left_s < self.settings.step_s or level is None or not self._hold_long(level, left_s / 3, precise):
                 break
             held += 1
             self._publish()
         return held
 
-    def _again(self) -> float | None:
-        """The level to hold again for want of a new one: that of the most throughput where the plateau is known worse
-        than any undecided level inside the bracket, else the undecided one that is nearest to being told. None where
-        no level lies inside."""
-        bounds, points = self.result.bracket, pooled(self.held.values())
-        if (
-            bounds.good
-            and bounds.bad
-            and not bounds.good < self._held(math.sqrt(bounds.good * bounds.bad)) < bounds.bad
-        ):
-            return None
-        inside = [point for point in points if (bounds.good or 0.0) < point.level < (bounds.bad or math.inf)]
-        nearest = max(inside, key=self._told_share, default=None)
-        if nearest is not None and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
-            return nearest.level
-        return max(points, key=lambda point: point.per_s).level if points else None
-
-    def _told_share(self, point: Throughput) -> float:
-        """How far the throughput is from the border, in shares of the distance at which it can be told from it."""
-        return abs(point.per_s - self.plateau.border_per_s) / self.plateau.margin_per_s(point)
-
     def _confirm(self) -> bool:
         """Hold the highest level below the border once more; True if it is not that any more: the search goes on."""
         level, settings = self.result.bracket.good, self.settings
         if level is None or self.result.reason or self._left_s() < settings.step_s:
             return False
-        before = next(one for one in pooled([*self.points, *self.held.values()]) if one.level == level)
+        before = next(one for one in self.known.all() if one.level == level)
 
         def decide(seen: Measurement) -> Judgement | None:
             over = give_up_reason(seen) is not None or len(seen.seconds) >= settings.step_s
@@ -158,13 +123,14 @@ class _ClosedSearch:
         record = self.holder.hold(level, "confirm", max(HANG_LIMIT_S, settings.step_s), decide, self._conclude)
         if self._is_gone(record):
             return False
-        now, found = throughput(record.measurement), record.judgement
+        now = throughput(record.measurement)
         differs = abs(now.per_s - before.per_s) > CONFIRM_SDS * math.hypot(now.sd, before.sd)
         self._take(record)
+        found = record.judgement
         self._publish()
         words = f"{now.per_s:.4g} iterations/s, {before.per_s:.4g}/s before"
         why = f"{words}: {'the target has changed' if differs else 'within chance'}."
-        failing = level in self.failing
+        failing = level in self.known.failing
         self.result.confirmation = Confirmation(
             level,
             "contradicted" if failing or differs else "undecided" if found.unsteady else "confirmed",
@@ -175,98 +141,24 @@ class _ClosedSearch:
 
     def _measure_plateau(self) -> bool:
         """Hold the flat level and its neighbours, and further on while it rises; False if the target is gone."""
-        flat = max(self.points[-2:], key=lambda point: point.per_s).level
+        flat = max(self.known.points[-2:], key=lambda point: point.per_s).level
         wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
         while wanted:
-            level = self._held(wanted.pop(0))
-            if level in self.held or level in self.unsteady:
+            level = self.known.held_for(wanted.pop(0))
+            if self.known.is_done(level):
                 continue
-            if self.held and self._left_s() < 2 * self.settings.step_s:
+            if self.known.held and self._left_s() < 2 * self.settings.step_s:
                 break
             if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
                 return False
-            if not self.held:
+            if not self.known.held:
                 continue
-            self.plateau = self._plateau()
-            if not wanted and len(self.held) < MOST_PLATEAU_STEPS:
-                wanted += self._further()
-        if not self.held:
+            self.known.plateau = self.known.top()
+            if not wanted and len(self.known.held) < MOST_PLATEAU_STEPS:
+                wanted += self.known.further()
+        if not self.known.held:
             self.result.reason = "Throughput drifted in every step around its plateau, so none of them bounds anything."
-        return bool(self.held)
-
-    def _further(self) -> list[float]:
-        """The level beyond the outermost held one if that does most by more than chance and a little; that of a probe
-        that did more than all held ones by more than chance: overload may have made the target slower for good."""
-        points = pooled(self.held.values())
-        if len(points) < 2:
-            return []
-        best = max(points, key=lambda point: point.per_s)
-        for probe in self.points:
-            if probe.level not in self.held and probe.per_s - best.per_s > MARGIN_SDS * math.hypot(probe.sd, best.sd):
-                return [probe.level]
-        for edge, inner, level in (
-            (points[-1], points[-2], points[-1].level * SPACING),
-            (points[0], points[1], points[0].level / SPACING),
-        ):
-            rise = edge.per_s - inner.per_s
-            if edge is best and rise > max(RISES * inner.per_s, math.hypot(edge.sd, inner.sd)):
-                return [level]
-        return []
-
-    def _plateau(self) -> PlateauSeen:
-        points = pooled(self.held.values())
-        top = top_of(*zip(*((point.level, point.per_s, point.sd) for point in points), strict=True))
-        return PlateauSeen(max(top.value, 1e-9), top.sd)
-
-    def _trials(self) -> list[Trial]:
-        """What each level is, by all that was seen of it, against the plateau as it is known now; levels with failures
-        are saturated whatever they did."""
-        made = [Trial(level, "bad") for level in self.failing]
-        points = pooled([*self.points, *self.held.values()])
-        best = max((point for point in points if point.level in self.held), key=lambda point: point.per_s)
-        for point in rising([point for point in points if point.level <= best.level]):
-            margin = self.plateau.margin_per_s(point)
-            told = point.level in self.held and point.per_s - margin >= self.plateau.border_per_s
-            if told or point.level == best.level:
-                made.append(Trial(point.level, "bad"))
-            elif point.per_s + margin < self.plateau.border_per_s:
-                made.append(Trial(point.level, "good"))
-        return made
-
-    def _next_level(self) -> float | None:
-        """A level on the side of the border that is known less well, as near to it as a step can be told from it; None
-        if no level inside the bracket can be."""
-        crossing = crossing_of(pooled([*self.points, *self.held.values()]), self.plateau.border_per_s)
-        if crossing is None:
-            lowest = min(self.points + list(self.held.values()), key=lambda point: point.level).level
-            level = self._held(lowest / 2)
-            return level if 0 < level < lowest else None
-        centre, elasticity = crossing
-        bounds = self.result.bracket
-        step_s = max(self.settings.step_s, min(self._left_s() / 3, LONGEST_STEPS * self.settings.step_s))
-        step_sd = math.sqrt(self.noise / max(1.0, self.plateau.border_per_s * step_s))
-        relative_sd = math.hypot(step_sd, self.plateau.sd / self.plateau.per_s)
-        share = max(0.48 * self.settings.width, 1.2 * MARGIN_SDS * relative_sd / elasticity)
-        below, above = centre * math.exp(-share), centre * math.exp(share)
-        sides = []
-        if bounds.good is None or bounds.good < below:
-            sides.append((centre / bounds.good if bounds.good else math.inf, below, 1 / 1.1))
-        if bounds.bad is None or bounds.bad > above:
-            sides.append((bounds.bad / centre if bounds.bad else math.inf, above, 1.1))
-        for _, wanted, outward in sorted(sides, reverse=True):
-            level = self._held(wanted)
-            for _ in range(8):
-                if level not in self.held and level not in self.unsteady:
-                    break
-                wanted *= outward
-                level = self._held(wanted)
-            if (
-                level not in self.held
-                and level not in self.unsteady
-                and (bounds.good or 0) < level < (bounds.bad or math.inf)
-            ):
-                return level
-        return None
+        return bool(self.known.held)
 
     def reason(self) -> str:
         """Why the search ended."""
@@ -277,16 +169,6 @@ class _ClosedSearch:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
         return "The bracket is as narrow as whole users or the load time allowed."
 
-    def _held(self, wanted: float) -> float:
-        """The level that is held for a wanted one: whole VUs, since fractions of them would round to the same load, and
-        no more than the greatest."""
-        most = self.settings.max_level if self.settings.max_level is not None else math.inf
-        vus = self.settings.vus_per_level
-        if self.whole or not vus:
-            return min(rounded(wanted, self.whole), most)
-        count = max(1, round(wanted * vus))
-        return count / vus if count / vus <= most else max(1, math.floor(most * vus)) / vus
-
     def _hold_long(self, level: float, most_s: float, precise: float) -> bool:
         """Hold a level until it is told from the border, its throughput is known to the share `precise`, or `most_s`
         are over, and again if its throughput drifted; False if the target is gone."""
@@ -296,7 +178,10 @@ class _ClosedSearch:
 
         def told(seen: Measurement) -> bool:
             here = throughput(seen)
-            if self.plateau.per_s and judge_closed(seen, self.plateau, self.base_errors).verdict != "undecided":
+            if (
+                self.known.plateau.per_s
+                and judge_closed(seen, self.known.plateau, self.base_errors).verdict != "undecided"
+            ):
                 return not precise or here.sd <= precise * here.per_s
             return bool(precise) and here.sd <= precise * here.per_s
 
@@ -315,8 +200,8 @@ class _ClosedSearch:
             self._take(record)
             if not record.judgement.unsteady or self._left_s() < least_s:
                 break
-        if record.judgement.unsteady and level not in self.held:
-            self.unsteady.add(level)
+        if record.judgement.unsteady and level not in self.known.held:
+            self.known.unsteady.add(level)
         return True
 
     def _take(self, record: StepRecord) -> None:
@@ -324,16 +209,16 @@ class _ClosedSearch:
         seen, level = record.measurement, record.level
         self.holder.warm_up_s = max(self.holder.warm_up_s, warm_up_from(seen, self.settings.warm_up_s))
         if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
-            self.failing.append(level)
+            self.known.failing.append(level)
         elif (why := throughput_drifts(seen)) is not None:
             record.judgement = Judgement("undecided", (why,), unsteady=True)
             return
-        known = [self.held[level]] if level in self.held else []
-        (self.held[level],) = pooled([*known, throughput(seen)])
-        self.noise = variance_per_event(seen.done) if seen.done else 1.0
+        known = [self.known.held[level]] if level in self.known.held else []
+        (self.known.held[level],) = pooled([*known, throughput(seen)])
+        self.known.noise = variance_per_event(seen.done) if seen.done else 1.0
 
     def _conclude(self, seen: Measurement) -> Judgement:
-        return judge_closed(seen, self.plateau, self.base_errors)
+        return judge_closed(seen, self.known.plateau, self.base_errors)
 
     def _probe(self, level: float) -> StepRecord:
         least_s = self.settings.probe_s
@@ -341,7 +226,7 @@ class _ClosedSearch:
         def decide(seen: Measurement) -> Judgement | None:
             if give_up_reason(seen) is not None:
                 return self._conclude(seen)
-            if not self.points and not sum(seen.done) and len(seen.seconds) < HANG_LIMIT_S:
+            if not self.known.points and not sum(seen.done) and len(seen.seconds) < HANG_LIMIT_S:
                 return None
             enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= 3 * least_s
             return self._conclude(seen) if len(seen.seconds) >= least_s and enough else None
@@ -349,18 +234,22 @@ class _ClosedSearch:
         return self.holder.hold(level, "probe", max(HANG_LIMIT_S, 3 * least_s), decide, self._conclude)
 
     def _publish(self) -> None:
-        trials = self._trials()
+        trials = self.known.trials()
         self.result.bracket = self.holder.bracket = bracket_of(trials)
         self._judge_again({trial.level: trial.verdict for trial in trials})
 
     def _judge_again(self, known: dict[float, Verdict]) -> None:
         """Each held step by what its level is held to be now; one that does less with more users than the best has is
         past the border, too."""
-        best = max(self.held.values(), key=lambda point: point.per_s)
+        best = max(self.known.held.values(), key=lambda point: point.per_s)
         for record in self.holder.records:
-            if record.kind not in ("hold", "confirm") or record.level in self.failing or record.judgement.unsteady:
+            if (
+                record.kind not in ("hold", "confirm")
+                or record.level in self.known.failing
+                or record.judgement.unsteady
+            ):
                 continue
-            found = judge_closed(record.measurement, self.plateau, self.base_errors)
+            found = judge_closed(record.measurement, self.known.plateau, self.base_errors)
             verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")
             if found.verdict != verdict:
                 here = throughput(record.measurement)

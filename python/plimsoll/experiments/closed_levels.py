@@ -1,0 +1,151 @@
+"""What is known of a closed target, and which level to hold next for it. Pure; closed_search.py holds the levels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from plimsoll.experiments.closed import (
+    MARGIN_SDS,
+    PlateauSeen,
+    Throughput,
+    crossing_of,
+    pooled,
+    rising,
+)
+from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.search import Bracket, Trial, rounded
+from plimsoll.stats.flattening import PLATEAU_SHARE
+from plimsoll.stats.top_of_curve import top_of
+
+SPACING = math.sqrt(2)
+RISES = 0.003
+LONGEST_STEPS = 10
+
+
+@dataclass
+class ClosedLevels:
+    """Throughputs of the ramp (`points`) and of the held levels, those with failures, those that were `unsteady` each
+    time; `plateau` by the held ones, `noise`: variance per completion of the last. `whole`: levels are whole users."""
+
+    settings: CapacitySettings
+    whole: bool
+    points: list[Throughput] = field(default_factory=list)
+    held: dict[float, Throughput] = field(default_factory=dict)
+    failing: list[float] = field(default_factory=list)
+    unsteady: set[float] = field(default_factory=set)
+    plateau: PlateauSeen = field(default_factory=PlateauSeen)
+    noise: float = 1.0
+
+    def all(self) -> list[Throughput]:
+        """One point a level, of the ramp and of the held ones."""
+        return pooled([*self.points, *self.held.values()])
+
+    def is_done(self, level: float) -> bool:
+        """Whether a level was held, or drifted each time."""
+        return level in self.held or level in self.unsteady
+
+    def held_for(self, wanted: float) -> float:
+        """The level that is held for a wanted one: whole VUs, since fractions of them would round to the same load, and
+        no more than the greatest."""
+        most = self.settings.max_level if self.settings.max_level is not None else math.inf
+        vus = self.settings.vus_per_level
+        if self.whole or not vus:
+            return min(rounded(wanted, self.whole), most)
+        count = max(1, round(wanted * vus))
+        return count / vus if count / vus <= most else max(1, math.floor(most * vus)) / vus
+
+    def top(self) -> PlateauSeen:
+        """The plateau, from the held levels."""
+        points = pooled(self.held.values())
+        top = top_of(*zip(*((point.level, point.per_s, point.sd) for point in points), strict=True))
+        return PlateauSeen(max(top.value, 1e-9), top.sd)
+
+    def further(self) -> list[float]:
+        """The level beyond the outermost held one if that does most by more than chance and a little; that of a probe
+        that did more than all held ones by more than chance: overload may have made the target slower for good."""
+        points = pooled(self.held.values())
+        if len(points) < 2:
+            return []
+        best = max(points, key=lambda point: point.per_s)
+        for probe in self.points:
+            if probe.level not in self.held and probe.per_s - best.per_s > MARGIN_SDS * math.hypot(probe.sd, best.sd):
+                return [probe.level]
+        for edge, inner, level in (
+            (points[-1], points[-2], points[-1].level * SPACING),
+            (points[0], points[1], points[0].level / SPACING),
+        ):
+            rise = edge.per_s - inner.per_s
+            if edge is best and rise > max(RISES * inner.per_s, math.hypot(edge.sd, inner.sd)):
+                return [level]
+        return []
+
+    def trials(self) -> list[Trial]:
+        """What each level is, by all that was seen of it, against the plateau as it is known now; levels with failures
+        are saturated whatever they did."""
+        made = [Trial(level, "bad") for level in self.failing]
+        points = self.all()
+        best = max((point for point in points if point.level in self.held), key=lambda point: point.per_s)
+        for point in rising([point for point in points if point.level <= best.level]):
+            margin = self.plateau.margin_per_s(point)
+            told = point.level in self.held and point.per_s - margin >= self.plateau.border_per_s
+            if told or point.level == best.level:
+                made.append(Trial(point.level, "bad"))
+            elif point.per_s + margin < self.plateau.border_per_s:
+                made.append(Trial(point.level, "good"))
+        return made
+
+    def next_level(self, bounds: Bracket, left_s: float) -> float | None:
+        """A level on the side of the border that is known less well, as near to it as a step can be told from it; None
+        if no level inside the bracket can be."""
+        crossing = crossing_of(self.all(), self.plateau.border_per_s)
+        if crossing is None:
+            lowest = min(self.points + list(self.held.values()), key=lambda point: point.level).level
+            level = self.held_for(lowest / 2)
+            return level if 0 < level < lowest else None
+        centre, elasticity = crossing
+        step_s = max(self.settings.step_s, min(left_s / 3, LONGEST_STEPS * self.settings.step_s))
+        step_sd = math.sqrt(self.noise / max(1.0, self.plateau.border_per_s * step_s))
+        relative_sd = math.hypot(step_sd, self.plateau.sd / self.plateau.per_s)
+        share = max(0.48 * self.settings.width, 1.2 * MARGIN_SDS * relative_sd / elasticity)
+        below, above = centre * math.exp(-share), centre * math.exp(share)
+        sides = []
+        if bounds.good is None or bounds.good < below:
+            sides.append((centre / bounds.good if bounds.good else math.inf, below, 1 / 1.1))
+        if bounds.bad is None or bounds.bad > above:
+            sides.append((bounds.bad / centre if bounds.bad else math.inf, above, 1.1))
+        for _, wanted, outward in sorted(sides, reverse=True):
+            level = self.held_for(wanted)
+            for _ in range(8):
+                if not self.is_done(level):
+                    break
+                wanted *= outward
+                level = self.held_for(wanted)
+            if (
+                level not in self.held
+                and level not in self.unsteady
+                and (bounds.good or 0) < level < (bounds.bad or math.inf)
+            ):
+                return level
+        return None
+
+    def again(self, bounds: Bracket) -> float | None:
+        """The level to hold again for want of a new one: that of the most throughput where the plateau is known worse
+        than any undecided level inside the bracket, else the undecided one that is nearest to being told. None where
+        no level lies inside."""
+        points = pooled(self.held.values())
+        if (
+            bounds.good
+            and bounds.bad
+            and not bounds.good < self.held_for(math.sqrt(bounds.good * bounds.bad)) < bounds.bad
+        ):
+            return None
+        inside = [point for point in points if (bounds.good or 0.0) < point.level < (bounds.bad or math.inf)]
+        nearest = max(inside, key=self._told_share, default=None)
+        if nearest is not None and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
+            return nearest.level
+        return max(points, key=lambda point: point.per_s).level if points else None
+
+    def _told_share(self, point: Throughput) -> float:
+        """How far the throughput is from the border, in shares of the distance at which it can be told from it."""
+        return abs(point.per_s - self.plateau.border_per_s) / self.plateau.margin_per_s(point)
