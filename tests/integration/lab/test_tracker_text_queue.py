@@ -13,6 +13,7 @@ import httpx
 import pytest
 from lab_process import LabProcess, ended_process, lab_process
 from sqlalchemy import Connection, delete, inspect, text, update
+from sqlalchemy.exc import DBAPIError
 
 from plimsoll.lab.seeded_data import OpenedData, Wanted
 from plimsoll.lab.tracker import queries, text_queue
@@ -128,6 +129,32 @@ def test_the_indexer_empties_the_queue(dsn: str | None, tmp_path: Path) -> None:
             assert text_queue.count_waiting(connection) == 0 and len(found(connection)) == 3
 
 
+def test_a_reset_amid_creates_and_indexing_goes_through(dsn: str | None, tmp_path: Path) -> None:
+    async def busy(data: OpenedData, complaints: list[str]) -> None:
+        indexer = TextIndexer(data.database, 500, complain=complaints.append)
+        going = asyncio.create_task(indexer.keep_indexing())
+
+        async def create() -> None:
+            with contextlib.suppress(DBAPIError):  # in PostgreSQL one that waited for the reset may find no table
+                await data.database.run(created, WORD)
+            await asyncio.sleep(0.001)
+
+        for _ in range(3):
+            await asyncio.gather(*(create() for _ in range(20)), data.database.run(data.restore))
+        async with asyncio.timeout(60):
+            await data.database.run(created, WORD)
+            while await data.database.run(text_queue.count_waiting):
+                await asyncio.sleep(0.02)
+        going.cancel()
+
+    with opened(tmp_path, dsn, True, reset=True) as data:
+        complaints: list[str] = []
+        asyncio.run(busy(data, complaints))
+        assert not [text for text in complaints if "deadlock" in text]
+        with data.database.engine.begin() as connection:
+            assert len(found(connection)) == queries.count_all(connection) - ISSUES > 0
+
+
 def indexing(served: LabProcess) -> dict[str, int]:
     told: dict[str, int] = httpx.get(f"{served.url}/indexing").json()
     return told
@@ -147,7 +174,7 @@ def test_a_tracker_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         assert (told["indexPerSecond"], told["issuesToIndex"], told["issuesIndexed"]) == (0.01, 30, 0)
         slow.process.kill()
         slow.process.wait(timeout=30)
-    with lab_process("tracker", *switch, 1000) as quick:
+    with lab_process("tracker", *switch, 1000, "--job-every", 0.2, "--job-work", 20) as quick:  # beside a job as well
         deadline = time.monotonic() + 60
         while (told := indexing(quick)) != {"issuesToIndex": 0, "issuesIndexed": 30}:
             assert time.monotonic() < deadline, told

@@ -33,8 +33,8 @@ def users_of(seed: int) -> list[dict[str, object]]:
 
 
 def _drop(connection: Connection) -> None:
-    text_queue.drop_queue(connection)
     schema.metadata.drop_all(connection)
+    text_queue.drop_queue(connection)
 
 
 SEEDING = Seeding(
