@@ -6,7 +6,7 @@
 The testkit's server answers after a set time, whatever the machine does while it is not short of CPU; the consumer of
 `drain` takes items at a set rate. Of the tracker's known defects one is on where that is what should be found. A row
 "held" says that the answer's interval holds what is known; "invalid" what the answer itself says of a disturbed run.
-`drain` wants a consumer, which the tracker has not: studies/clm-ldx has it.
+`drain` wants a consumer: the tracker's indexer, at a set rate (`--index-per-s`).
 """
 
 from __future__ import annotations
@@ -213,6 +213,11 @@ CASES = (
          {"A": f"{sys.executable} {CONSUMER} {{PORT}} 40"},
          "drain {FOLDER}/puts.js -e URL={A} --backlog {A}/status#waiting --consumed {A}/status#done"
          " --duration 60 --drain-limit 60", short_of(1 / 3)),
+    Case("drain, tracker", "20/s indexed of 30/s created: 33 % left over",
+         {"A": tracker("--issues 5000 --index-per-s 20")},
+         "drain {FOLDER}/creates.js -e USERS_JSON={FOLDER}/A/users.json -e BASE_URL={A}"
+         " --backlog {A}/indexing#issuesToIndex --consumed {A}/indexing#issuesIndexed --duration 60 --drain-limit 60",
+         short_of(1 / 3)),
 )  # fmt: skip
 
 

@@ -80,6 +80,12 @@ def _tracker(add: Add) -> None:
         help="a known defect, off by default: every S seconds a background job takes the tracker's time",
     )
     add("--job-work", type=_above_zero, metavar="MS", help="how long that job works each time, in ms (default 1500)")
+    add(
+        "--index-per-s",
+        type=_above_zero,
+        metavar="N",
+        help="a worker puts new issues into the text index, N a second; /indexing says what waits (default: at once)",
+    )
 
 
 def _inventory(add: Add) -> None:

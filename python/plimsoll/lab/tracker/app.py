@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plimsoll.lab.database import Database
 from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.background_job import BackgroundJob
+from plimsoll.lab.tracker.background import Background
 from plimsoll.lab.tracker.calls import Call, Handler, Restore, Tracker
 from plimsoll.lab.tracker.json_forms import (
     Refusal,
@@ -53,15 +53,17 @@ def create_app(
     people: People,
     restore: Restore,
     age_recount: bool = False,
-    job: BackgroundJob | None = None,
+    background: Background | None = None,
 ) -> ASGIApp:
     """The application on a seeded database.
 
     `restore(connection)` takes the data back to the seeded state; `age_recount` switches the known defect on
-    (`queries.py`); `job`, which the caller keeps coming, is told of in the telemetry.
+    (`queries.py`); `background`, which the caller keeps going, is told of in the telemetry.
     """
     meter = RequestMeter()
-    tracker = Tracker(database, people, Telemetry(meter, age_recount, job), restore, age_recount)
+    beside = background or Background()
+    telemetry = Telemetry(meter, age_recount, beside)
+    tracker = Tracker(database, people, telemetry, restore, age_recount)
 
     def route(path: str, **handlers: Handler) -> Route:
         return Route(path, _endpoint(tracker, handlers), methods=list(handlers))
@@ -72,6 +74,10 @@ def create_app(
     async def volume(_request: Request) -> Response:
         """How much data there is, for `target.data_volume` of a study; without a token, as probes have none."""
         return JSONResponse({"issues": await database.run(queries.count_all)})
+
+    async def indexing(_request: Request) -> Response:
+        """What `plimsoll drain` asks: issues that wait for the text index, and those that it was given."""
+        return JSONResponse(await database.run(telemetry.indexing))
 
     routes = [
         route("/api/issues/{id}", GET=view_issue),
@@ -92,6 +98,8 @@ def create_app(
         Route("/healthz", healthz),
         Route("/volume", volume),
     ]
+    if beside.indexer is not None:
+        routes.append(Route("/indexing", indexing))
     return _Metered(Starlette(routes=routes), meter)
 
 

@@ -12,11 +12,15 @@ seeded state as well (POST /api/admin/reset).
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+
+from sqlalchemy import Connection
 
 from plimsoll.lab.seeded_data import OpenedData, Seeding, Wanted, open_with_copy
 from plimsoll.lab.serving import Say
-from plimsoll.lab.tracker import schema
+from plimsoll.lab.tracker import schema, text_queue
 from plimsoll.lab.tracker.seed import DEFAULT_ISSUES, invented_users, seed_database
 
 
@@ -28,17 +32,28 @@ def users_of(seed: int) -> list[dict[str, object]]:
     ]
 
 
+def _drop(connection: Connection) -> None:
+    schema.metadata.drop_all(connection)
+    text_queue.drop_queue(connection)
+
+
 SEEDING = Seeding(
     target="the tracker",
     counted="issues",
     default_count=DEFAULT_ISSUES,
     schema_version=schema.SCHEMA_VERSION,
     fill=seed_database,
-    drop=schema.metadata.drop_all,
+    drop=_drop,
     users=users_of,
 )
 
 
-def open_data(directory: Path, wanted: Wanted, dsn: str | None = None, say: Say = print) -> OpenedData:
-    """The tracker's data, seeded if need be; `users.json` is written beside it. Raises InputError."""
-    return open_with_copy(directory, "tracker.db", SEEDING, wanted, dsn, say)
+def open_data(
+    directory: Path, wanted: Wanted, dsn: str | None = None, say: Say = print, *, deferred_index: bool = False
+) -> OpenedData:
+    """The tracker's data, seeded if need be; `users.json` is written beside it. Raises InputError.
+
+    `deferred_index`: issues wait for the text index, and a worker must be there that indexes them (`text_queue.py`).
+    """
+    seeding = replace(SEEDING, finish=partial(text_queue.set_deferred, wanted=deferred_index))
+    return open_with_copy(directory, "tracker.db", seeding, wanted, dsn, say)

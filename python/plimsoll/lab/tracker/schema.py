@@ -4,7 +4,8 @@ Lists are always sorted newest first (by id), so each filter has an index (colum
 index backwards and stops after its last row, whatever the number of issues.
 
 The text index: in SQLite an FTS5 table without content of its own, kept by triggers that fire only when the
-text changes; in PostgreSQL a stored tsvector column under a GIN index. Neither stems, so both find the same.
+text changes; in PostgreSQL a stored tsvector column under a GIN index. Neither stems, so both find the same. With
+`--index-per-s` a worker keeps it instead: `text_queue.py`.
 
 `issue_counts` holds the number of issues by state and priority. It is kept by each change (see `queries.py`), so
 that no page counts the whole table.
@@ -138,3 +139,13 @@ def create_text_index(connection: Connection) -> None:
     statements = _SQLITE_TEXT_INDEX if connection.dialect.name == "sqlite" else _POSTGRESQL_TEXT_INDEX
     for statement in statements:
         connection.exec_driver_sql(statement)
+
+
+def drop_text_index(connection: Connection) -> None:
+    """Remove the text index, with its triggers (SQLite) or its column (PostgreSQL)."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("ALTER TABLE issues DROP COLUMN document")
+        return
+    for event in ("insert", "delete", "update"):
+        connection.exec_driver_sql(f"DROP TRIGGER issues_text_{event}")
+    connection.exec_driver_sql("DROP TABLE issues_text")

@@ -9,9 +9,11 @@ from plimsoll.lab.seeded_data import Wanted
 from plimsoll.lab.serving import TargetOptions, bound_socket, pin_to_core, say, serve_app, url_of
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.app import create_app
+from plimsoll.lab.tracker.background import Background
 from plimsoll.lab.tracker.background_job import BackgroundJob, Cadence
 from plimsoll.lab.tracker.data_directory import open_data
 from plimsoll.lab.tracker.load_files import write_load_files
+from plimsoll.lab.tracker.text_indexer import TextIndexer
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class ServerOptions(TargetOptions):
     age_recount: bool = False
     job_every: float | None = None
     job_work: float | None = None
+    index_per_s: float | None = None
 
 
 def serve(options: ServerOptions) -> int:
@@ -31,15 +34,19 @@ def serve(options: ServerOptions) -> int:
     listener = bound_socket(options.host, options.port)
     with contextlib.closing(listener):
         wanted = Wanted(options.issues, options.seed, options.reset)
-        data = open_data(options.data, wanted, options.dsn, say=say)
+        rate = options.index_per_s
+        data = open_data(options.data, wanted, options.dsn, say=say, deferred_index=rate is not None)
         with contextlib.closing(data):
             with data.database.engine.begin() as connection:
                 people = queries.load_people(connection)
-            job = BackgroundJob(data.database, cadence) if cadence is not None else None
-            app = create_app(data.database, people, data.restore, options.age_recount, job)
+            background = Background(
+                BackgroundJob(data.database, cadence) if cadence is not None else None,
+                TextIndexer(data.database, rate) if rate is not None else None,
+            )
+            app = create_app(data.database, people, data.restore, options.age_recount, background)
             url = url_of(options.host, listener.getsockname()[1])
             study = write_load_files(options.data, url, data.facts.count)
             say(f"To load it, in another terminal: plimsoll capacity {study}")
             ready = {"url": url, "users": str(options.data / "users.json"), "study": str(study)}
-            serve_app(app, listener, ready, keep_going=job.keep_coming if job is not None else None)
+            serve_app(app, listener, ready, keep_going=background.keep_going())
     return 0

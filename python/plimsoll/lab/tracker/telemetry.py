@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, text
 
-from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.background_job import BackgroundJob
+from plimsoll.lab.tracker import queries, text_queue
+from plimsoll.lab.tracker.background import Background
 from plimsoll.lab.tracker.schema import drafts
 
 RATE_WINDOW_S = 60
@@ -59,12 +59,12 @@ class Telemetry:
         self,
         meter: RequestMeter,
         age_recount: bool,
-        job: BackgroundJob | None = None,
+        background: Background,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.meter = meter
         self._age_recount = age_recount
-        self._job = job
+        self._job, self._indexer = background.job, background.indexer
         self._clock = clock
         self._text_index: tuple[float, int] | None = None
 
@@ -91,8 +91,16 @@ class Telemetry:
             "ageRecount": self._age_recount,
             "jobEverySeconds": self._job.cadence.every_s if self._job is not None else 0,
             "jobsDone": self._job.done if self._job is not None else 0,
+            "indexPerSecond": self._indexer.per_s if self._indexer is not None else 0,
+            **self.indexing(connection),
             "$type": "Telemetry",
         }
+
+    def indexing(self, connection: Connection) -> dict[str, int]:
+        """Issues that wait for the text index, and how many the indexer has done since the start; 0 without one."""
+        if self._indexer is None:
+            return {"issuesToIndex": 0, "issuesIndexed": 0}
+        return {"issuesToIndex": text_queue.count_waiting(connection), "issuesIndexed": self._indexer.done}
 
     def _text_index_bytes(self, connection: Connection) -> int:
         now = self._clock()
