@@ -121,11 +121,7 @@ class ClosedLevels:
                     break
                 wanted *= outward
                 level = self.held_for(wanted)
-            if (
-                level not in self.held
-                and level not in self.unsteady
-                and (bounds.good or 0) < level < (bounds.bad or math.inf)
-            ):
+            if not self.is_done(level) and (bounds.good or 0) < level < (bounds.bad or math.inf):
                 return level
         return None
 
@@ -133,14 +129,11 @@ class ClosedLevels:
         """The level to hold again for want of a new one: that of the most throughput where the plateau is known worse
         than any undecided level inside the bracket, else the undecided one that is nearest to being told. None where
         no level lies inside."""
-        points = pooled(self.held.values())
-        if (
-            bounds.good
-            and bounds.bad
-            and not bounds.good < self.held_for(math.sqrt(bounds.good * bounds.bad)) < bounds.bad
-        ):
+        good, bad = bounds.good or 0.0, bounds.bad or math.inf
+        if math.isfinite(bad) and not good < self.held_for(math.sqrt(good * bad) or bad / 2) < bad:
             return None
-        inside = [point for point in points if (bounds.good or 0.0) < point.level < (bounds.bad or math.inf)]
+        points = pooled(self.held.values())
+        inside = [point for point in points if good < point.level < bad]
         nearest = max(inside, key=self._told_share, default=None)
         if nearest is not None and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
             return nearest.level
