@@ -245,6 +245,22 @@ def test_a_closed_search_confirms_its_level_and_holds_the_expected_one():
     assert expected.level == 10 and len(expected.measurement.seconds) >= 20
 
 
+class AgeingUsers(UslUsers):
+    """Users of a target that does 0.4 % less each second."""
+
+    def per_s(self, users: float) -> float:
+        return super().per_s(users) * 0.996**self.second
+
+
+def test_a_closed_target_whose_throughput_falls_all_the_while_gets_no_bracket():
+    result = run_capacity(AgeingUsers(*USL, 0), CapacitySettings(step_s=30, budget_s=600))
+    held = [step for step in result.steps if step.kind == "hold"]
+    assert held and all(step.judgement.unsteady for step in held)
+    assert result.bracket.good is None and result.bracket.bad is None
+    assert "Throughput drifted in every step" in result.reason
+    assert "Throughput falls by" in held[0].judgement.reasons[0]
+
+
 class DeclaredVus(ClosedQueue):
     """A script's load of six VUs at level 1, put on as the engine does: rounded to whole VUs."""
 

@@ -295,9 +295,12 @@ def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
         return ["The level that is carried was not held a second time: the load time was spent."]
     level = level_words(found["level"], facts["unit"])
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
-        return [f"Confirmed: held once more at the end, for {found['seconds']} s, {level} was carried again."]
+        again = "was carried again" if facts["open"] else "brought as much again"
+        return [f"Confirmed: held once more at the end, for {found['seconds']} s, {level} {again}."]
     if found["verdict"] == "undecided":
         return [f"Not confirmed: held once more at the end, for {found['seconds']} s, {level} was too close to tell."]
+    if not facts["open"]:
+        return [f"Not confirmed: held once more at the end, {level} brought {found['why']}"]
     if found["level"] == facts["good"]:
         return [f"Held once more at the end, {level} was not carried; most steps at that level were. {found['why']}"]
     return [f"Held once more at the end, {level} was no longer carried, and the bracket lies below. {found['why']}"]
