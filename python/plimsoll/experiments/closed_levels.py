@@ -26,7 +26,8 @@ LONGEST_STEPS = 10
 @dataclass
 class ClosedLevels:
     """Throughputs of the ramp (`points`) and of the held levels, those with failures, those that were `unsteady` each
-    time; `plateau` by the held ones, `noise`: variance per completion of the last. `whole`: levels are whole users."""
+    time; `plateau` by the held ones, `noise`: variance per completion of the last; `held_s`: seconds they were held in
+    all. `whole`: levels are whole users."""
 
     settings: CapacitySettings
     whole: bool
@@ -36,6 +37,7 @@ class ClosedLevels:
     unsteady: set[float] = field(default_factory=set)
     plateau: PlateauSeen = field(default_factory=PlateauSeen)
     noise: float = 1.0
+    held_s: float = 0.0
 
     def all(self) -> list[Throughput]:
         """One point a level, of the ramp and of the held ones."""
@@ -95,9 +97,9 @@ class ClosedLevels:
                 made.append(Trial(point.level, "good"))
         return made
 
-    def next_level(self, bounds: Bracket, left_s: float) -> float | None:
+    def next_level(self, bounds: Bracket, left_s: float, shrinks: float = 1.0) -> float | None:
         """A level on the side of the border that is known less well, as near to it as a step can be told from it; None
-        if no level inside the bracket can be."""
+        if no level inside the bracket can be. `shrinks`: share of the present doubts that would be left."""
         crossing = crossing_of(self.all(), self.plateau.border_per_s)
         if crossing is None:
             lowest = min(self.points + list(self.held.values()), key=lambda point: point.level).level
@@ -106,7 +108,7 @@ class ClosedLevels:
         centre, elasticity = crossing
         step_s = max(self.settings.step_s, min(left_s / 3, LONGEST_STEPS * self.settings.step_s))
         step_sd = math.sqrt(self.noise / max(1.0, self.plateau.border_per_s * step_s))
-        relative_sd = math.hypot(step_sd, self.plateau.sd / self.plateau.per_s)
+        relative_sd = shrinks * math.hypot(step_sd, self.plateau.sd / self.plateau.per_s)
         share = max(0.48 * self.settings.width, 1.2 * MARGIN_SDS * relative_sd / elasticity)
         below, above = centre * math.exp(-share), centre * math.exp(share)
         sides = []
@@ -125,17 +127,21 @@ class ClosedLevels:
                 return level
         return None
 
-    def again(self, bounds: Bracket) -> float | None:
+    def again(self, bounds: Bracket, left_s: float) -> float | None:
         """The level to hold again for want of a new one: that of the most throughput where the plateau is known worse
         than any undecided level inside the bracket, else the undecided one that is nearest to being told. None where
-        no level lies inside."""
+        no level lies inside, or where all of `left_s` would not make enough of a difference."""
         good, bad = bounds.good or 0.0, bounds.bad or math.inf
         if math.isfinite(bad) and not good < self.held_for(math.sqrt(good * bad) or bad / 2) < bad:
             return None
+        shrinks = math.sqrt(self.held_s / (self.held_s + max(left_s, 0.0))) if self.held_s else 1.0
         points = pooled(self.held.values())
         inside = [point for point in points if good < point.level < bad]
         nearest = max(inside, key=self._told_share, default=None)
-        if nearest is not None and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
+        tellable = nearest is not None and self._told_share(nearest) >= shrinks
+        if not tellable and self.next_level(bounds, left_s, shrinks) is None:
+            return None
+        if nearest is not None and tellable and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
             return nearest.level
         return max(points, key=lambda point: point.per_s).level if points else None
 

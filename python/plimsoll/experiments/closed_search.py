@@ -102,7 +102,7 @@ class _ClosedSearch:
             left_s = self._left_s() - kept_s
             level, precise = self.known.next_level(self.result.bracket, left_s), 0.0
             if level is None:
-                level, precise = self.known.again(self.result.bracket), PRECISE * self.settings.width
+                level, precise = self.known.again(self.result.bracket, left_s), PRECISE * self.settings.width
             if left_s < self.settings.step_s or level is None or not self._hold_long(level, left_s / 3, precise):
                 break
             held += 1
@@ -215,6 +215,7 @@ class _ClosedSearch:
             return
         known = [self.known.held[level]] if level in self.known.held else []
         (self.known.held[level],) = pooled([*known, throughput(seen)])
+        self.known.held_s += len(seen.seconds)
         self.known.noise = variance_per_event(seen.done) if seen.done else 1.0
 
     def _conclude(self, seen: Measurement) -> Judgement:

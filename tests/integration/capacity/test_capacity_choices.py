@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,8 +47,10 @@ def levels_and_plans(run: Path) -> list[tuple[float, int]]:
 
 
 def scattered(run: Path) -> bool:
-    """Whether the seconds at level 2 (100 arrivals per second) differ from their plan by more than an edge."""
-    held = [planned for level, planned in levels_and_plans(run) if level == 2][1:-1]
+    """Whether the seconds at level 2 (100 arrivals per second) differ from their plan by more than an edge; a step's
+    first and last second are not whole."""
+    steps = groupby(levels_and_plans(run), key=lambda second: second[0])
+    held = [planned for level, seconds in steps if level == 2 for _, planned in list(seconds)[1:-1]]
     assert len(held) >= 3
     return any(abs(planned - 100) > 2 for planned in held)
 
