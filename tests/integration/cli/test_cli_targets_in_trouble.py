@@ -43,7 +43,7 @@ def mortal() -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
     yield start
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
 
 
 def assert_failed_with_cause(cli: Cli, runs: str, code: int, output: str, errors: str, *words: str) -> None:
@@ -144,7 +144,8 @@ def test_a_target_that_dies_in_the_middle_ends_the_search_with_what_it_carried_b
         assert search.returncode == 3, errors
         text = " ".join(output.split())
         assert "no longer answers after level" in text and "connection refused" in text and "It did up to" in text
-        assert "why it stopped answering" in text and "generator" not in text
+        probes = "host, generator, network"  # whose rows the answer rests on
+        assert "why it stopped answering" in text and "generator" not in text.replace(probes, "")
         (run_directory,) = cli.runs(name)
         assert json.loads((run_directory / "findings.json").read_bytes())[0]["status"] == "failed"
 
