@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from findings_as_json import checked
 
 from plimsoll.verbs.analysis import Analysed, AnalysisChoices, analyze
 
@@ -57,6 +58,7 @@ def jtl(
 
 def analysed(path: Path, **choices: Any) -> Analysed:
     [answer] = analyze([path], AnalysisChoices(path.parent / "runs", report=False, **choices))
+    checked(answer.findings)
     return answer
 
 

@@ -73,7 +73,7 @@ from plimsoll.findings.shape.units import (
 )
 
 Judged = Annotated[float, Unit("named by objectives[].unit")]
-LevelUnit = Literal["users", "vus", "multiple", "connections"]
+LevelUnit = Literal["users", "vus", "multiple", "connections", "requests/s"]
 
 
 class Evidence(TypedDict, total=False):
