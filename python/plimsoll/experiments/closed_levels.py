@@ -143,7 +143,7 @@ class ClosedLevels:
             return None
         if nearest is not None and tellable and nearest.sd > PLATEAU_SHARE * self.plateau.sd:
             return nearest.level
-        return max(points, key=lambda point: point.per_s).level if points else None
+        return max(points, key=lambda point: point.per_s).level
 
     def _told_share(self, point: Throughput) -> float:
         """How far the throughput is from the border, in shares of the distance at which it can be told from it."""

@@ -36,7 +36,7 @@ from plimsoll.stats.saturation import variance_per_event
 DONE_FOR_THROUGHPUT = 400
 PRECISE = 0.03
 MOST_PLATEAU_STEPS = 7
-UNSTEADY_STEPS = 2
+TRIES_A_LEVEL = 2
 CONFIRM_SDS = 3.0
 _WHY: dict[Verdict, str] = {
     "bad": "by all levels together, more users bring no more throughput",
@@ -193,7 +193,7 @@ class _ClosedSearch:
             enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or length >= 3 * least_s
             return self._conclude(seen) if stop or (looked and enough and told(seen)) else None
 
-        for _ in range(UNSTEADY_STEPS):
+        for _ in range(TRIES_A_LEVEL):
             record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, self._conclude)
             if self._is_gone(record):
                 return False
