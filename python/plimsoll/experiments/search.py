@@ -1,11 +1,9 @@
 """Where to look next: a pure search for the bracket (highest level proven good, lowest proven bad).
 
-The bounds are those of MLRsearch (draft-ietf-bmwg-mlrsearch): the relevant upper bound is the lowest level proven bad,
-the relevant lower bound the highest proven good *below* it, so an inversion resolves conservatively. Between them an
-overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just above and one just
-below that estimate, instead of halving: the first a half width h off, the second as far off as the width allows. A step
-that proves nothing becomes no bound; its level may be held again. A level that was held several times is what most of
-its steps say, bad where they are even: MLRsearch's exceed ratio of a half, counted in steps (docs/decisions/0012).
+The bounds of what was held are those of `stats/bracket.py`: each level is what most of its steps say.
+Between them an overloaded step tells the capacity itself (stats/plateau.py); the search therefore aims a step just
+above and one just below that estimate, instead of halving: the first a half width h off, the second as far off as the
+width allows. A step that proves nothing becomes no bound; its level may be held again.
 
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
@@ -15,11 +13,11 @@ its steps say, bad where they are even: MLRsearch's exceed ratio of a half, coun
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from plimsoll.stats.bracket import relevant_bounds
 from plimsoll.stats.plateau import Plateau, pool
 
 Verdict = Literal["good", "bad", "undecided"]
@@ -85,14 +83,8 @@ class Proposal:
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
     """Relevant bounds of the trials so far; a good level above the lowest bad one does not count."""
-    votes: Counter[float] = Counter()
-    for trial in trials:
-        if trial.proven and trial.verdict != "undecided":
-            votes[trial.level] += 1 if trial.verdict == "good" else -1
-    bad = min((level for level, vote in votes.items() if vote <= 0), default=None)
-    good = [level for level, vote in votes.items() if vote > 0]
-    below = [level for level in good if bad is None or level < bad]
-    return Bracket(max(below, default=None), bad)
+    judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
+    return Bracket(*relevant_bounds((trial.level, trial.verdict == "good") for trial in judged))
 
 
 def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:

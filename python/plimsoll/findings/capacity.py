@@ -5,7 +5,6 @@ It reads what the run directory holds and nothing else, so that a run can be jud
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.stats.bracket import relevant_bounds
 
 THRASHING_S, THRASHING_SHARE = 5, 0.15
 SCHEMA = 1
@@ -138,12 +138,7 @@ def result_of_run(run: Run) -> dict[str, Any]:
     if ended:
         return dict(ended[-1]["result"])
     steps = [event for event in run.events("step_ended") if "measured_from_s" in event]
-    votes = Counter[float]()
-    for step in steps:
-        if step["verdict"] == "bad" or (step["verdict"] == "good" and step.get("step_kind") in ("hold", "confirm")):
-            votes[step["level"]] += 1 if step["verdict"] == "good" else -1
-    bad = min((level for level, vote in votes.items() if vote <= 0), default=None)
-    good = max((level for level, vote in votes.items() if vote > 0 and (bad is None or level < bad)), default=None)
+    good, bad = relevant_bounds((step["level"], step["verdict"] == "good") for step in steps if _proves(step))
     started = [event for event in run.events("experiment_started") if event.get("experiment") == "capacity"]
     about = started[-1] if started else {}
     return {
@@ -165,6 +160,14 @@ def result_of_run(run: Run) -> dict[str, Any]:
         "load_s": steps[-1]["end_s"] if steps else 0.0,
         "steps": steps,
     }
+
+
+def _proves(step: Mapping[str, Any]) -> bool:
+    """Whether the search took it for a bound: a probe of the ramp only hints, unless the target all but failed."""
+    if step.get("given_up"):
+        return True
+    held = step.get("step_kind") in ("hold", "confirm") and step["verdict"] in ("good", "bad")
+    return held and not (step.get("disturbed") or step.get("unsteady"))
 
 
 def _sources(run: Any) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]:

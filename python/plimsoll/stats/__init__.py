@@ -4,6 +4,7 @@ Each formula, its source, what it assumes and what breaks it: docs/measurement.m
 
 Capacity
 saturation.py      does unfinished work grow within a step faster than chance allows
+bracket.py         highest good and lowest bad level of steps that may contradict each other
 plateau.py         capacity as the throughput of steps in which the target was always busy
 host_speed.py      how the speed of a drifting host enters what a target finishes
 knee.py            where more load costs more response time than it brings throughput

@@ -245,6 +245,22 @@ def test_a_killed_run_is_answered_from_its_finished_steps(searched):
     assert facts["status"] == "interrupted"
 
 
+def test_a_probe_of_the_ramp_bounds_nothing_in_a_killed_run_unless_the_load_was_given_up():
+    step = {"measured_from_s": 0, "end_s": 2.0, "level": 400.0, "step_kind": "probe", "verdict": "bad"}
+
+    class Killed:
+        def __init__(self, **changed) -> None:
+            self.step = step | changed
+
+        def events(self, kind: str | None = None) -> list[dict]:
+            return [self.step] if kind == "step_ended" else []
+
+    assert result_of_run(Killed())["bad"] is None
+    assert result_of_run(Killed(given_up=True))["bad"] == 400.0
+    assert result_of_run(Killed(step_kind="hold"))["bad"] == 400.0
+    assert result_of_run(Killed(step_kind="hold", unsteady=True))["bad"] is None
+
+
 def test_multiples_become_users_when_it_is_said_how_many_one_is(searched):
     facts = searched[0].to_json() | {"unit": "multiple"}
     [finding] = checked(capacity_findings(facts, None, users_per_level=10, expected_users=30_000))
