@@ -49,7 +49,7 @@ from plimsoll.experiments.result import (
     StepRecord,
     level_text,
 )
-from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, pooled_plateau, propose
+from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, is_held, pooled_plateau, propose
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau, pool
@@ -266,16 +266,22 @@ class _OpenSearch:
     def _is_spent(self, found: Judgement, seen: Measurement) -> bool:
         """Whether another level helps more: this one lies too near to the capacity to be told from it, and either the
         capacity is known well, or this step does not keep the target busy after twice its least length, or it has
-        lasted for three."""
+        lasted for three. A level that told nothing before is held that much longer: as long again tells as little."""
         known = self._known_with(found)
         if found.growth is None or found.growth.seconds < self.settings.step_s or known is None:
             return False
-        doubt = least_distance(known, seen.level, self._half_width())
-        idle = found.growth.seconds >= 2 * self.settings.step_s and not falls_behind(found.growth)
+        doubt, times = least_distance(known, seen.level, self._half_width()), 1 + self._tries(seen.level)
+        idle = found.growth.seconds >= 2 * times * self.settings.step_s and not falls_behind(found.growth)
         if idle and seen.level > known.level - doubt:
             return True
-        long_held = found.growth.seconds >= 3 * self.settings.step_s
+        long_held = found.growth.seconds >= 3 * times * self.settings.step_s
         return abs(seen.level - known.level) < doubt and (long_held or self._is_known(known))
+
+    def _tries(self, level: float) -> int:
+        """How often that level was held, or one that steps cannot tell from it, and stayed undecided."""
+        half_width = self._half_width()
+        held = [one for one in self.holder.records if one.kind == "hold" and not one.judgement.says_nothing]
+        return sum(one.judgement.verdict == "undecided" and is_held(one.level, [level], half_width) for one in held)
 
     def _known_with(self, found: Judgement) -> Plateau | None:
         """The capacity that all steps show, with the one under way."""

@@ -13,7 +13,7 @@ width allows. A step that proves nothing becomes no bound; its level may be held
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +27,7 @@ SAFE_HALVES = 2.0
 DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
 THRASHING_SHARE = 0.12
+SAME_LEVEL, MOVE = 0.1, 0.25
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,23 @@ def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: floa
         return Proposal(above, "bad")
     if bounds.good is None or bounds.good < below * (1 - 0.2 * half_width):
         return Proposal(below, "good")
-    return Proposal(max(bounds.good / (1 - AIM_SHARE * width), centre * (1 + 0.5 * half_width)), "bad")
+    return _closer(bounds.good, bounds.bad, centre, width, half_width, open_levels)
+
+
+def _closer(
+    good: float, bad: float, centre: float, width: float, half_width: float, open_levels: Sequence[float]
+) -> Proposal:
+    """Both bounds are near: a lower bad one, then a higher good one if that told nothing, then the bad one again."""
+    lower = min(max(good / (1 - AIM_SHARE * width), centre * (1 + 0.5 * half_width)), bad * (1 - MOVE * half_width))
+    higher = max(min(bad * (1 - AIM_SHARE * width), centre * (1 - 0.5 * half_width)), good * (1 + MOVE * half_width))
+    if is_held(lower, open_levels, half_width) and not is_held(higher, open_levels, half_width):
+        return Proposal(higher, "good")
+    return Proposal(lower, "bad")
+
+
+def is_held(level: float, levels: Iterable[float], half_width: float) -> bool:
+    """Whether one of `levels` is so near that no step tells the two apart."""
+    return any(abs(one - level) <= SAME_LEVEL * half_width * level for one in levels)
 
 
 def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal | None:
@@ -209,9 +226,8 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
         or (bounds.good is not None and level <= bounds.good)
     ):
         return None
-    near = 0.0 if goal.whole else 0.1 * half_width * level
-    judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
-    if any(abs(one.level - level) <= near for one in judged):
+    judged = [trial.level for trial in trials if trial.proven and trial.verdict != "undecided"]
+    if is_held(level, judged, 0.0 if goal.whole else half_width):
         return None
     return Proposal(level, wanted.aim)
 
