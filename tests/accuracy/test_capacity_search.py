@@ -279,3 +279,13 @@ def test_multiples_of_declared_vus_are_held_in_whole_vus_only():
     assert len(tried) == len({round(6 * level) for level in tried}), "one load goes by one level"
     assert result.bracket.good is not None and result.bracket.bad is not None
     assert round(6 * (result.bracket.bad - result.bracket.good)) >= 1
+
+
+@pytest.mark.parametrize("seed", [40013, 40014, 40017, 40023])
+def test_time_left_is_spent_on_a_level_that_told_nothing_until_it_does(seed: int):
+    """These four ended wider than 3 % when a level was held again only as long as before."""
+    source = OpenQueue(1, 1 / 300, seed, stall_every_s=10, stall_s=0.5)
+    settings = CapacitySettings(width=0.03, step_s=60, budget_s=1800, arrivals_per_level_s=1.0)
+    bracket = run_capacity(source, settings).bracket
+    assert bracket.width <= 0.03 and bracket.good is not None and bracket.bad is not None
+    assert bracket.good <= 285 <= bracket.bad

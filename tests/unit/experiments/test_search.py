@@ -101,3 +101,20 @@ def test_an_undecided_level_may_be_held_again_and_a_judged_one_not():
     goal = Goal(0.1, most_level=50)
     assert propose([Trial(40, "good"), Trial(50, "undecided")], goal, H).level == 50
     assert propose([Trial(40, "good"), Trial(50, "bad"), Trial(45.0, "good")], goal, H) is None
+
+
+def test_near_bounds_are_brought_nearer_from_the_other_side_when_one_level_told_nothing():
+    goal, known = Goal(0.03), Plateau(287, 0.004)
+    near = [Trial(284, "good"), Trial(293, "bad", known)]
+    lower_bad = propose(near, goal, goal.half_width)
+    assert lower_bad.aim == "bad" and 284 < lower_bad.level < 293
+    told_nothing = [*near, Trial(lower_bad.level, "undecided")]
+    higher_good = propose(told_nothing, goal, goal.half_width)
+    assert higher_good.aim == "good" and 284 < higher_good.level < lower_bad.level
+    neither = propose([*told_nothing, Trial(higher_good.level, "undecided")], goal, goal.half_width)
+    assert neither == lower_bad
+
+
+def test_a_bracket_a_hair_wider_than_the_goal_is_not_the_end():
+    found = propose([Trial(284.5, "good"), Trial(293.4, "bad", Plateau(287, 0.004))], Goal(0.03), Goal(0.03).half_width)
+    assert found is not None and (found.level - 284.5) / found.level < 0.03
