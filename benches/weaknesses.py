@@ -143,7 +143,8 @@ WEAKNESSES = (
     Weakness("edx: unread counts by an index that they cannot use", "--unread-index old",
              "study studies/edx/study.yaml --only 2", *variables("UNREAD_INDEX=old", "UNREAD_INDEX=new"), slower),
     Weakness("kiwi: each result reads all results of its run", "--recount-results",
-             "study studies/kiwi/study.yaml --only 2", *variables("DEFECT=--recount-results", "DEFECT="),
+             "sweep studies/kiwi/study.yaml --over R=5,10,20 --users 1 --repeats 6 --trial 8",  # (the study: 3)
+             *variables("DEFECT=--recount-results", "DEFECT="),
              takes_longer("TestExecution.update")),
     Weakness("clm-gc: creates count all artifacts", "--recount-artifacts", "study studies/clm-gc/study.yaml --only 4",
              *variables("DEFECT=--recount-artifacts", "DEFECT="), ages, AGEING),
@@ -151,8 +152,8 @@ WEAKNESSES = (
              *variables("DEFECT=--resolve-each", "DEFECT="), slower),
     Weakness("clm-ldx: each poll does all there is", "--reindex-all", f"{LDX} 3",
              *variables("DEFECT=--reindex-all", "DEFECT="), items_per_operation_above(2.0), POLLS),
-    Weakness("clm-ldx: versions that are gone stay in the index", "--keep-versions", f"{LDX} 2",
-             *variables("DEFECT=--keep-versions", "DEFECT="), index_bytes_per_item_above(200.0), INDEX),
+    Weakness("clm-ldx: versions that are gone stay in the index", "--keep-versions", "study studies/clm-ldx/saves.yaml",
+             *variables("DEFECT=--keep-versions", "DEFECT="), index_bytes_per_item_above(50.0), INDEX),
 )  # fmt: skip
 
 

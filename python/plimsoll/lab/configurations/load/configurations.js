@@ -21,6 +21,7 @@ const TOOLS = ['rm', 'qm', 'cm'];
 
 const users = new SharedArray('users', () => JSON.parse(open(__ENV.USERS_JSON || './users.json')));
 const links = new Counter('links_created');
+let own; // the test case that this VU saves again and again
 
 export const options = {
   vus: Number(__ENV.USERS || 1),
@@ -163,6 +164,22 @@ function create(data, tool, context) {
 /** A new requirement. */
 export function createRequirement(data) {
   create(data, 'rm', anyOf(data.streams).id);
+}
+
+/** The user's own test case, which points at a requirement, is saved once more: no new link, one more version. */
+export function saveAgain(data) {
+  own = own || ownTest(data);
+  if (!own) return;
+  const path = `/qm/artifacts/${own.id}?context=${own.context}`;
+  send(data, 'PUT', 'qm', path, 'PUT /qm/artifacts/{id}', 200, { title: `Saved ${stamp()}`, links: own.links });
+}
+
+function ownTest(data) {
+  const context = anyOf(data.streams).id;
+  const test = create(data, 'qm', context);
+  const requirement = test && create(data, 'rm', context);
+  if (!requirement) return undefined;
+  return { context, id: test.id, links: [{ type: 'validates', target: `${data.at.rm}/rm/artifacts/${requirement.id}` }] };
 }
 
 /** A page of the requirements of a global configuration. */
