@@ -354,11 +354,8 @@ def _index(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> di
         return {"answer": "It cannot be told: fewer than ten items were done.", "index": None, "next": []}
     per_item = float((size[-1] - size[0]) / (items[-1] - items[0]))
     interval = _per_item_interval(items, size)
-    shown = f" (95 %: {size_words(interval[0])} to {size_words(interval[1])})" if interval else ""
     now = float(size[-1])
-    words = (
-        f"It grows by {size_words(per_item)} per item{shown}: from {size_words(float(size[0]))} to {size_words(now)}."
-    )
+    words = f"{_growth_words(per_item, interval)}: from {size_words(float(size[0]))} to {size_words(now)}."
     about: dict[str, Any] = {
         "bytes_per_item": per_item,
         "interval": interval,
@@ -367,8 +364,22 @@ def _index(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> di
     }
     if budget is not None:
         words += f" {_budget_words(budget, now, per_item, interval, judged)}"
-        about |= {"budget_bytes": budget, "items_left": (budget - now) / per_item if per_item > 0 else None}
+        about |= {
+            "budget_bytes": budget,
+            "items_left": None if _may_not_grow(per_item, interval) else (budget - now) / per_item,
+        }
     return {"answer": words, "index": about, "next": []}
+
+
+def _may_not_grow(per_item: float, interval: list[float] | None) -> bool:
+    return per_item <= 0 or (interval is not None and interval[0] <= 0)
+
+
+def _growth_words(per_item: float, interval: list[float] | None) -> str:
+    shown = f" (95 %: {size_words(interval[0])} to {size_words(interval[1])})" if interval else ""
+    if _may_not_grow(per_item, interval):
+        return f"It is not seen to grow with the items: {size_words(per_item)} each{shown}"
+    return f"It grows by {size_words(per_item)} per item{shown}"
 
 
 def _per_item_interval(items: Array, size: Array) -> list[float] | None:
@@ -389,10 +400,14 @@ def _budget_words(
 ) -> str:
     if now >= budget:
         return f"The budget of {size_words(budget)} is exceeded."
-    if per_item <= 0:
-        return f"The budget of {size_words(budget)} is not approached."
-    left = (budget - now) / per_item
     rate = judged.taken_per_s if judged else 0.0
+    if _may_not_grow(per_item, interval):
+        if interval is None or interval[1] <= 0:
+            return f"The budget of {size_words(budget)} is not approached."
+        return (
+            f"The budget of {size_words(budget)} lasts for at least {number((budget - now) / interval[1])} more items."
+        )
+    left = (budget - now) / per_item
     when = f", in {time_words(left / rate)} at {number(rate)} items/s" if rate > 0 else ""
     low = (budget - now) / interval[1] if interval and interval[1] > 0 else None
     least = f" ({number(low)} at the least)" if low else ""

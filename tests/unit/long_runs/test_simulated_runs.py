@@ -241,13 +241,15 @@ def test_an_interrupted_hold_says_what_was_measured(tmp_path: Path) -> None:
 class Fed(OpenQueue):
     """A target that feeds a consumer of `rate` items per second."""
 
-    def __init__(self, rate: float, seed: int = 1) -> None:
+    def __init__(self, rate: float, seed: int = 1, bytes_per_item: float = 100.0) -> None:
         super().__init__(16, 0.001, seed)
-        self.rate, self.put, self.done = rate, 0.0, 0.0
+        self.rate, self.put, self.done, self.bytes_per_item = rate, 0.0, 0.0, bytes_per_item
+        self.noise = np.random.default_rng(seed)
 
     def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
         self.done = min(self.put, self.done + self.rate)
-        values = {"waiting": self.put - self.done, "taken_out": self.done, "index_bytes": 100 * self.done}
+        size = 1e5 + self.bytes_per_item * self.done + 200 * self.noise.standard_normal()
+        values = {"waiting": self.put - self.done, "taken_out": self.done, "index_bytes": size}
         return [{"t_unix": t_unix, "second": second, "source": "consumer", "values": values}]
 
     def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
@@ -255,9 +257,9 @@ class Fed(OpenQueue):
         super()._emit(planned, finished)
 
 
-def drained(folder: Path, rate: float) -> list[dict[str, Any]]:
+def drained(folder: Path, rate: float, bytes_per_item: float = 100.0) -> list[dict[str, Any]]:
     """Findings of a load of 50 items/s for two minutes."""
-    load = Fed(rate)
+    load = Fed(rate, bytes_per_item=bytes_per_item)
     with writer(folder, "drain", "users") as run:
         run_drain(load, DrainSettings(50, 120, 5, 60), run, load.sample)
         findings = checked(drain_findings(RunReader(run.path), index_budget_bytes=1e6))
@@ -280,6 +282,13 @@ def test_a_consumer_of_forty_does_not_keep_up_with_fifty(tmp_path: Path) -> None
 def test_a_consumer_of_eighty_keeps_up_with_fifty(tmp_path: Path) -> None:
     main, *_ = drained(tmp_path, 80)
     assert main["keeps_up"] is True and exit_code(main) == 0 and "would have shown" in main["answer"]
+
+
+def test_an_index_that_may_not_grow_at_all_is_not_said_to_grow(tmp_path: Path) -> None:
+    index = drained(tmp_path, 80, bytes_per_item=0.0)[-1]
+    assert index["answer"].startswith("It is not seen to grow with the items: ")
+    assert "lasts for at least" in index["answer"] and index["index"]["items_left"] is None
+    assert index["index"]["interval"][0] <= 0 <= index["index"]["interval"][1]
 
 
 def test_seconds_that_come_late_because_the_process_was_kept_from_its_core_are_not_after_the_load(

@@ -21,7 +21,7 @@ const TOOLS = ['rm', 'qm', 'cm'];
 
 const users = new SharedArray('users', () => JSON.parse(open(__ENV.USERS_JSON || './users.json')));
 const links = new Counter('links_created');
-let own; // the test case that this VU saves again and again
+let ownCase; // the test case that this VU saves again and again
 
 export const options = {
   vus: Number(__ENV.USERS || 1),
@@ -168,10 +168,10 @@ export function createRequirement(data) {
 
 /** The user's own test case, which points at a requirement, is saved once more: no new link, one more version. */
 export function saveAgain(data) {
-  own = own || ownTest(data);
-  if (!own) return;
-  const path = `/qm/artifacts/${own.id}?context=${own.context}`;
-  send(data, 'PUT', 'qm', path, 'PUT /qm/artifacts/{id}', 200, { title: `Saved ${stamp()}`, links: own.links });
+  ownCase = ownCase || ownTest(data);
+  if (!ownCase) return;
+  const path = `/qm/artifacts/${ownCase.id}?context=${ownCase.context}`;
+  send(data, 'PUT', 'qm', path, 'PUT /qm/artifacts/{id}', 200, { title: `Saved ${stamp()}`, links: ownCase.links });
 }
 
 function ownTest(data) {
