@@ -4,7 +4,8 @@ A level may be carried by a target that slows down all the while (its data grow,
 is called good and the target would not carry it for another minute. And one that is still warming up is called bad at a
 level that it carries soon after. So before a verdict counts,
 
-    good   the mean response time of the seconds must not drift: stats/drift.py at 99 %, and by a tenth or more
+    good   the mean response time of the seconds must not drift: stats/drift.py at 99 % on its logarithm, as a queue
+           makes it grow by shares, and by a tenth or more
     bad    the completions of the seconds that kept the target busy must not rise beyond chance, by the same test
     closed throughput must not drift either way, by the same test and 3 % or more
 
@@ -34,12 +35,17 @@ def response_drifts(seen: Measurement, host_factors: ArrayLike) -> str | None:
     """Why a step that keeps up says nothing: its response time drifts; None where it does not, or cannot be told to.
 
     `host_factors`: what the host let the target do in each second, 1 at mean speed, shape (n,)."""
-    means = np.asarray(seen.mean_ms or [math.nan] * len(seen.seconds))
-    found = drift(seen.seconds, _calm(seen, means * np.asarray(host_factors)), CONFIDENCE)
-    if found is None or not found.significant or abs(found.share) < LEAST_SHARE:
+    means = np.asarray(seen.mean_ms or [math.nan] * len(seen.seconds), dtype=float)
+    means = np.where(means > 0, means, math.nan) * np.asarray(host_factors)
+    found = drift(seen.seconds, np.log(_calm(seen, means)), CONFIDENCE)
+    if found is None or not found.significant:
         return None
-    way = "gets slower" if found.share > 0 else "gets faster"
-    return f"The target {way} all the while: the mean response time {_change(found)}, so this step bounds nothing."
+    share, low, high = (math.expm1(slope * found.span_s) for slope in (found.slope, found.low, found.high))
+    if abs(share) < LEAST_SHARE:
+        return None
+    way = "gets slower" if share > 0 else "gets faster"
+    change = _change(share, low, high, found.span_s)
+    return f"The target {way} all the while: the mean response time {change}, so this step bounds nothing."
 
 
 def warms_up(seen: Measurement, busy: NDArray[np.bool_], host_factors: ArrayLike) -> str | None:
@@ -50,7 +56,7 @@ def warms_up(seen: Measurement, busy: NDArray[np.bool_], host_factors: ArrayLike
     found = drift(seen.seconds, finished, CONFIDENCE)
     if found is None or found.low <= 0 or found.share < LEAST_SHARE:
         return None
-    return f"The target gets faster all the while: what it finishes {_change(found)}, so this step bounds nothing."
+    return f"The target gets faster all the while: what it finishes {_change_of(found)}, so this step bounds nothing."
 
 
 def throughput_drifts(seen: Measurement) -> str | None:
@@ -58,7 +64,7 @@ def throughput_drifts(seen: Measurement) -> str | None:
     found = drift(seen.seconds, _calm(seen, np.asarray(seen.done, dtype=float)), CONFIDENCE)
     if found is None or not found.significant or abs(found.share) < LEAST_THROUGHPUT_SHARE:
         return None
-    return f"Throughput {_change(found)}: the target changes all the while, so this step bounds nothing."
+    return f"Throughput {_change_of(found)}: the target changes all the while, so this step bounds nothing."
 
 
 def _calm(seen: Measurement, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,7 +73,10 @@ def _calm(seen: Measurement, values: NDArray[np.float64]) -> NDArray[np.float64]
     return np.where(stolen, math.nan, values) if 2 * stolen.sum() <= stolen.size else values
 
 
-def _change(found: Drift) -> str:
-    low, high = found.share_interval
-    way = "rises" if found.share > 0 else "falls"
-    return f"{way} by {abs(found.share):.0%} in {found.span_s:.0f} s (99 %: {low:+.0%} to {high:+.0%})"
+def _change_of(found: Drift) -> str:
+    return _change(found.share, *found.share_interval, found.span_s)
+
+
+def _change(share: float, low: float, high: float, span_s: float) -> str:
+    way = "rises" if share > 0 else "falls"
+    return f"{way} by {abs(share):.0%} in {span_s:.0f} s (99 %: {low:+.0%} to {high:+.0%})"

@@ -36,6 +36,18 @@ def test_response_times_that_fall_say_that_it_still_warms_up():
     assert "gets faster all the while" in response_drifts(measured(noisy(np.linspace(8, 5, SECONDS))), EVEN)
 
 
+def test_response_times_of_a_queue_that_grow_faster_and_faster_are_seen():
+    load = np.linspace(0.6, 0.93, SECONDS)
+    found = [response_drifts(measured(noisy(3 / (1 - load), seed, 0.1)), EVEN) for seed in range(20)]
+    assert sum(why is not None for why in found) >= 18
+
+
+def test_seconds_without_an_answer_count_for_nothing():
+    means = noisy(np.linspace(5, 7.5, SECONDS))
+    means[[3, 9]] = 0.0, np.nan
+    assert response_drifts(measured(means), EVEN) is not None
+
+
 @pytest.mark.parametrize("means", [np.full(SECONDS, 5.0), np.linspace(5, 5.3, SECONDS)])
 def test_even_times_and_a_drift_of_less_than_a_tenth_are_steady(means):
     assert response_drifts(measured(noisy(means)), EVEN) is None
