@@ -10,7 +10,7 @@ from plimsoll.runs.failures import Failures
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 ONE_WORDS = {"users": "user", "vus": "VU"}
-KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory"}
+KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
 INTERVENTIONS = {
     "cpu_quota": "raise the quota, or give it more processes with quotas of their own",
     "memory_limit": "raise the limit, or have it hold less at a time",

@@ -36,6 +36,7 @@ from plimsoll.findings.scaling import scaling_of_imported
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.table_comparison import comparison_finding
 from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
+from plimsoll.findings.table_limit import limit_of_table
 from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
@@ -269,9 +270,7 @@ def _level_findings(
         run_path=path, notes=notes, model=model,
     )  # fmt: skip
     limit = limit_of_levels(run, steps, finding["capacity"], unit)
-    if limit is not None:
-        words = [finding["answer"], *what_stops_it(limit, finding["capacity"]["bad"])]
-        finding |= {"answer": " ".join(words), "limited_by": limit}
+    finding = _with_limit(finding, limit)
     cannot = [] if has_resources(run) else [NO_RESOURCES]
     scaling, why = scaling_of_imported(steps_of(steady, verdicts), unit, model, path)
     return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
@@ -300,15 +299,25 @@ def _analyse_table(
         path = str(writer.path)
         words = f"{found.title}: {_contents(table)}."
         notes = [*source.notes, *table.notes]
+        levels = levels_finding(
+            table, choices.objectives, expected=choices.expected, run_path=path, model=_model(found, choices)
+        )
+        limit = limit_of_table(table.totals(), (levels["capacity"] or {}).get("bad"), table.level_unit)
         findings = [
             source_finding(words, found.cannot, notes, path, len(table.rows)),
-            levels_finding(
-                table, choices.objectives, expected=choices.expected, run_path=path, model=_model(found, choices)
-            ),
+            _with_limit(levels, limit),
             *demand_findings(table, choices.budgets, path),
             *({**one, "run": path} for one in more),
         ]
         return _end(writer, findings, source, choices)
+
+
+def _with_limit(finding: dict[str, Any], limit: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The finding of levels with what stops it, where that was asked of anything."""
+    if limit is None:
+        return finding
+    words = [finding["answer"], *what_stops_it(limit, finding["capacity"]["bad"])]
+    return finding | {"answer": " ".join(words), "limited_by": limit}
 
 
 def _check_budgets(table: StepTable, budgets: Mapping[str, float]) -> None:

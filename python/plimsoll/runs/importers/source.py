@@ -26,7 +26,7 @@ NO_ARRIVAL_TIMES = (
 NO_GENERATOR = "It has nothing about the generator's own health, so that cannot be ruled out as the limit."
 ONE_SUMMARY = (
     "A summary has no times of single requests: no interval, no drift, no periodic spikes, no bursts of failures, no "
-    "warm-up cut away, and nothing that resources over time could be put beside to name what limits it."
+    "warm-up cut away, and nothing that resources over time could be put beside."
 )
 ONE_RUN = (
     "One run per level says nothing about how much runs differ: differences are consistent with a change, not a proof."
