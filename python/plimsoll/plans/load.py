@@ -102,9 +102,13 @@ class Plan:
 NO_THRESHOLDS: dict[str, Any] = {"thresholds": {}}
 
 
-def plan_of(source: str | Path | Study, choices: Choices) -> Plan:
-    """The plan for a study file, a Study or a script. Raises InputError for what is wrong in any of them."""
-    plan = _plan_of_study(source, choices) if _is_study(source) else _plan_of_script(Path(str(source)), choices)
+def plan_of(source: str | Path | Study, choices: Choices, function: str | None = None) -> Plan:
+    """The plan for a study file, a Study or a script, of which `function` alone is called where it is given. Raises
+    InputError for what is wrong in any of them."""
+    if _is_study(source):
+        plan = _plan_of_study(source, choices)
+    else:
+        plan = _plan_of_script(Path(str(source)), choices, function)
     if not choices.probes:
         return plan
     return replace(plan, probes=with_flags(plan.probes, choices.probes))
@@ -178,10 +182,16 @@ def _bounds_of_study(
     return wanted.min_users, min((one for one in (wanted.max_users, by_rate) if one is not None), default=None)
 
 
-def _plan_of_script(script: Path, choices: Choices) -> Plan:
+def scenario_of_function(name: str) -> dict[str, Any]:
+    """One scenario, which calls that function of the script without end; its VUs are the level."""
+    return {name: {"executor": "constant-vus", "exec": name, "vus": 1, "duration": "24h"}}
+
+
+def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Plan:
     if choices.variant is not None:
         raise InputError("--variant is for studies; a script does not say how to switch", "Write a study.")
-    about = inspect(EngineConfig(script=script, env=choices.env, seed=choices.seed, threads=choices.threads))
+    alone = {"scenarios": scenario_of_function(function)} if function is not None else {}
+    about = inspect(EngineConfig(script, choices.env, alone, seed=choices.seed, threads=choices.threads))
     kinds = {scenario["open"] for scenario in about["scenarios"]}
     if len(kinds) > 1:
         raise InputError(

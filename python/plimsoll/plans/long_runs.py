@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.plans.load import Choices, Plan, plan_of
+from plimsoll.plans.load import Choices, Plan, plan_of, scenario_of_function
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
 from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, first_of
 
@@ -86,27 +86,20 @@ def grow_plan(source: Study | Path, options: GrowOptions, choices: Choices) -> P
         raise InputError(
             f"max_users {options.max_users} is below min_users {options.min_users}", "Raise it, or lower min_users."
         )
-    plan = plan_of(source, choices)
-    function, env = options.exec, dict(choices.env)
     if isinstance(source, Study):
-        function = _function_of_study(source, options.exec)
-        env = {**({"BASE_URL": source.target.url} if source.target.url else {}), **source.workload.env, **env}
-    script = plan.config.script
-    config = EngineConfig(
-        script=script, env=plan.config.env if isinstance(source, Study) else env, seed=plan.config.seed
-    )
-    # A study's script may have no default function: what is inspected are the functions of its workload.
-    inspected = plan.config if isinstance(source, Study) else config
-    exports = inspect(inspected)["exports"] if plan.target.start is None else None
-    function = function or "default"
+        plan, function = plan_of(source, choices), _function_of_study(source, options.exec)
+    else:
+        plan, function = plan_of(source, choices, options.exec), options.exec or "default"
+    exports = inspect(plan.config)["exports"] if plan.target.start is None else None
     if exports is not None and function not in exports:
         known = ", ".join(exports) or "nothing"
         raise InputError(
-            f"{script} exports no function {function!r}",
+            f"{plan.config.script} exports no function {function!r}",
             f"It exports {known}; name the one that creates an item with --exec.",
         )
-    scenario = {"executor": "constant-vus", "exec": function, "vus": 1, "duration": "24h"}
-    loading = replace(plan.config, options={**plan.config.options, "scenarios": {function: scenario}}, level=0.0)
+    loading = replace(
+        plan.config, options={**plan.config.options, "scenarios": scenario_of_function(function)}, level=0.0
+    )
     return replace(plan, config=loading, unit="vus", is_open=False, users_per_level=None)
 
 
