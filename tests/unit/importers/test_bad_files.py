@@ -67,6 +67,12 @@ def test_a_table_whose_units_nobody_can_know_is_refused(tmp_path: Path, text: st
     assert what in message(tmp_path / "t.csv")
 
 
+def test_a_column_without_a_unit_is_told_once_and_not_for_each_row(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("users,cpu,p95\n1,78,5\n2,80,6\n3,81,x\n")
+    told = message(tmp_path / "t.csv")
+    assert told.count("it has no unit") == told.count("no unit says whether") == 1 and "3 mistakes" in told
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [

@@ -47,6 +47,10 @@ _UNIT_SUFFIX = re.compile(r"^(.*?)_(ms|us|s|percent|ratio|share|bytes|per_s|per_
 _LEVEL_UNITS = {"vu": "vus", "vus": "vus", "connection": "connections", "connections": "connections"}
 
 
+class _NoUnit(BadRecord):
+    """A number without a unit, of a column whose heading has none: told once, not for each row."""
+
+
 @dataclass
 class Column:
     """A column: its heading, what it is, its statistic or name, and the unit, of the heading or of its first cell."""
@@ -58,6 +62,7 @@ class Column:
     unit: str = ""
     unit_from: str = "heading"
     first_line: int = 0
+    unit_asked: bool = False
 
     @property
     def place(self) -> str:
@@ -76,7 +81,8 @@ class Column:
         if not self.unit:
             if self.dimension != "count":
                 what = "no unit says whether this is ms or s" if self.dimension == "time" else "it has no unit"
-                raise BadRecord(what, self.heading, f"Write the heading as {self.name} ({_example(self.dimension)}).")
+                step = f"Write the heading as {self.name} ({_example(self.dimension)}), or the unit into every cell."
+                raise _NoUnit(what, self.heading, step)
             return found.value
         return found.value * factor_of(self.unit, self.dimension, self.heading)
 
@@ -262,7 +268,9 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
         try:
             value = _number(column, cell, reading.delimiter, file.line)
         except BadRecord as problem:
-            reading.mistakes.append(file.error(problem))
+            if not (isinstance(problem, _NoUnit) and column.unit_asked):
+                reading.mistakes.append(file.error(problem))
+            column.unit_asked = column.unit_asked or isinstance(problem, _NoUnit)
             failed = True
             continue
         if value is not None:
