@@ -25,6 +25,7 @@ from plimsoll.stats.shares import Share, larger, layer_shares, shares_per_repeti
 QUESTION = "Where does the time go?"
 ALPHA = 0.05
 FAILED_MATTERS = 0.01
+FINE = 0.01
 
 
 def decompose_finding(
@@ -151,10 +152,16 @@ def _verdict(share: Share) -> str:
     return "there" if share.is_there else "below zero" if share.is_negative else "cannot separate"
 
 
+def _share_words(value: float, share: Share) -> str:
+    """A percentage with a digit more where the interval of that share would round to one number."""
+    return f"{100 * value:.1f} %" if share.high - share.low < FINE else percent(value)
+
+
 def _layer_sentence(name: str, share: Share, place: int, names: Sequence[str], whole_ms: float, parts: bool) -> str:
+    low, high = _share_words(share.low, share), _share_words(share.high, share)
     text = (
-        f"{name} takes {percent(share.share)} ({100 * (1 - ALPHA):g} % interval {percent(share.low)} to "
-        f"{percent(share.high)}) of {names[0]}, {ms(abs(share.share * whole_ms))}."
+        f"{name} takes {_share_words(share.share, share)} ({100 * (1 - ALPHA):g} % interval {low} to {high}) of "
+        f"{names[0]}, {ms(abs(share.share * whole_ms))}."
     )
     if share.is_there:
         return text
@@ -188,7 +195,7 @@ def _answer(
     found: Mapping[str, Any], layers: Sequence[str], shares: Sequence[Share], whole: str, whole_ms: float
 ) -> str:
     wrong = [name for name, share in zip(layers, shares, strict=True) if share.is_negative]
-    listed = joined([f"{name} {percent(share.share)}" for name, share in zip(layers, shares, strict=True)])
+    listed = joined([f"{name} {_share_words(share.share, share)}" for name, share in zip(layers, shares, strict=True)])
     text = f"At {found['load']}, of {ms(whole_ms)} per iteration of {whole}: {listed} ({found['rounds']} rounds)."
     if wrong:
         return f"{text} This does not add up: {joined(wrong)} would be below zero."

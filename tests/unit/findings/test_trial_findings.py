@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -154,11 +155,11 @@ def test_requests_below_each_arms_own_address_are_the_same_request() -> None:
     assert names == {None, "/x", "/y"}
 
 
-def split(values: Sequence[float], **analysis: Any) -> dict[str, Any]:
+def split(values: Sequence[float], scatter: float = 0.01, **analysis: Any) -> dict[str, Any]:
     names = ["whole", "orm", "static"]
     draw = np.random.default_rng(2)
     trials = [
-        trial(3 * n + at, n, name, float(ms * np.exp(0.01 * draw.standard_normal())))
+        trial(3 * n + at, n, name, float(ms * np.exp(scatter * draw.standard_normal())))
         for n in range(1, 11)
         for at, (name, ms) in enumerate(zip(names, values, strict=True))
     ]
@@ -171,6 +172,15 @@ def test_layers_add_up_and_the_largest_is_named() -> None:
     assert [round(layer["share"], 1) for layer in layers] == [0.5, 0.3, 0.2]
     assert sum(layer["share"] for layer in layers) == pytest.approx(1)
     assert finding["answer"].endswith("Whole without orm takes the most.")
+
+
+def test_shares_that_are_known_to_less_than_a_point_have_a_digit_more() -> None:
+    fine = split([100, 60, 20], scatter=0.001, parts=False)
+    assert "orm without static 40.0 %" in fine["answer"]
+    said = r"orm without static takes 40\.0 % \(95 % interval (\d+\.\d) % to (\d+\.\d) %\)"
+    found = re.search(said, " ".join(fine["sentences"]))
+    assert found and float(found[1]) < float(found[2])
+    assert "orm without static 41 % and" in split([100, 60, 20], scatter=0.02, parts=False)["answer"]
 
 
 def test_kiwis_parts_are_the_authors_and_a_wrong_order_is_said() -> None:
