@@ -49,7 +49,7 @@ from plimsoll.experiments.result import (
     StepRecord,
     level_text,
 )
-from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, is_held, pooled_plateau, propose
+from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, is_same, pooled_plateau, propose
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau, pool
@@ -280,8 +280,8 @@ class _OpenSearch:
     def _tries(self, level: float) -> int:
         """How often that level was held, or one that steps cannot tell from it, and stayed undecided."""
         half_width = self._half_width()
-        held = [one for one in self.holder.records if one.kind == "hold" and not one.judgement.says_nothing]
-        return sum(one.judgement.verdict == "undecided" and is_held(one.level, [level], half_width) for one in held)
+        held = [one for one in self.holder.records if one.kind == "hold" and is_same(level, one.level, half_width)]
+        return sum(one.judgement.verdict == "undecided" and not one.judgement.says_nothing for one in held)
 
     def _known_with(self, found: Judgement) -> Plateau | None:
         """The capacity that all steps show, with the one under way."""

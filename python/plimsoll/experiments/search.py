@@ -202,14 +202,18 @@ def _closer(
     """Both bounds are near: a lower bad one, then a higher good one if that told nothing, then the bad one again."""
     lower = min(max(good / (1 - AIM_SHARE * width), centre * (1 + 0.5 * half_width)), bad * (1 - MOVE * half_width))
     higher = max(min(bad * (1 - AIM_SHARE * width), centre * (1 - 0.5 * half_width)), good * (1 + MOVE * half_width))
-    if is_held(lower, open_levels, half_width) and not is_held(higher, open_levels, half_width):
+    if _is_held(lower, open_levels, half_width) and not _is_held(higher, open_levels, half_width):
         return Proposal(higher, "good")
     return Proposal(lower, "bad")
 
 
-def is_held(level: float, levels: Iterable[float], half_width: float) -> bool:
-    """Whether one of `levels` is so near that no step tells the two apart."""
-    return any(abs(one - level) <= SAME_LEVEL * half_width * level for one in levels)
+def is_same(one: float, level: float, half_width: float) -> bool:
+    """Whether the two are so near that no step tells them apart."""
+    return abs(one - level) <= SAME_LEVEL * half_width * level
+
+
+def _is_held(level: float, levels: Iterable[float], half_width: float) -> bool:
+    return any(is_same(one, level, half_width) for one in levels)
 
 
 def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: float) -> Proposal | None:
@@ -227,7 +231,7 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
     ):
         return None
     judged = [trial.level for trial in trials if trial.proven and trial.verdict != "undecided"]
-    if is_held(level, judged, 0.0 if goal.whole else half_width):
+    if _is_held(level, judged, 0.0 if goal.whole else half_width):
         return None
     return Proposal(level, wanted.aim)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NEAR_CEILING = 0.90
+RISE = 1.15
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Limit:
     evidence: str
     remedy: str | None = None  # what to do about this very one, where that is known
 
+    @property
+    def rose(self) -> bool:
+        """Whether it was clearly busier than at the lowest load, or that is not known."""
+        return self.low is None or self.utilisation >= RISE * self.low
+
     def to_json(self) -> dict[str, Any]:
         """As the finding holds it."""
         remedy = {"remedy": self.remedy} if self.remedy else {}
@@ -29,3 +35,8 @@ class Limit:
             "evidence": self.evidence,
             **remedy,
         }
+
+
+def no_limit(kind: str, evidence: str) -> dict[str, Any]:
+    """What a finding holds where nothing is named: kind "none" (nothing limited it) or "unknown"."""
+    return {"kind": kind, "where": None, "utilisation": None, "evidence": evidence}

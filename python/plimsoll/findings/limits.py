@@ -13,7 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
-from plimsoll.findings.limit import NEAR_CEILING, Limit
+from plimsoll.findings.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.findings.resources import (
     OWN_CORES,
     TARGET_CORES,
@@ -29,7 +29,6 @@ from plimsoll.findings.starved_thread import starved_thread
 from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
 
 PINNED_CLOSE = 0.06
-RISE = 1.15
 STOLEN_MATTERS = 0.03
 MEMORY_CEILING = 0.95
 SWAP_BYTES = 64e6
@@ -53,30 +52,30 @@ def limiting_resource(
     if bad is None:
         if generator is not None:
             return _with_runner_up([dict(generator)])
-        return _unknown("none", "No level that was held saturated the target, so nothing limited it there.", None)
+        return no_limit("none", "No level that was held saturated the target, so nothing limited it there.")
     overloaded = [step for step in steps if step.get("verdict") == "bad" and step is not bad]
     here, own = _filled([bad, *overloaded], steps, means), [dict(generator)] if generator is not None else []
     if _stopped_by_errors(bad):
         return _with_runner_up([*own, *killed(here, bad, unit), _errors(bad)])
     if not here:
         nothing = "No probe looked at the target while it was saturated."
-        return _with_runner_up(own) if own else _unknown("unknown", nothing, None)
+        return _with_runner_up(own) if own else no_limit("unknown", nothing)
     lowest = min((step for step, seen in zip(steps, means, strict=True) if seen), key=lambda step: step["level"])
     calm = sorted((step for step in steps if step not in overloaded and step is not bad), key=lambda one: one["level"])
     low = _filled([lowest, *calm], steps, means) if lowest is not bad else {}
     words = f"in the step at {level_words(bad['level'], unit)}"
     before = f"at {level_words(lowest['level'], unit)}"
     full = _candidates(here, low, words, before)
-    found = [limit for limit in full if limit.low is None or limit.utilisation >= RISE * limit.low]
+    found = [limit for limit in full if limit.rose]
     found = sorted(found, key=lambda limit: (_is_of_a_process_as_well(limit, found), -limit.utilisation))
     others = [limit for limit in found if _is_of_others(limit, here)]
     found = _with_databases([limit for limit in found if limit not in others], here, bad, statements, words)
     found += waiting_limits(here, low, _under_way(bad), words, before)
     found += others
     if not found and not own and full:
-        return _unknown("unknown", _always_full_words(full[0], here, words, before), None)
+        return no_limit("unknown", _always_full_words(full[0], here, words, before))
     if not found and not own:
-        return _unknown("unknown", _seen_words(here, words) + _waited_words(here), None)
+        return no_limit("unknown", _seen_words(here, words) + _waited_words(here))
     return _with_runner_up([*own, *(limit.to_json() for limit in found)])
 
 
@@ -245,10 +244,6 @@ def _errors(bad: Step) -> dict[str, Any]:
     how = f" ({', '.join(f'{name}: {count:,}' for name, count in causes)})" if causes else ""
     text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}; see the target's log of that time."
     return {"kind": "errors", "where": "answers of the target", "utilisation": None, "evidence": text}
-
-
-def _unknown(kind: str, evidence: str, utilisation: float | None) -> dict[str, Any]:
-    return {"kind": kind, "where": None, "utilisation": utilisation, "evidence": evidence}
 
 
 def _always_full_words(limit: Limit, here: Means, words: str, before: str) -> str:

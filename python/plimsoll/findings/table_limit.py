@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
-from plimsoll.findings.limit import NEAR_CEILING, Limit
-from plimsoll.findings.limits import RISE
+from plimsoll.findings.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.runs.step_table import Row
 
 _KINDS = (("disk", re.compile(r"\bdisk\b", re.I)), ("memory", re.compile(r"\b(?:memory|mem|ram)\b", re.I)))
@@ -29,12 +28,11 @@ def limit_of_table(rows: Sequence[Row], bad: float | None, unit: str) -> dict[st
     lowest = known[0] if known[0] is not here else None
     seen = [_limit(name, share, here, lowest, unit) for name, share in here.utilisation.items()]
     full = sorted((one for one in seen if one.utilisation >= NEAR_CEILING), key=lambda one: -one.utilisation)
-    found = [one.to_json() for one in full if one.low is None or one.utilisation >= RISE * one.low]
+    found = [one.to_json() for one in full if one.rose]
     if found:
         return found[0] | {"runner_up": found[1] if len(found) > 1 else None}
     what = "What was near its ceiling was so at the lowest load too" if full else "Nothing was near its ceiling"
-    words = f"{what}: {' '.join(one.evidence for one in full or seen)}"
-    return {"kind": "unknown", "where": None, "utilisation": None, "evidence": words}
+    return no_limit("unknown", f"{what}: {' '.join(one.evidence for one in full or seen)}")
 
 
 def _limit(name: str, share: float, here: Row, lowest: Row | None, unit: str) -> Limit:
