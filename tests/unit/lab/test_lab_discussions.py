@@ -50,6 +50,14 @@ def test_a_form_tells_all_mistakes_at_once() -> None:
     assert set(refused.value.fields) == {"page", "title", "body", "voted", "id", "colour"}
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\t\n", "\x1c\x85", "\u3000\ufeff", "\x00a", "a\ud800"])
+def test_text_needs_a_letter_that_one_sees_and_none_that_no_database_keeps(blank: str) -> None:
+    form = Form({"title": blank, "body": f" {blank} x" if "\x00" not in blank and "\ud800" not in blank else "é"})
+    assert form.text("title", 300) is None and form.text("body", 300) is not None
+    with pytest.raises(Refusal):
+        form.finish()
+
+
 def test_transactions_are_requests_and_their_calls() -> None:
     counts = Transactions()
     assert counts.document()["accounts_share"] is None

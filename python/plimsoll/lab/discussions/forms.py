@@ -20,7 +20,12 @@ PAGE_SIZE, LARGEST_PAGE_SIZE = 10, 100
 PROFILE_IMAGE = "profile_image"
 THREAD_ORDERS = ("last_activity_at", "comment_count", "vote_count")
 
+# Text needs one letter that is neither a control character nor a space of Unicode's (White_Space, and the byte order
+# mark). Spelt out, as `\s` means something else in Python, ECMAScript and Rust, and the OpenAPI document has it too.
+VISIBLE_LETTER = r"[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+
 _ID = re.compile(r"[0-9a-f]{24}")
+_VISIBLE = re.compile(VISIBLE_LETTER)
 _NONE = object()
 
 
@@ -76,11 +81,11 @@ class Form:
         self._mistakes: dict[str, str] = {}
 
     def text(self, name: str, most: int, *, required: bool = False) -> str | None:
-        """Text of 1 to `most` letters."""
+        """Text of 1 to `most` letters, not all of them blank."""
         value = self._take(name, required)
         if value is _NONE:
             return None
-        if not isinstance(value, str) or not value.strip() or len(value) > most:
+        if not isinstance(value, str) or len(value) > most or not _VISIBLE.search(value):
             return self._wrong(name, f"This must be text of 1 to {most} letters.")
         # JSON can write a zero byte and half a surrogate pair; no database can keep them.
         if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):

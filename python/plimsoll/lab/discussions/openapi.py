@@ -12,11 +12,12 @@ from plimsoll.lab.discussions.forms import (
     PROFILE_IMAGE,
     THREAD_ORDERS,
     TITLE_LETTERS,
+    VISIBLE_LETTER,
 )
 from plimsoll.lab.discussions.schema import THREAD_KINDS
 
 Json = dict[str, Any]
-_PLAIN = r"^[ -~]*[!-~][ -~]*$"  # what the server takes for sure; it takes any Unicode text that is not blank
+_TEXT = rf"^[^\x00]*{VISIBLE_LETTER}[^\x00]*$"
 _ID: Json = {"type": "string", "pattern": "^[0-9a-f]{24}$"}
 _FLAG: Json = {"type": "boolean"}
 _COUNT: Json = {"type": "integer", "minimum": 0}
@@ -146,7 +147,7 @@ def _string() -> Json:
 
 
 def _text(most: int) -> Json:
-    return {"type": "string", "minLength": 1, "maxLength": most, "pattern": _PLAIN}
+    return {"type": "string", "minLength": 1, "maxLength": most, "pattern": _TEXT}
 
 
 def _username() -> Json:
