@@ -64,6 +64,14 @@ def calls_of(label: str, sockets: Mapping[str, float], here: Means) -> Iterator[
             yield Calls(label, address, count, share, _inside(sockets), service)
 
 
+def is_silent(sockets: Mapping[str, float]) -> bool:
+    """Whether the sockets of a process have calls, and of none of them is known who sent last."""
+    calls = [name.removeprefix(CONNECTIONS_TO) for name in sockets if name.startswith(CONNECTIONS_TO)]
+    return bool(calls) and all(
+        _share(sockets.get(AWAITING + one, 0.0), sockets.get(ANSWERED + one, 0.0)) is None for one in calls
+    )
+
+
 def is_local(address: str) -> bool:
     """Whether the address is this host's by its form."""
     return address.startswith(("127.", "[::1]"))

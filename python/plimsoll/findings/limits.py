@@ -13,6 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
+from plimsoll.findings.dependency_limits import is_silent
 from plimsoll.findings.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.findings.resources import (
     OWN_CORES,
@@ -54,14 +55,34 @@ def limiting_resource(
             return _with_runner_up([dict(generator)])
         return no_limit("none", "No level that was held saturated the target, so nothing limited it there.")
     overloaded = [step for step in steps if step.get("verdict") == "bad" and step is not bad]
-    here, own = _filled([bad, *overloaded], steps, means), [dict(generator)] if generator is not None else []
+    first = _seen_in([bad, *overloaded], steps, means, unit, statements, generator)
+    if first["kind"] != "unknown":
+        return first
+    # What shows little where the target just began to fall behind shows plainly where it fell behind by more.
+    further = sorted(overloaded, key=lambda step: step["level"])
+    others = (_seen_in([one], steps, means, unit, statements, generator) for one in further)
+    return next((one for one in others if one["kind"] != "unknown"), first)
+
+
+def _seen_in(
+    bad_first: Sequence[Step],
+    steps: Sequence[Step],
+    means: Sequence[Means],
+    unit: str,
+    statements: Statements | None,
+    generator: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The limit seen in the first of these overloaded steps; the others stand in for probes that rested in it."""
+    bad = bad_first[0]
+    here, own = _filled(bad_first, steps, means), [dict(generator)] if generator is not None else []
     if _stopped_by_errors(bad):
         return _with_runner_up([*own, *killed(here, bad, unit), _errors(bad)])
     if not here:
         nothing = "No probe looked at the target while it was saturated."
         return _with_runner_up(own) if own else no_limit("unknown", nothing)
     lowest = min((step for step, seen in zip(steps, means, strict=True) if seen), key=lambda step: step["level"])
-    calm = sorted((step for step in steps if step not in overloaded and step is not bad), key=lambda one: one["level"])
+    calm = [step for step in steps if step.get("verdict") != "bad" and step is not bad]
+    calm.sort(key=lambda one: one["level"])
     low = _filled([lowest, *calm], steps, means) if lowest is not bad else {}
     words = f"in the step at {level_words(bad['level'], unit)}"
     before = f"at {level_words(lowest['level'], unit)}"
@@ -81,11 +102,15 @@ def limiting_resource(
 
 def _filled(wanted: Sequence[Step], steps: Sequence[Step], means: Sequence[Means]) -> Means:
     """The means of the first of these steps; of a source that was not read in it, as probes that are dear rest for
-    seconds, those of the next step in which it was."""
+    seconds, or that by chance told nothing of who waits for whom, those of the next step in which it did."""
     of_step = [next(seen for step, seen in zip(steps, means, strict=True) if step is one) for one in wanted]
     filled = dict(of_step[0])
     for seen in of_step[1:] if filled else ():
-        filled |= {source: values for source, values in seen.items() if source not in filled or not filled[source]}
+        filled |= {
+            source: values
+            for source, values in seen.items()
+            if not filled.get(source) or (is_silent(filled[source]) and not is_silent(values))
+        }
     return filled
 
 

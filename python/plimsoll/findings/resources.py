@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 TARGET_CORES = "target_cores"
+EVENTS = ("oom_kills_per_s",)
 OWN_CORES = "the target's"
 Means = dict[str, dict[str, float]]
 Row = Mapping[str, Any]
@@ -19,18 +21,31 @@ def says_nothing(step: Step) -> bool:
 
 
 def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
-    """For each step {source: {value name: mean}} over [measured_from_s, end_s); rows are read once."""
+    """For each step {source: {value name: mean}} over [measured_from_s, end_s); rows are read once. What happens once
+    and not all the time (EVENTS) counts from the step's begin: a process that is killed while it warms up was killed
+    by that load."""
     sums: list[dict[str, dict[str, list[float]]]] = [
         defaultdict(lambda: defaultdict(lambda: [0.0, 0.0])) for _ in steps
     ]
-    windows = [(float(step["measured_from_s"]), float(step["end_s"])) for step in steps]
+    windows = [
+        (
+            math.floor(float(step.get("start_s", step["measured_from_s"]))),
+            float(step["measured_from_s"]),
+            float(step["end_s"]),
+        )
+        for step in steps
+    ]
     for row in rows:
         second, values = row.get("second"), row.get("values")
         if not isinstance(second, int | float) or not isinstance(values, Mapping):
             continue
-        for place, (start_s, end_s) in enumerate(windows):
-            if start_s <= second < end_s:
+        for place, (start_s, measured_s, end_s) in enumerate(windows):
+            if measured_s <= second < end_s:
                 _add(sums[place][str(row.get("source"))], values)
+            elif start_s <= second < measured_s:
+                happened = {name: value for name, value in values.items() if name in EVENTS and value}
+                if happened:
+                    _add(sums[place][str(row.get("source"))], happened)
     return [
         {source: {name: total / count for name, (total, count) in values.items()} for source, values in step.items()}
         for step in sums

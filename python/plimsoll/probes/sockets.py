@@ -34,8 +34,8 @@ class SocketsProbe(RestingProbe):
     acknowledged), requests_inside and requests_answered (of these, that received last and that sent last),
     connections_out, and for the eight remote addresses with the most of them connections_to_<address>,
     awaiting_<address> and answered_by_<address> (that sent last and that received last); listens_on_<port> is 1.
-    Sockets of its children count. Who was last is not known of a process in another network namespace, nor where both
-    happened in one tick of the kernel's clock: compare the two numbers.
+    Sockets of its children count. Who was last is not known of a process in another network namespace that this one may
+    not enter, nor where both happened in one tick of the kernel's clock: compare the two numbers.
     """
 
     kind = "sockets"
@@ -48,7 +48,7 @@ class SocketsProbe(RestingProbe):
         root: Path = Path("/"),
         cpu_clock: Clock = time.thread_time,
         share: float = MOST_SHARE,
-        ask: Callable[[set[str]], list[Connection] | None] = connections,
+        ask: Callable[[set[str], Path | None], list[Connection] | None] = connections,
     ) -> None:
         super().__init__(selector, clock, find, root, cpu_clock, share)
         self._ask = ask
@@ -61,11 +61,13 @@ class SocketsProbe(RestingProbe):
 
     def _sockets(self, inodes: set[str]) -> list[Connection]:
         """In the process's network namespace, from the kernel or, where it does not tell, from its tables."""
-        other = _network_of(self._root, self._roots[0].pid)
-        if other is not None:
-            return _of_tables(other)
-        told = self._ask(inodes) if self._root == Path("/") else None
-        return told if told is not None else _of_tables(self._root / "proc/net")
+        pid = self._roots[0].pid
+        is_other = _is_elsewhere(self._root, pid)
+        namespace = self._root / f"proc/{pid}/ns/net" if is_other else None
+        told = self._ask(inodes, namespace) if self._root == Path("/") else None
+        if told is not None:
+            return told
+        return _of_tables(self._root / (f"proc/{pid}/net" if is_other else "proc/net"))
 
 
 def _inodes(root: Path, pids: Iterable[int]) -> set[str] | None:
@@ -84,13 +86,12 @@ def _inodes(root: Path, pids: Iterable[int]) -> set[str] | None:
     return found if was_read else None
 
 
-def _network_of(root: Path, pid: int) -> Path | None:
-    """The kernel's tables of a process in another network namespace; None if it is in this one, or may not be seen."""
+def _is_elsewhere(root: Path, pid: int) -> bool:
+    """Whether a process is in another network namespace; not if it is in this one, or that may not be seen."""
     try:
-        same = os.readlink(root / f"proc/{pid}/ns/net") == os.readlink(root / "proc/self/ns/net")
+        return os.readlink(root / f"proc/{pid}/ns/net") != os.readlink(root / "proc/self/ns/net")
     except OSError:
-        return None
-    return None if same else root / f"proc/{pid}/net"
+        return False
 
 
 def _of_tables(tables: Path) -> list[Connection]:

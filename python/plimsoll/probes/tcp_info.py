@@ -2,12 +2,15 @@
 
 A connection that sent more recently than it received waits for an answer; one that received more recently than it sent
 has a request that is being worked on. No count of connections tells that. The times are in ms, of a clock that ticks
-every 1 to 10 ms: where both are in one tick, the order is not known. Any user may ask, of the own network namespace
-(sock_diag(7), `struct inet_diag_msg` and `struct tcp_info` of linux/inet_diag.h and linux/tcp.h).
+every 1 to 10 ms: where both are in one tick, the order is not known. Any user may ask of the own network namespace, and
+of another one who may enter it (sock_diag(7), setns(2), `struct inet_diag_msg` and `struct tcp_info` of
+linux/inet_diag.h and linux/tcp.h).
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
 import socket
 import struct
 import sys
@@ -15,9 +18,12 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
+from threading import Thread
 
 from plimsoll.probes.probe import Clock
 
+_NETWORK_NAMESPACE = 0x40000000  # CLONE_NEWNET
 _SOCK_DIAG, _BY_FAMILY, _DUMP_REQUEST = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
 ESTABLISHED, LISTENING = 1, 10
@@ -62,37 +68,43 @@ class Connection:
 
 
 class SocketTable:
-    """The established and listening TCP sockets of this network namespace. The kernel tells all of them at once, so
-    that several processes that are looked at within KEPT_S of each other cost one question."""
+    """The established and listening TCP sockets of a network namespace. The kernel tells all of one at once, so that
+    several processes that are looked at within KEPT_S of each other cost one question."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._asked_s = -KEPT_S
-        self._messages: dict[int, bytes] | None = None
+        self._told: dict[str, tuple[float, dict[int, bytes] | None]] = {}  # by namespace: when, what
 
-    def connections(self, inodes: Iterable[str]) -> list[Connection] | None:
-        """Those that have one of these inodes; None where the kernel does not tell."""
-        now = self._clock()
-        if now - self._asked_s >= KEPT_S:
-            self._messages, self._asked_s = _ask(), now
-        if self._messages is None:
+    def connections(self, inodes: Iterable[str], namespace: Path | None = None) -> list[Connection] | None:
+        """Those that have one of these inodes; None where the kernel does not tell. `namespace`: the network's, as
+        /proc/PID/ns/net; the own one if left out."""
+        try:
+            name = "" if namespace is None else os.readlink(namespace)
+        except OSError:
             return None
-        told = (self._messages.get(int(inode)) for inode in inodes)
+        now = self._clock()
+        asked_s, messages = self._told.get(name, (-KEPT_S, None))
+        if now - asked_s >= KEPT_S:
+            messages = _ask(namespace)
+            self._told[name] = now, messages
+        if messages is None:
+            return None
+        told = (messages.get(int(inode)) for inode in inodes)
         return [connection_of(body) for body in told if body is not None]
 
 
-def connections(inodes: Iterable[str]) -> list[Connection] | None:
+def connections(inodes: Iterable[str], namespace: Path | None = None) -> list[Connection] | None:
     """The connections that have one of these inodes, asked for now; None where the kernel does not tell."""
-    return SocketTable().connections(inodes)
+    return SocketTable().connections(inodes, namespace)
 
 
-def _ask() -> dict[int, bytes] | None:
+def _ask(namespace: Path | None) -> dict[int, bytes] | None:
     """What the kernel tells of each socket, by its inode; None where it does not."""
     if not sys.platform.startswith("linux"):
         return None
     found: dict[int, bytes] = {}
     try:
-        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as asked:
+        with _netlink() if namespace is None else _netlink_within(namespace) as asked:
             asked.settimeout(_WAIT_S)
             for family in (socket.AF_INET, socket.AF_INET6):
                 asked.send(request(family))
@@ -101,6 +113,32 @@ def _ask() -> dict[int, bytes] | None:
     except OSError:
         return None
     return found
+
+
+def _netlink() -> socket.socket:
+    return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG)
+
+
+def _netlink_within(namespace: Path) -> socket.socket:
+    """A socket that belongs to that network namespace, made by a thread that enters it and ends. OSError where one may
+    not."""
+    made: list[socket.socket] = []
+
+    def enter() -> None:
+        kernel = ctypes.CDLL(None)
+        try:
+            with namespace.open("rb") as file:
+                if kernel.setns(file.fileno(), _NETWORK_NAMESPACE) == 0:
+                    made.append(_netlink())
+        except OSError:
+            return
+
+    thread = Thread(target=enter, name="network namespace")
+    thread.start()
+    thread.join()
+    if not made:
+        raise OSError(f"{namespace} may not be entered")
+    return made[0]
 
 
 def request(family: int) -> bytes:

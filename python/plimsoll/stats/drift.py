@@ -87,7 +87,8 @@ class Drift:
 def drift(seconds: ArrayLike, values: ArrayLike, confidence: float = 0.99) -> Drift | None:
     """Drift of `values` at `seconds`, both of shape (n,); NaN is left out.
 
-    None where it cannot be told: fewer than 10 blocks with values, or a dependence that reaches beyond the blocks.
+    None where it cannot be told: fewer than 10 blocks with values, a dependence that reaches beyond the blocks, or one
+    that leaves so few independent values that not even the steepest slopes bound it.
     """
     at, series = _blocks(np.asarray(seconds, dtype=float), np.asarray(values, dtype=float))
     count = series.size
@@ -104,12 +105,14 @@ def drift(seconds: ArrayLike, values: ArrayLike, confidence: float = 0.99) -> Dr
     spread = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(variance)
     low = int(np.floor((slopes.size - spread) / 2))
     high = int(np.ceil((slopes.size + spread) / 2))
+    if low < 0 or high >= slopes.size:
+        return None
     span = float(at[-1] - at[0]) * count / (count - 1)
     begin = float(at[0]) - span / count / 2
     return Drift(
         slope=slope,
-        low=float(slopes[low]) if low >= 0 else -np.inf,
-        high=float(slopes[high]) if high < slopes.size else np.inf,
+        low=float(slopes[low]),
+        high=float(slopes[high]),
         confidence=confidence,
         start=offset + slope * begin,
         end=offset + slope * (begin + span),

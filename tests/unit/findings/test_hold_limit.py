@@ -86,3 +86,12 @@ def test_memory_that_climbs_all_the_time_leaks_though_its_scatter_adds_up() -> N
     assert climbing["memory"][0]["leaks"] and climbing["memory"][0]["bytes_per_s"] > 4e6
     assert not memory_of(30e6 + np.cumsum(draw.normal(0, 1e5, 46)))["memory"][0]["leaks"]
     assert not memory_of(np.concatenate([np.linspace(30e6, 300e6, 23), np.full(23, 300e6)]))["memory"][0]["leaks"]
+
+
+def test_memory_whose_steps_remember_each_other_is_judged_by_its_quarters() -> None:
+    """Its second half has too few independent seconds for an interval of a drift."""
+    mib = [73, 82, 90, 97, 104, 112, 120, 128, 136, 144, 155, 165, 175, 183, 191, 198, 206, 213, 223, 230]
+    mib += [239, 247, 254, 261, 270, 276, 284, 294, 301, 308, 317, 327, 338, 345, 354, 363, 370, 379, 388, 396]
+    found = memory_of(np.array(mib) * 2.0**20)["memory"][0]
+    assert found["leaks"] and all(np.isfinite(found["interval"]))
+    assert "inf" not in found["words"]

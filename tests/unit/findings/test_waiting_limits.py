@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from plimsoll.findings.limits import limiting_resource
+from plimsoll.findings.resources import means_of_steps
 
 LOW: dict[str, Any] = {"level": 10, "verdict": "good", "reasons": []}
 BAD: dict[str, Any] = {"level": 100, "verdict": "bad", "reasons": [], "in_flight_end": 60, "backlog_end": 40}
@@ -63,3 +64,37 @@ def test_a_queue_of_connections_that_grew_says_that_workers_were_taken() -> None
     found = limited({"sockets:app": {"accept_queue": 30.0}}, {"sockets:app": {"accept_queue": 0.0}})
     assert found["kind"] == "workers" and "30 connections waited" in found["evidence"]
     assert limited({"sockets:app": {"accept_queue": 4.0}}, {"sockets:app": {"accept_queue": 3.5}})["kind"] == "unknown"
+
+
+def test_what_shows_only_where_it_fell_behind_by_more_is_named_from_there() -> None:
+    steps = [LOW, BAD, {**BAD, "level": 200, "in_flight_end": 300}]
+    little, plain = {"connections_in": 300.0, "connections_sending": 30.0}, {"connections_in": 300.0}
+    means = [{**IDLE, "sockets:app": one} for one in (plain, little, {**plain, "connections_sending": 290.0})]
+    found = limiting_resource(BAD, steps, means, "users")
+    assert found["kind"] == "network" and "290 of 300 connections" in found["evidence"]
+    assert "in the step at 200 users" in found["evidence"]
+    assert limiting_resource(BAD, steps[:2], means[:2], "users")["kind"] == "unknown"
+
+
+def test_calls_whose_order_chance_hid_in_the_step_are_known_from_the_next_overloaded_one() -> None:
+    calls = {"connections_in": 20.0, "connections_to_10.0.0.2:8080": 20.0, "accept_queue": 30.0}
+    hidden = {**calls, "awaiting_10.0.0.2:8080": 0.0, "answered_by_10.0.0.2:8080": 0.0}
+    known = {**calls, "awaiting_10.0.0.2:8080": 1.3, "answered_by_10.0.0.2:8080": 0.0}
+    steps = [LOW, BAD, {**BAD, "level": 200}]
+    seen = [{**IDLE, "sockets:app": one} for one in ({"accept_queue": 0.0}, hidden, known)]
+    found = limiting_resource(BAD, steps, seen, "users")
+    assert (found["kind"], found["runner_up"]["kind"]) == ("dependency", "workers")
+    assert limiting_resource(BAD, steps[:2], seen[:2], "users")["kind"] == "workers"
+
+
+def test_a_process_killed_while_the_step_warmed_up_was_killed_by_its_load() -> None:
+    steps = [{**BAD, "start_s": 3.02, "measured_from_s": 5, "end_s": 9.0}]
+    rows = [
+        {"second": second, "source": "cgroup:app", "values": {"memory_share": share, "oom_kills_per_s": kills}}
+        for second, share, kills in ((2, 0.9, 0.0), (3, 0.9, 0.9), (4, 0.1, 0.0), (5, 0.2, 0.0), (6, 0.4, 0.0))
+    ]
+    assert means_of_steps(rows, steps)[0]["cgroup:app"] == {
+        "memory_share": pytest.approx(0.3),
+        "oom_kills_per_s": pytest.approx(0.3),
+    }
+    assert means_of_steps(rows[:1] + rows[2:], steps)[0]["cgroup:app"]["oom_kills_per_s"] == 0.0

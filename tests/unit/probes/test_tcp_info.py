@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -50,11 +52,19 @@ def test_an_answer_is_read_by_inode() -> None:
     assert not same.has_sent_last and not same.has_received_last
 
 
+IN_ITS_OWN = """
+import os, socket
+one = socket.create_server(("127.0.0.1", 8080))
+print(os.fstat(one.fileno()).st_ino, flush=True)
+input()
+"""
+
+
 def test_several_processes_that_are_looked_at_at_once_cost_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
     now = [100.0]
 
-    def ask() -> dict[int, bytes]:
+    def ask(namespace: object) -> dict[int, bytes]:
         asked.append(now[0])
         found: dict[int, bytes] = {}
         read_answer(message(7, 5, 900) + message(9, 400, 20) + DONE, found)
@@ -102,3 +112,24 @@ def test_who_waits_for_an_answer_is_seen_of_a_real_connection() -> None:
             client.recv(1)
             seen = {one.inode: one for one in connections(inodes.values()) or []}
             assert seen[inodes["client"]].has_received_last
+
+
+def test_sockets_of_another_network_namespace_are_told_to_who_may_enter_it() -> None:
+    unshare = ["unshare", "--net", sys.executable, "-c", IN_ITS_OWN]
+    with subprocess.Popen(unshare, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as other:
+        try:
+            inode = (other.stdout.readline() if other.stdout else "").strip()
+            if not inode:
+                pytest.skip("this user may make no network namespace")
+            namespace = Path(f"/proc/{other.pid}/ns/net")
+            found = connections([inode], namespace)
+            assert found is not None and [one.state for one in found] == [LISTENING]
+            assert connections([inode]) == []  # in the own one there is no such socket
+        finally:
+            other.kill()
+
+
+def test_a_namespace_that_is_gone_tells_nothing(tmp_path: Path) -> None:
+    assert connections(["1"], tmp_path / "net") is None
+    (tmp_path / "net").symlink_to("net:[1]")
+    assert connections(["1"], tmp_path / "net") is None

@@ -236,3 +236,9 @@ def test_a_small_burst_is_seen_beside_a_great_one() -> None:
     requests = draw.poisson(100, 600)
     found = bursts(np.arange(600), draw.binomial(requests, share), requests)
     assert [round(one.start_s, -1) for one in found] == [100, 400]
+
+
+def test_a_series_of_so_little_own_information_that_nothing_bounds_its_slope_is_none() -> None:
+    wave = 2 * np.sin(np.arange(20) / 1.5)
+    assert drift(range(20), 3 * np.arange(20) + wave) is None
+    assert drift(range(20), 3 * np.arange(20) + RANDOM(3).permutation(wave)) is not None
