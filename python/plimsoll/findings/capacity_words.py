@@ -20,6 +20,8 @@ INTERVENTIONS = {
 WAITED_FOR = {
     "cpu_quota": "the {where}",
     "memory_limit": "the {where}",
+    "tasks_limit": "the {where}",
+    "open_files_limit": "{where}, of which there may be no more",
     "pool": "{where}, all in use",
     "workers": "{where}, all taken",
     "dependency": "it waits for {where}",

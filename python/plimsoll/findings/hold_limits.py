@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.database_limits import Statements
-from plimsoll.findings.limits import killed, limiting_resource
+from plimsoll.findings.limits import killed, limiting_resource, refused
 from plimsoll.findings.resources import Means, Step
 
 GROWS, PERIODIC, FAILS = (
@@ -35,7 +36,11 @@ def hold_limit(
     findings of its seconds."""
     found = {str(one["question"]): one for one in details}
     troubles = killed(means[0], held, unit) if means else []
-    troubles += [*_errors(found.get(FAILS), held), *_leak(found.get(GROWS), held), *_periodic(found.get(PERIODIC))]
+    errors = _errors(found.get(FAILS), held)
+    if errors and means:
+        low, before = (means[1], "with one user alone") if alone is not None and len(means) > 1 else ({}, "")
+        troubles += refused(means[0], low, f"at {level_words(held['level'], unit)}", before)
+    troubles += [*errors, *_leak(found.get(GROWS), held), *_periodic(found.get(PERIODIC))]
     if generator is not None:
         troubles.insert(0, dict(generator))
     if not _keeps_up(held):

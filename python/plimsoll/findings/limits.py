@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
+from plimsoll.findings.counted_limits import counted_limits
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
 from plimsoll.findings.dependency_limits import is_silent
+from plimsoll.findings.heap_limits import HEAP, heap_limits
 from plimsoll.findings.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.findings.resources import (
     OWN_CORES,
@@ -27,7 +29,7 @@ from plimsoll.findings.resources import (
     target_cores_words,
 )
 from plimsoll.findings.starved_thread import starved_thread
-from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
+from plimsoll.findings.waiting_limits import QUOTA, group_limits, memory_limits, waiting_limits
 
 PINNED_CLOSE = 0.06
 STOLEN_MATTERS = 0.03
@@ -75,9 +77,9 @@ def _seen_in(
     """The limit seen in the first of these overloaded steps; the others stand in for probes that rested in it."""
     bad = bad_first[0]
     here, own = _filled(bad_first, steps, means), [dict(generator)] if generator is not None else []
-    if _stopped_by_errors(bad):
-        return _with_runner_up([*own, *killed(here, bad, unit), _errors(bad)])
     if not here:
+        if _stopped_by_errors(bad):
+            return _with_runner_up([*own, _errors(bad)])
         nothing = "No probe looked at the target while it was saturated."
         return _with_runner_up(own) if own else no_limit("unknown", nothing)
     lowest = min((step for step, seen in zip(steps, means, strict=True) if seen), key=lambda step: step["level"])
@@ -86,9 +88,11 @@ def _seen_in(
     low = _filled([lowest, *calm], steps, means) if lowest is not bad else {}
     words = f"in the step at {level_words(bad['level'], unit)}"
     before = f"at {level_words(lowest['level'], unit)}"
+    if _stopped_by_errors(bad):
+        return _with_runner_up([*own, *killed(here, bad, unit), *refused(here, low, words, before), _errors(bad)])
     full = _candidates(here, low, words, before)
     found = [limit for limit in full if limit.rose]
-    found = sorted(found, key=lambda limit: (_is_of_a_process_as_well(limit, found), -limit.utilisation))
+    found = sorted(found, key=lambda limit: (_has_a_better_name(limit, found), -limit.utilisation))
     others = [limit for limit in found if _is_of_others(limit, here)]
     found = _with_databases([limit for limit in found if limit not in others], here, bad, statements, words)
     found += waiting_limits(here, low, _under_way(bad), words, before)
@@ -131,10 +135,19 @@ def _is_caller(limit: Limit, here: Means) -> bool:
     return bool(here.get(f"sockets:{label}", {}).get("connections_out"))
 
 
-def _is_of_a_process_as_well(limit: Limit, found: Sequence[Limit]) -> bool:
-    """Whether these are the target's cores, and one of its processes alone is at its ceiling: then that is what stops
-    it."""
-    return limit.where.startswith(OWN_CORES) and any(one.where.startswith("target process") for one in found)
+def _has_a_better_name(limit: Limit, found: Sequence[Limit]) -> bool:
+    """Whether these are the target's cores, and one of its processes alone is at its ceiling, or it is CPU that the
+    collections of a full heap use: then that is what stops it."""
+    is_of_its_cores = limit.where.startswith(OWN_CORES)
+    if is_of_its_cores and any(one.where.startswith("target process") for one in found):
+        return True
+    labels = [one.where.removeprefix(HEAP) for one in found if one.where.startswith(HEAP)]
+    of_all = bool(labels) and (is_of_its_cores or limit.where == ALL_CORES)
+    return of_all or any(
+        limit.where.startswith(f"target process {label},")
+        or limit.where in (f"target process {label}", f"{QUOTA}{label}")
+        for label in labels
+    )
 
 
 def _is_of_others(limit: Limit, here: Means) -> bool:
@@ -166,6 +179,11 @@ def killed(here: Means, bad: Step, unit: str) -> list[dict[str, Any]]:
     return [limit.to_json() for label, values in groups for limit in memory_limits(label, values, words)]
 
 
+def refused(here: Means, low: Means, words: str, before: str) -> list[dict[str, Any]]:
+    """Limits at which the system refuses the target what it asks for, so that its requests fail."""
+    return [limit.to_json() for limit in counted_limits(here, low, words, before) if limit.rose]
+
+
 def _candidates(here: Means, low: Means, words: str, before: str) -> list[Limit]:
     found = [
         _process_limit(label, values, processes(low).get(label, {}), words, before)
@@ -176,7 +194,12 @@ def _candidates(here: Means, low: Means, words: str, before: str) -> list[Limit]
     found += _host_limits("host", here.get("host", {}), low.get("host", {}), words, before)
     for name, values in hosts(here).items():
         found += _host_limits(f"host {name}", values, hosts(low).get(name, {}), words, before)
-    return [*(limit for limit in found if limit is not None), *group_limits(here, low, words, before)]
+    return [
+        *(limit for limit in found if limit is not None),
+        *group_limits(here, low, words, before),
+        *heap_limits(here, low, words, before),
+        *counted_limits(here, low, words, before),
+    ]
 
 
 def _target_cores(here: Means, low: Means, words: str, before: str) -> Limit | None:

@@ -18,6 +18,7 @@ from plimsoll.findings.capacity_words import number
 from plimsoll.findings.evidence import EVENTS, RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.words import MIB, ms_words, percent_words, share_words, size_words, time_words
+from plimsoll.probes.restarts import tells_of_restart
 from plimsoll.stats.bursts import bursts
 from plimsoll.stats.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.periodic import PeriodicPulse, periodic_pulse
@@ -314,9 +315,10 @@ def _an_hour(bytes_per_s: float) -> str:
 
 
 def restart_finding(notes: Iterable[Mapping[str, Any]], held: Mapping[str, Any]) -> dict[str, Any]:
-    """Did it restart? Process ids that changed, counters of a metrics page that began anew, while the load was on."""
+    """Did it restart? Process ids that changed, start times on a page of metrics or of a Java virtual machine that did,
+    while the load was on."""
     within = [one for one in notes if held["start_s"] <= float(one.get("second", -1)) <= held["end_s"] + 1]
-    seen = [one for one in within if " was restarted" in str(one.get("message"))]
+    seen = [one for one in within if tells_of_restart(str(one.get("message")))]
     rows = [{"second": one["second"], "message": str(one["message"]).partition(": ")[2]} for one in seen]
     rests_on = Evidence(len(seen), "notes", EVENTS, "Of restarts", float(held["start_s"]), float(held["end_s"]))
     found: dict[str, Any] = {

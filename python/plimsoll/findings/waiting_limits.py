@@ -16,11 +16,13 @@ from plimsoll.findings.lock_limits import disk_waits, lock_limits
 from plimsoll.findings.network_limits import network_limits
 from plimsoll.findings.resources import Means
 
+QUOTA = "CPU quota of "
 FULL = 0.95
 THROTTLED_PERIODS = 0.10
 LEAST_QUEUE = 3.0
 STEADY = 0.02
 MORE_INSIDE = 1.3
+LEAST_STALL = 0.10  # of the time that tasks waited for memory
 
 
 def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit]:
@@ -37,11 +39,9 @@ def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit
                 f"It used {share:.0%} of its quota of {cores:.2g} cores {words}, and was held up in {held:.0%} of the "
             )
             text += f"periods; {then['cpu_limit_share']:.0%} {before}." if "cpu_limit_share" in then else "periods."
-            found.append(
-                Limit("cpu_quota", f"CPU quota of {label}", min(1.0, share), then.get("cpu_limit_share"), text)
-            )
+            found.append(Limit("cpu_quota", f"{QUOTA}{label}", min(1.0, share), then.get("cpu_limit_share"), text))
         found += _disk_limit(label, values, then, words, before)
-        found += memory_limits(label, values, words)
+        found += [*memory_limits(label, values, words), *_memory_high(label, values, then, words, before)]
     return found
 
 
@@ -76,6 +76,28 @@ def memory_limits(label: str, values: Mapping[str, float], words: str) -> list[L
     ]
 
 
+def _memory_high(
+    label: str, values: Mapping[str, float], then: Mapping[str, float], words: str, before: str
+) -> Iterator[Limit]:
+    """memory.high, above which nothing is killed: the kernel holds the tasks up until memory was given back. A group
+    may live at it at no cost, so that where the kernel tells how long tasks waited for memory, they must have."""
+    share, hits = values.get("memory_high_share", 0.0), values.get("memory_high_hits_per_s", 0.0)
+    if not hits or share < FULL:
+        return
+    waited, calm = values.get("memory_pressure_share"), then.get("memory_pressure_share")
+    if waited is not None and waited < max(LEAST_STALL, 2 * (calm or 0.0)):
+        return
+    size = f"{values['memory_high_bytes'] / 2**20:,.0f} MiB"
+    held = f"; its tasks waited for memory in {waited:.0%} of the time" if waited is not None else ""
+    quiet = f", {calm:.0%} {before}" if waited is not None and calm is not None else ""
+    text = (
+        f"It used {share:.0%} of {size} (memory.high), from where on the kernel holds it up, {words}, and was held up "
+        f"{hits:,.3g} times a second{held}{quiet}."
+    )
+    remedy = f"raise memory.high (MemoryHigh= of its service) above {size}, or have it hold less at a time"
+    yield Limit("memory_limit", f"memory.high of {label}", min(1.0, share), None, text, remedy)
+
+
 def waiting_limits(here: Means, low: Means, unfinished: float, words: str, before: str) -> list[Limit]:
     """What work waited for, the likeliest cause first: pools that were full, answers of other services, the network,
     disks, workers, locks.
@@ -85,8 +107,9 @@ def waiting_limits(here: Means, low: Means, unfinished: float, words: str, befor
     pools = [*_pools(here, low, words), *_steady_connections(here, calls, unfinished, words)]
     locks = lock_limits(here, low, unfinished, words, before)
     services = dependency_limits(calls, words)
-    # A lock inside the service that is waited for is the better name for it; one before a full pool is its queue.
-    called = {call.service for call in calls if call.is_waited_for}
+    # A lock inside the service that is waited for, or called in an order that is not known, is the better name for it;
+    # one before a full pool is its queue.
+    called = {call.service for call in calls if call.is_waited_for or call.waiting_share is None} - {""}
     pooled = {limit.where.partition("connections of ")[2].partition(" to ")[0] for limit in pools}
     within = [lock for lock in locks if _label_of(lock) in called]
     others = [lock for lock in locks if lock not in within and _label_of(lock) not in pooled]

@@ -1,94 +1,39 @@
 """The control group of a process: what it may use, what it uses, when it was held up, and what was killed in it.
 
-cgroups(7); kernel.org: Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst and cpuacct.rst, and
-scheduler/sched-bwc.rst.
 A limit counts wherever it is set, in the process's own group or in one around it: the least of them is its limit, and
-what it is compared with is the use of that group.
+what it is compared with is the use of that group. What a group's files say is control_group.py; whose a kill was,
+memory_kills.py.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import psutil
 
+from plimsoll.probes.control_group import Group, disk_counters, disk_limits, pressure, throttled_s
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.kernel_files import text
+from plimsoll.probes.memory_kills import MemoryKills
 from plimsoll.probes.probe import Clock, ProbeUnavailable, Rates
 from plimsoll.runs.machine import cgroup_folders
 from plimsoll.study.models import ProcessSelector
 
-_UNLIMITED = 1 << 60
-_PRESSURE = ("cpu", "memory", "io")
-
-
-@dataclass(frozen=True)
-class Group:
-    """A folder of a hierarchy, and its path below that one's top."""
-
-    folder: Path
-    below: Path = Path()
-
-    def text(self, name: str) -> str:
-        """A file of it; empty where it cannot be read. (Read each second: pathlib would take half of the time.)"""
-        try:
-            with open(f"{self.folder}/{name}", "rb", buffering=0) as file:
-                return file.read().decode("ascii", errors="replace")
-        except OSError:
-            return ""
-
-    def number(self, *names: str) -> float | None:
-        """The number in the first of these files that has one."""
-        for name in names:
-            found = self.text(name).strip()
-            if found.isdigit():
-                return float(found)
-        return None
-
-    def keyed(self, name: str) -> dict[str, float]:
-        """A file of lines "name number"."""
-        pairs = (line.split() for line in self.text(name).splitlines())
-        return {pair[0]: float(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
-
-    @property
-    def is_limitable(self) -> bool:
-        """Whether it has a limit, or could."""
-        has_limit = self.cpu_limit_cores is not None or self.memory_limit_bytes is not None
-        return has_limit or (self.folder / "cpu.max").exists()
-
-    @property
-    def cpu_limit_cores(self) -> float | None:
-        """The quota; None without one."""
-        quota, _, period = self.text("cpu.max").strip().partition(" ")
-        if not quota:
-            quota = self.text("cpu.cfs_quota_us").strip()
-            period = self.text("cpu.cfs_period_us").strip()
-        return int(quota) / int(period) if quota.isdigit() and period.isdigit() and int(period) else None
-
-    @property
-    def memory_limit_bytes(self) -> float | None:
-        """The hard limit; None without one."""
-        limit = self.number("memory.max", "memory.limit_in_bytes")
-        return limit if limit is not None and limit < _UNLIMITED else None
-
-    @property
-    def memory_used_bytes(self) -> float | None:
-        """What would have to be swapped or killed: without pages of files that nobody used lately."""
-        used = self.number("memory.current", "memory.usage_in_bytes")
-        stat = self.keyed("memory.stat")
-        idle = stat.get("total_inactive_file", stat.get("inactive_file", 0.0))
-        return None if used is None else max(0.0, used - idle)
+_CONTROLLERS = ("cpu", "cpuacct", "memory", "pids", "blkio")
+_EXITING = 0x4  # PF_EXITING of the flags in /proc/PID/stat (proc(5), include/linux/sched.h)
+Limited = tuple[float, Group] | None
 
 
 class CgroupProbe:
     """Values, each where the kernel tells it and, for limits, where there is one: cpu_cores_used; cpu_limit_cores,
     cpu_limit_share; cpu_throttled_share (of the time; over 1 where several cores were held up),
     cpu_throttled_periods_share; memory_used_bytes, memory_limit_bytes, memory_share; memory_limit_hits_per_s;
-    oom_kills_per_s; disk_limit_bytes_per_s and disk_limit_share (written or read, of the limit that is nearest);
-    processes, processes_limit; cpu_, memory_ and io_pressure_share (cgroup 2).
+    memory_high_bytes, memory_high_share, memory_high_hits_per_s (cgroup 2); oom_kills_per_s; disk_limit_bytes_per_s or
+    disk_limit_operations_per_s, and disk_limit_share (written or read, of the limit that is nearest); processes,
+    processes_limit, processes_share, processes_refused_per_s (tasks, which are threads as well); cpu_, memory_ and
+    io_pressure_share (cgroup 2).
 
     Rates are absent in the first call. Empty for a process in the top group, which has no limits and is the host.
     """
@@ -101,38 +46,46 @@ class CgroupProbe:
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
     ) -> None:
         self.source = f"cgroup:{selector.label}"
-        self._selector, self._root, self._find = selector, root, find
-        self._rates = Rates(clock)
+        self._selector, self._root, self._find, self._clock = selector, root, find, clock
+        self._now = 0.0
+        self._rates = Rates(lambda: self._now)
+        self._kills, self._kill_rates = MemoryKills(selector.label), Rates(lambda: self._now)
         self._process: psutil.Process | None = None
         self._place = ""
-        self._found: dict[str, list[Group]] = {}
-        self._kills: float | None = None
-        self._notes: list[str] = []
+        self._found: dict[str, list[Group]] = {name: [] for name in _CONTROLLERS}
+        self._limited: Limited = None
 
     def take_notes(self) -> list[str]:
         """Processes that the kernel killed for memory."""
-        notes, self._notes = self._notes, []
-        return notes
+        return self._kills.take_notes()
 
     def sample(self) -> dict[str, float]:
-        """Values now; see the class. ProbeUnavailable if the process is gone, or there are no control groups."""
-        self._look_for_groups()
+        """Values now; see the class. ProbeUnavailable if the process is gone, or there are no control groups; but what
+        was killed is told once more when it is, as that may be why."""
+        self._now = self._clock()
+        try:
+            self._look_for_groups()
+        except ProbeUnavailable:
+            if not self._kills.look_at_the_end(self._limited):
+                raise
+            limit = {"memory_limit_bytes": self._limited[0]} if self._limited is not None else {}
+            return {**limit, **self._killed()}
         cpu, usage, memory, pids, disk = self._found.values()
-        if not any((cpu, usage, memory, pids, disk)):
-            return {}
         counters, values = self._cpu(cpu, usage or cpu)
-        limited = self._memory(memory, values, counters)
-        self._note_kills(counters.pop("oom_kills", None), limited)
-        for group in pids[:1]:
-            self._put(values, "processes", group.number("pids.current"))
-            self._put(values, "processes_limit", group.number("pids.max"))
+        self._memory(memory, values, counters)
+        self._kills.look(memory, self._limited)
+        _tasks(pids, values, counters)
         for group in cpu[:1]:
-            counters |= _pressure(group)
-        limits = {key: limit for group in disk for key, limit in disk_limits(group).items()}
-        counters |= {key: count for group in disk[:1] if limits for key, count in _disk_counters(group).items()}
+            counters |= pressure(group)
+        limits = _disks(disk, counters)
         rates, _ = self._rates.update(counters)
         values |= _of_disks(rates, limits)
-        return values | _of_rates({name: rate for name, rate in rates.items() if ":" not in name}, values)
+        plain = {name: rate for name, rate in rates.items() if ":" not in name}
+        return values | _of_rates(plain, values) | self._killed()
+
+    def _killed(self) -> dict[str, float]:
+        total = self._kills.total
+        return {} if total is None else self._kill_rates.update({"oom_kills_per_s": total})[0]
 
     def _look_for_groups(self) -> None:
         """Anew where the process is another, or was moved."""
@@ -141,9 +94,23 @@ class CgroupProbe:
         if not place:
             self._place = ""
             raise ProbeUnavailable(f"{self._selector.label}: the system tells no control group of process {pid}.")
-        if f"{pid} {place}" != self._place:
-            self._place = f"{pid} {place}"
-            self._found = {name: self._groups(name, pid) for name in ("cpu", "cpuacct", "memory", "pids", "blkio")}
+        if f"{pid} {place}" == self._place:
+            return
+        if self._is_ending(pid):  # it was put into the top group to end there
+            self._place, self._process = "", None
+            raise ProbeUnavailable(f"{self._selector.label}: process {pid} is ending.")
+        folders = {name: cgroup_folders(name, self._root, pid) for name in _CONTROLLERS}
+        if not any(folders.values()):
+            self._place = ""
+            raise ProbeUnavailable(
+                f"{self._selector.label}: the control group of process {pid} cannot be seen from here, as it is that "
+                "of another container or cgroup namespace: its limits, and what was killed, are not known. Run "
+                "Plimsoll on the host itself, or read the page of its cAdvisor (probes.prometheus)."
+            )
+        self._place = f"{pid} {place}"
+        found = {name: self._groups(name, folders[name]) for name in _CONTROLLERS}
+        if found != self._found:  # what another group counted is no rate of this one
+            self._found, self._rates = found, Rates(lambda: self._now)
 
     def _pid(self) -> int:
         if self._process is None or not self._process.is_running():
@@ -151,96 +118,99 @@ class CgroupProbe:
             self._process = self._find(self._selector)[0]
         return self._process.pid
 
-    def _groups(self, controller: str, pid: int) -> list[Group]:
+    def _is_ending(self, pid: int) -> bool:
+        """Whether it is a zombie, or on its way to be one: cgroup 1 shows such a process in the top group."""
+        fields = text(self._root / f"proc/{pid}/stat").rpartition(")")[2].split()
+        return len(fields) > 6 and (fields[0] in ("Z", "X") or bool(int(fields[6]) & _EXITING))
+
+    @staticmethod
+    def _groups(controller: str, folders: Sequence[Path]) -> list[Group]:
         """The process's group and those around it, innermost first. The top one counts where it is a container's own,
         which has limits or, in cgroup 2, a cpu.max: that of the host has neither."""
-        folders = cgroup_folders(controller, self._root, pid)
         groups = [Group(folder, folder.relative_to(folders[-1])) for folder in folders]
-        if controller == "blkio":
-            return [one for one in groups if disk_limits(one)]
-        if groups and not groups[-1].is_limitable:
+        if controller != "blkio" and groups and not groups[-1].is_limitable:
             groups.pop()
         return groups
 
     def _cpu(self, limits: list[Group], usage: list[Group]) -> tuple[dict[str, float], dict[str, float]]:
         counters: dict[str, float] = {}
         values: dict[str, float] = {}
-        limited = min(
-            ((cores, group) for group in limits if (cores := group.cpu_limit_cores) is not None),
-            key=lambda one: one[0],
-            default=None,
-        )
+        limited = _least((group.cpu_limit_cores, group) for group in limits)
         own = usage[0] if usage else None
         if limited is not None:
             values["cpu_limit_cores"], group = limited
             own = next((other for other in usage if other.below == group.below), own)
             stat = group.keyed("cpu.stat")
-            self._put(counters, "cpu_throttled_share", _throttled_s(stat))
-            self._put(counters, "periods", stat.get("nr_periods"))
-            self._put(counters, "throttled", stat.get("nr_throttled"))
+            _put(counters, "cpu_throttled_share", throttled_s(stat))
+            _put(counters, "periods", stat.get("nr_periods"))
+            _put(counters, "throttled", stat.get("nr_throttled"))
         if own is not None:
             used_us = own.keyed("cpu.stat").get("usage_usec")
             used_ns = own.number("cpuacct.usage")
             used_s = used_us / 1e6 if used_us is not None else used_ns / 1e9 if used_ns is not None else None
-            self._put(counters, "cpu_cores_used", used_s)
+            _put(counters, "cpu_cores_used", used_s)
         return counters, values
 
-    def _memory(self, groups: list[Group], values: dict[str, float], counters: dict[str, float]) -> float | None:
-        """Adds values and counters; the limit."""
-        limited = min(
-            ((limit, group) for group in groups if (limit := group.memory_limit_bytes) is not None),
-            key=lambda one: one[0],
-            default=None,
-        )
+    def _memory(self, groups: list[Group], values: dict[str, float], counters: dict[str, float]) -> None:
+        """Adds values and counters; keeps the limit."""
+        self._limited = limited = _least((group.memory_limit_bytes, group) for group in groups)
         group = limited[1] if limited is not None else groups[0] if groups else None
         if group is None:
-            return None
-        self._put(values, "memory_used_bytes", group.memory_used_bytes)
+            return
+        used = group.memory_used_bytes
+        _put(values, "memory_used_bytes", used)
         if limited is not None:
             values["memory_limit_bytes"] = limited[0]
-            if "memory_used_bytes" in values and limited[0] > 0:
-                values["memory_share"] = values["memory_used_bytes"] / limited[0]
-        events = group.keyed("memory.events")
-        hits = events.get("max")
-        self._put(counters, "memory_limit_hits_per_s", hits if hits is not None else group.number("memory.failcnt"))
-        kills = [found for one in groups if (found := _kills(one)) is not None]
-        self._put(counters, "oom_kills_per_s", max(kills, default=None))
-        self._put(counters, "oom_kills", max(kills, default=None))
-        return None if limited is None else limited[0]
-
-    def _note_kills(self, kills: float | None, limit_bytes: float | None) -> None:
-        if kills is not None and self._kills is not None and kills > self._kills:
-            count = int(kills - self._kills)
-            of = f", at a limit of {limit_bytes / 2**20:,.0f} MiB" if limit_bytes is not None else ""
-            what = "a process" if count == 1 else f"{count} processes"
-            self._notes.append(f"the kernel killed {what} of {self._selector.label} for memory{of}.")
-        self._kills = kills
-
-    @staticmethod
-    def _put(values: dict[str, float], name: str, value: float | None) -> None:
-        if value is not None:
-            values[name] = value
+            if used is not None and limited[0] > 0:
+                values["memory_share"] = used / limited[0]
+        hits = group.memory_events().get("max")
+        _put(counters, "memory_limit_hits_per_s", hits if hits is not None else group.number("memory.failcnt"))
+        held_up = _least((one.memory_high_bytes, one) for one in groups)
+        if held_up is not None:
+            high, group = held_up
+            used = group.memory_used_bytes
+            values["memory_high_bytes"] = high
+            _put(values, "memory_high_share", used / high if used is not None and high > 0 else None)
+            _put(counters, "memory_high_hits_per_s", group.memory_events().get("high"))
 
 
-def _kills(group: Group) -> float | None:
-    found = group.keyed("memory.events").get("oom_kill")
-    return found if found is not None else group.keyed("memory.oom_control").get("oom_kill")
+def _least(limits: Iterable[tuple[float | None, Group]]) -> Limited:
+    """The least of the limits that there are, and whose it is."""
+    known = [(limit, group) for limit, group in limits if limit is not None]
+    return min(known, key=lambda one: one[0], default=None)
 
 
-def _throttled_s(stat: dict[str, float]) -> float | None:
-    if "throttled_usec" in stat:
-        return stat["throttled_usec"] / 1e6
-    return stat["throttled_time"] / 1e9 if "throttled_time" in stat else None
+def _put(values: dict[str, float], name: str, value: float | None) -> None:
+    if value is not None:
+        values[name] = value
 
 
-def _pressure(group: Group) -> dict[str, float]:
-    """Seconds so far that some task of the group waited (cgroup 2)."""
-    found = {}
-    for kind in _PRESSURE:
-        total = group.text(f"{kind}.pressure").partition("\n")[0].rpartition("total=")[2]
-        if total.isdigit():
-            found[f"{kind}_pressure_share"] = int(total) / 1e6
-    return found
+def _tasks(groups: list[Group], values: dict[str, float], counters: dict[str, float]) -> None:
+    """Tasks of the group whose limit is nearest, else of the own one, and how many were refused."""
+    if not groups:
+        return
+    known = [(tasks, group) for group in groups if (tasks := group.tasks) is not None]
+    nearest = max(known, key=lambda one: one[0][0] / one[0][1], default=None)
+    if nearest is None:
+        _put(values, "processes", groups[0].number("pids.current"))
+        return
+    (there, limit), group = nearest
+    values |= {"processes": there, "processes_limit": limit, "processes_share": there / limit}
+    # Since Linux 6.12 a refusal counts where the limit is, before that in the group of the task that was refused.
+    refused = group.keyed("pids.events.local") or groups[0].keyed("pids.events")
+    _put(counters, "processes_refused_per_s", refused.get("max"))
+
+
+def _disks(groups: list[Group], counters: dict[str, float]) -> dict[str, float]:
+    """Limits of disks by "disk:<group>:<device>:<what>", and what each group did, added to the counters. A limit of a
+    group around holds for all in it, so that the looser of two may be the nearer."""
+    limits: dict[str, float] = {}
+    for depth, group in enumerate(groups):
+        own = disk_limits(group, is_own=depth == 0)
+        limits |= {f"disk:{depth}:{key}": limit for key, limit in own.items()}
+        if own:
+            counters |= {f"disk:{depth}:{key}": count for key, count in disk_counters(group).items()}
+    return limits
 
 
 def _of_rates(rates: dict[str, float], values: dict[str, float]) -> dict[str, float]:
@@ -252,43 +222,6 @@ def _of_rates(rates: dict[str, float], values: dict[str, float]) -> dict[str, fl
     for name in found:
         if name.endswith("_pressure_share"):
             found[name] = min(1.0, found[name])
-    return found
-
-
-def disk_limits(group: Group) -> dict[str, float]:
-    """Bytes and operations per second that it may read and write, by "disk:<device>:<what>"; empty without limits.
-
-    cgroup 1: blkio.throttle.*_device, lines "8:0 1048576"; cgroup 2: io.max, "8:0 rbps=max wbps=1048576 …".
-    """
-    found = {}
-    for what in ("read_bps", "write_bps", "read_iops", "write_iops"):
-        for line in group.text(f"blkio.throttle.{what}_device").splitlines():
-            device, _, limit = line.partition(" ")
-            if limit.strip().isdigit():
-                found[f"disk:{device}:{what}"] = float(limit)
-    names = {"rbps": "read_bps", "wbps": "write_bps", "riops": "read_iops", "wiops": "write_iops"}
-    for line in group.text("io.max").splitlines():
-        device, *settings = line.split()
-        for name, _, limit in (setting.partition("=") for setting in settings):
-            if name in names and limit.isdigit():
-                found[f"disk:{device}:{names[name]}"] = float(limit)
-    return found
-
-
-def _disk_counters(group: Group) -> dict[str, float]:
-    """Bytes and operations so far, by the keys of `disk_limits`."""
-    found = {}
-    for what, file in (("bps", "blkio.throttle.io_service_bytes"), ("iops", "blkio.throttle.io_serviced")):
-        for line in group.text(file).splitlines():
-            words = line.split()
-            if len(words) == 3 and words[1] in ("Read", "Write"):
-                found[f"disk:{words[0]}:{words[1].lower()}_{what}"] = float(words[2])
-    names = {"rbytes": "read_bps", "wbytes": "write_bps", "rios": "read_iops", "wios": "write_iops"}
-    for line in group.text("io.stat").splitlines():
-        device, *settings = line.split()
-        for name, _, count in (setting.partition("=") for setting in settings):
-            if name in names and count.isdigit():
-                found[f"disk:{device}:{names[name]}"] = float(count)
     return found
 
 

@@ -1,25 +1,34 @@
-"""One process of the target with all its children, as a sum; found again when it is restarted."""
+"""One process of the target with all its children, as a sum; found again when it is restarted.
+
+A selector may mean several processes, as workers that share a port. One that ends, while others go on, is an end; it is
+a restart when another takes its place, which may be seconds later: so it is looked for again, ever more rarely, as each
+look reads what all processes of the host have open.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import psutil
 
 from plimsoll.probes.family import Family
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import Clock, ProbeUnavailable
-from plimsoll.probes.process_facts import Facts, Key, ProcessFacts
+from plimsoll.probes.process_facts import Facts, Key, ProcessFacts, most_open_files
+from plimsoll.probes.restarts import restart_note
 from plimsoll.study.models import ProcessSelector
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 
 
 class ProcessProbe:
     """Values: cpu_cores_used (CPU seconds per second, children that ended in between included),
     busiest_process_cores_used, busiest_thread_cores_used (1.0 is a thread that never rests), rss_bytes (shared pages
-    count in each process), threads, open_files, processes, processes_started_per_s (children that were not there the
-    second before), restarts (of the process itself, so far), disk_read_bytes_per_s, disk_write_bytes_per_s,
-    context_switches_per_s. open_files and disk values are absent where the user may not read them.
+    count in each process), threads, open_files, open_files_limit and open_files_share (of the process that has most
+    open, of which the limit is), processes, processes_started_per_s (children that were not there the second before),
+    restarts (of the process itself, so far), disk_read_bytes_per_s, disk_write_bytes_per_s, context_switches_per_s.
+    Values of open files and disks are absent where the user may not read them.
     """
 
     def __init__(
@@ -39,18 +48,20 @@ class ProcessProbe:
         self._before: dict[Key, Facts] | None = None
         self._time_before = 0.0
         self._notes: list[str] = []
-        self._ids_seen: tuple[int, ...] = ()
+        self._ids_seen: set[int] = set()
+        self._ended: set[int] = set()  # whose place nobody has taken yet
+        self._look_at_s, self._pause_s = 0.0, 0.0
         self._restarts = 0
 
     def take_notes(self) -> list[str]:
-        """Restarts seen since the last call."""
+        """Restarts, and ends of one of several processes, seen since the last call."""
         notes, self._notes = self._notes, []
         return notes
 
     def sample(self) -> dict[str, float]:
         """Values now; see the class. ProbeUnavailable if the process is gone or may not be read."""
         now = self._clock()
-        facts = self._collect()
+        facts = self._collect(now)
         values = {
             "rss_bytes": float(sum(one.rss_bytes for one in facts.values())),
             "threads": float(sum(one.threads for one in facts.values())),
@@ -60,16 +71,17 @@ class ProcessProbe:
         open_files = [one.open_files for one in facts.values() if one.open_files is not None]
         if open_files:
             values["open_files"] = float(sum(open_files))
+            values |= most_open_files(facts)
         if self._before is not None and now > self._time_before:
             values |= _rates(self._before, facts, now - self._time_before)
         self._before, self._time_before = facts, now
         return values
 
-    def _collect(self) -> dict[Key, Facts]:
-        """Facts of all processes, found anew if the ones known are gone."""
+    def _collect(self, now: float) -> dict[Key, Facts]:
+        """Facts of all processes, found anew if the ones known are gone, or one that ended may have been replaced."""
         facts = self._facts_now()
         there = {pid for pid, _ in facts}
-        if facts and all(root.pid in there for root in self._roots):
+        if facts and all(root.pid in there for root in self._roots) and not (self._ended and now >= self._look_at_s):
             return facts
         try:
             self._roots = self._find(self._selector)
@@ -80,15 +92,31 @@ class ProcessProbe:
         if not facts:
             self._before = None
             raise ProbeUnavailable(f"{self._selector.label}: its facts cannot be read. Run as the target's user.")
-        ids = tuple(root.pid for root in self._roots)
-        if self._ids_seen and ids != self._ids_seen:
-            self._notes.append(
-                f"{self._selector.label} was restarted: process {_listed(self._ids_seen)} is now {_listed(ids)}"
-            )
-            self._before = None
-            self._restarts += 1
-        self._ids_seen = ids
+        self._compare_roots(now)
         return facts
+
+    def _compare_roots(self, now: float) -> None:
+        """Tell which of the processes that were meant before are gone, and whether others came in their place."""
+        ids = {root.pid for root in self._roots}
+        gone = self._ids_seen - ids
+        # Children that go on without their parent are no new processes.
+        came = ids - self._ids_seen - {pid for pid, _ in self._before or ()} if self._ids_seen else set()
+        self._ids_seen = ids
+        ended, label = self._ended | gone, self._selector.label
+        if came:
+            self._before = None  # what they did before is no rate of now
+        if came and ended:
+            self._notes.append(restart_note(label, f": process {_listed(ended)} is now {_listed(came)}"))
+            self._restarts += 1
+            self._ended = set()
+        elif gone:
+            go_on = f"{_listed(ids)} {'goes' if len(ids) == 1 else 'go'} on"
+            self._notes.append(f"{label}: process {_listed(gone)} ended; {go_on}.")
+            self._ended, self._pause_s = ended, FIRST_PAUSE_S
+            self._look_at_s = now + self._pause_s
+        elif self._ended:
+            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            self._look_at_s = now + self._pause_s
 
     def _facts_now(self) -> dict[Key, Facts]:
         return self._facts.of(member.pid for member in self._family.members(self._roots))
@@ -123,5 +151,5 @@ def _ended_cpu_s(before: dict[Key, Facts], now: dict[Key, Facts]) -> float:
     return max(0.0, credited - seen)
 
 
-def _listed(ids: tuple[int, ...]) -> str:
-    return ", ".join(map(str, ids))
+def _listed(ids: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(ids)))

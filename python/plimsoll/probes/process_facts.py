@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -175,6 +175,20 @@ def facts_by_psutil(process: psutil.Process) -> Facts:
             written_bytes=written,
             thread_cpu_s=threads,
         )
+
+
+def most_open_files(facts: Mapping[Key, Facts]) -> dict[str, float]:
+    """open_files_limit and open_files_share of the process that has most files open, sockets included: each has a limit
+    of its own. Empty where it is not told (/proc/PID/limits), or there is none."""
+    (pid, _), one = max(facts.items(), key=lambda item: item[1].open_files or 0)
+    try:
+        lines = _file(pid, "limits").splitlines()
+    except OSError:
+        return {}
+    limit = next((line.split()[3] for line in lines if line.startswith(b"Max open files")), b"")
+    if one.open_files is None or not limit.isdigit() or not int(limit):
+        return {}
+    return {"open_files_limit": float(limit), "open_files_share": one.open_files / int(limit)}
 
 
 def _file(pid: int, name: str) -> bytes:

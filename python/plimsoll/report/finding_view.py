@@ -207,7 +207,7 @@ def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
 
 
 # Of the others it is 1, or a share of something else, which the evidence tells.
-_WITH_UTILISATION = ("cpu", "cpu_quota", "disk", "memory", "memory_limit", "pool")
+_WITH_UTILISATION = ("cpu", "cpu_quota", "disk", "memory", "memory_limit", "tasks_limit", "open_files_limit", "pool")
 
 
 def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

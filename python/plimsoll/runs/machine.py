@@ -73,8 +73,26 @@ def _idle_file_bytes(folder: Path) -> int:
 def cgroup_folders(controller: str, root: Path = Path("/"), process: str | int = "self") -> list[Path]:
     """The folders of the process' cgroup and of those around it, innermost first (cgroup 2, else 1; cgroups(7)).
 
-    In a container that does not show the path it is the top one, which is the container's own.
+    In a container that does not show the path it is the top one, which is the container's own. Empty where the process'
+    cgroup cannot be seen from here, as it lies in another cgroup namespace ("/../other") or in another container: the
+    top one is then this process' own and not its.
     """
+    top, inner = _cgroup_place(controller, root, process)
+    is_own = process == "self"
+    if ".." in Path(inner).parts or inner.endswith(" (deleted)") or not (inner or is_own):
+        return []
+    below = top / inner.lstrip("/")
+    if not is_own and not below.is_dir():
+        own = Path(_cgroup_place(controller, root, "self")[1])
+        if not Path(inner).is_relative_to(own):
+            return []
+        below = top / Path(inner).relative_to(own)
+    folders = [below, *below.parents][: len(below.parts) - len(top.parts) + 1]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _cgroup_place(controller: str, root: Path, process: str | int) -> tuple[Path, str]:
+    """(top of the hierarchy, the path below it that the kernel tells)."""
     top, inner = root / "sys/fs/cgroup", ""
     for line in (_read(root / f"proc/{process}/cgroup") or "").splitlines():
         number, _, rest = line.partition(":")
@@ -84,11 +102,7 @@ def cgroup_folders(controller: str, root: Path = Path("/"), process: str | int =
             break
         if number == "0":
             inner = path
-    if not top.is_dir():
-        top = root / "sys/fs/cgroup"
-    below = top / inner.lstrip("/")
-    folders = [below, *below.parents][: len(below.parts) - len(top.parts) + 1]
-    return [folder for folder in folders if folder.is_dir()]
+    return (top if top.is_dir() else root / "sys/fs/cgroup"), inner
 
 
 def _cpu_model() -> str | None:

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.stability import drift_finding, periodic_finding, restart_finding
+from plimsoll.probes.restarts import restart_note
 
 
 @pytest.mark.parametrize(
@@ -69,8 +70,10 @@ def test_restarts_are_those_of_processes_and_of_metrics_pages_while_the_load_was
         (20, "process:store: store was restarted: process 11 is now 12"),
         (31, "prometheus:shop: shop: the process was restarted; its counters began anew."),
         (32, "process:store: process:store can be read again"),
+        (33, "process:store: store: process 12 ended; 13 goes on."),
     )
+    told += ((40, f"jvm:shop: {restart_note('shop: the Java virtual machine', '; its counters began anew.')}"),)
     found = restart_finding([{"second": at, "message": text} for at, text in told], {"start_s": 10, "end_s": 60})
-    assert [row["second"] for row in found["restarts"]] == [20, 31]
-    assert found["answer"] == "Yes, 2 times, 20, 31 s after the start: store was restarted: process 11 is now 12."
+    assert [row["second"] for row in found["restarts"]] == [20, 31, 40]
+    assert found["answer"] == "Yes, 3 times, 20, 31, 40 s after the start: store was restarted: process 11 is now 12."
     assert "No restart" in restart_finding([], {"start_s": 10, "end_s": 60})["answer"]

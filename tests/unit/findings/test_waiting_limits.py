@@ -98,3 +98,15 @@ def test_a_process_killed_while_the_step_warmed_up_was_killed_by_its_load() -> N
         "oom_kills_per_s": pytest.approx(0.3),
     }
     assert means_of_steps(rows[:1] + rows[2:], steps)[0]["cgroup:app"]["oom_kills_per_s"] == 0.0
+
+
+def test_a_lock_in_a_called_service_comes_before_the_workers_that_wait_for_it_though_their_order_is_hidden() -> None:
+    shop = {"accept_queue": 30.0, "connections_in": 20.0, "connections_to_127.0.0.1:8080": 20.0}
+    here = {
+        "sockets:app": {**shop, "awaiting_127.0.0.1:8080": 0.0, "answered_by_127.0.0.1:8080": 0.0},
+        "sockets:stock": {"listens_on_8080": 1.0, "connections_in": 20.0},
+        "waits:stock": {"threads_seen": 22.0, "threads_on_locks": 20.0},
+        "process:stock": {"cpu_cores_used": 0.1},
+    }
+    found = limited(here, {"sockets:app": {"accept_queue": 0.0}, "waits:stock": {"threads_on_locks": 0.0}})
+    assert (found["where"], found["runner_up"]["kind"]) == ("locks of stock", "workers")

@@ -65,6 +65,7 @@ def test_version_2_takes_each_limit_where_it_is_set(tmp_path: Path) -> None:
     assert first == {
         "cpu_limit_cores": 0.5, "memory_used_bytes": 250_000_000, "memory_limit_bytes": 268_435_456,
         "memory_share": pytest.approx(0.931, abs=1e-3), "processes": 12, "processes_limit": 100,
+        "processes_share": 0.12,
     }  # fmt: skip
     version_2(tmp_path, 1)
     values = probe.sample()
@@ -137,6 +138,75 @@ def test_version_2_tells_the_nearest_of_the_limits_of_a_disk(tmp_path: Path) -> 
               io__stat=f"8:0 rbytes=0 wbytes={1000 * done} rios=0 wios={done} dbytes=0 dios=0")  # fmt: skip
         values = probe.sample()
     assert values == {"disk_limit_share": pytest.approx(0.9), "disk_limit_operations_per_s": 100}
+
+
+def nested_disks(root: Path, inner: str, outer: str, own: int, all_of_them: int) -> None:
+    write(root / "proc/4711", cgroup="0::/pod/app")
+    write(root / "sys/fs/cgroup")
+    write(root / "sys/fs/cgroup/pod", io__max=outer, io__stat=f"8:0 rbytes=0 wbytes={all_of_them} rios=0 wios=0")
+    write(root / "sys/fs/cgroup/pod/app", io__max=inner, io__stat=f"8:0 rbytes=0 wbytes={own} rios=0 wios=0")
+
+
+@pytest.mark.parametrize(
+    ("own", "all_of_them", "share", "limit"),
+    [(1_800_000, 1_800_000, 0.9, 1_000_000), (200_000, 7_600_000, 0.95, 4_000_000)],  # the inner one; the shared one
+)
+def test_of_nested_limits_of_a_disk_the_nearest_is_told(
+    tmp_path: Path, own: int, all_of_them: int, share: float, limit: int
+) -> None:
+    probe = probe_of(tmp_path)
+    for part in (0, 1):
+        nested_disks(tmp_path, "8:0 wbps=1000000", "8:0 wbps=4000000", part * own, part * all_of_them)
+        values = probe.sample()
+    assert (values["disk_limit_share"], values["disk_limit_bytes_per_s"]) == (pytest.approx(share), limit)
+
+
+def test_a_limit_of_a_disk_that_is_set_during_the_run_is_seen(tmp_path: Path) -> None:
+    probe = probe_of(tmp_path)
+    nested_disks(tmp_path, "", "", 0, 0)
+    assert "disk_limit_share" not in probe.sample()
+    for written in (0, 1_000_000):
+        nested_disks(tmp_path, "8:0 wbps=1000000", "", written, written)
+        values = probe.sample()
+    assert values["disk_limit_share"] == pytest.approx(0.5)
+
+
+def test_a_limit_of_a_disk_in_version_1_counts_in_its_own_group_alone(tmp_path: Path) -> None:
+    write(tmp_path / "proc/4711", cgroup="5:blkio:/outer/inner")
+    write(tmp_path / "sys/fs/cgroup/blkio/outer/inner", blkio__throttle__io_service_bytes="8:0 Write 0")
+    probe = probe_of(tmp_path)
+    for written in (0, 1_000_000):
+        write(tmp_path / "sys/fs/cgroup/blkio/outer", blkio__throttle__write_bps_device="8:0 1000",
+              blkio__throttle__io_service_bytes=f"8:0 Write {written}")  # fmt: skip
+        values = probe.sample()
+    assert values == {}
+
+
+def test_what_happened_at_the_limits_of_a_neighbour_below_the_same_group_is_left_out(tmp_path: Path) -> None:
+    probe = probe_of(tmp_path)
+    for grown in (0, 1):
+        write(tmp_path / "proc/4711", cgroup="0::/pod/app")
+        write(tmp_path / "sys/fs/cgroup/pod/app", memory__max="max", memory__events="high 0\nmax 0\noom_kill 0")
+        write(tmp_path / "sys/fs/cgroup/pod", memory__max=10**9, memory__high=8 * 10**8, memory__current=6 * 10**8,
+              memory__events=f"high {50 * grown}\nmax {90 * grown}\noom_kill 0",
+              memory__events__local=f"high {4 * grown}\nmax {2 * grown}\noom_kill 0")  # fmt: skip
+        values = probe.sample()
+    assert values["memory_limit_hits_per_s"] == pytest.approx(1)
+    assert values["memory_high_hits_per_s"] == pytest.approx(2)
+    assert (values["memory_high_bytes"], values["memory_high_share"]) == (8 * 10**8, pytest.approx(0.75))
+
+
+def test_the_nearest_limit_of_tasks_is_told_with_those_that_were_refused(tmp_path: Path) -> None:
+    probe = probe_of(tmp_path)
+    for refused in (0, 6):
+        write(tmp_path / "proc/4711", cgroup="0::/pod/app")
+        write(tmp_path / "sys/fs/cgroup", cpu__max="max 100000")
+        write(tmp_path / "sys/fs/cgroup/pod", pids__max=50, pids__current=49, pids__events__local=f"max {refused}")
+        write(tmp_path / "sys/fs/cgroup/pod/app", pids__max=40, pids__current=10, pids__events="max 0")
+        values = probe.sample()
+    assert values == {
+        "processes": 49, "processes_limit": 50, "processes_share": 0.98, "processes_refused_per_s": pytest.approx(3)
+    }  # fmt: skip
 
 
 def test_a_container_that_sees_only_its_own_group_has_its_limits(tmp_path: Path) -> None:

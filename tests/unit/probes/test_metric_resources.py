@@ -269,3 +269,16 @@ def test_a_start_time_that_changed_is_a_restart_and_one_that_wobbles_is_none() -
         return beginnings.restarted(Seen(page.samples))
 
     assert [restarted(one) for one in (1000.0, 1000.4, 1060.0, 1060.0)] == [[], [], ["process"], []]
+
+
+def test_a_container_that_began_anew_is_a_restart_and_a_further_one_is_none() -> None:
+    beginnings = Beginnings()
+
+    def restarted(*containers: tuple[str, float]) -> list[str]:
+        lines = [f'container_start_time_seconds{{id="/{at}",name="{name}"}} {at}' for name, at in containers]
+        page = parse_page("\n".join(['container_start_time_seconds{id="/"} 7', *lines]), lambda name: True)
+        return beginnings.restarted(Seen(page.samples))
+
+    assert restarted(("web", 1000.0), ("db", 1000.0)) == []
+    assert restarted(("web", 1000.0), ("web", 1060.0), ("db", 1000.0), ("job", 1061.0)) == ["container web"]
+    assert restarted(("web", 1060.0), ("db", 1000.0), ("job", 1061.0)) == []

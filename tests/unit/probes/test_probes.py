@@ -138,6 +138,89 @@ def test_a_vanished_process_is_unavailable_and_found_again_when_restarted(server
         other.kill()
 
 
+class Stand:
+    """Processes that sleep, and a selector that means those of them that are told."""
+
+    def __init__(self, count: int) -> None:
+        self.children = [subprocess.Popen(["sleep", "60"]) for _ in range(count)]
+        self.pids = [child.pid for child in self.children]
+        self.meant = self.pids[:2]
+        self.now = 0.0
+
+    def find(self, _: ProcessSelector) -> list[psutil.Process]:
+        return [psutil.Process(pid) for pid in self.meant]
+
+    def clock(self) -> float:
+        return self.now
+
+    def end(self, place: int) -> None:
+        self.children[place].kill()
+        self.children[place].wait()
+        self.meant = [pid for pid in self.meant if pid != self.pids[place]]
+
+
+@pytest.fixture
+def stand() -> Iterator[Stand]:
+    made = Stand(3)
+    yield made
+    for place in range(3):
+        made.end(place)
+
+
+def probe_of(stand: Stand) -> ProcessProbe:
+    probe = ProcessProbe(ProcessSelector(label="app", port=1), stand.clock, stand.find)
+    assert probe.sample()["processes"] == 2
+    return probe
+
+
+def test_one_of_several_processes_that_ends_is_an_end_and_no_restart(stand: Stand):
+    first, second, _ = stand.pids
+    probe = probe_of(stand)
+    stand.end(0)
+    stand.now = 1.0
+    values = probe.sample()
+    assert (values["restarts"], values["processes"]) == (0, 1) and "cpu_cores_used" in values
+    assert probe.take_notes() == [f"app: process {first} ended; {second} goes on."]
+    stand.now = 200.0
+    assert probe.sample()["restarts"] == 0 and probe.take_notes() == []
+
+
+def test_one_that_takes_the_place_of_one_that_ended_earlier_is_a_restart(stand: Stand):
+    first, second, third = stand.pids
+    probe = probe_of(stand)
+    stand.end(0)
+    stand.now = 1.0
+    probe.sample()
+    probe.take_notes()
+    stand.meant = [second, third]
+    seen = []
+    for stand.now in (1.5, 2.5):  # it is looked for again after a second
+        seen.append(probe.sample()["restarts"])
+    assert seen == [0, 1]
+    assert probe.take_notes() == [f"app was restarted: process {first} is now {third}"]
+
+
+def test_a_worker_that_goes_on_without_its_parent_is_not_a_new_process(server):
+    process, port, child = server
+    probe = ProcessProbe(ProcessSelector(label="app", port=port))
+    assert probe.sample()["processes"] == 2
+    process.kill()
+    process.wait()
+    assert probe.sample()["restarts"] == 0
+    assert probe.take_notes() == [f"app: process {process.pid} ended; {child} goes on."]
+
+
+def test_the_limit_of_open_files_is_that_of_the_process_that_has_most_open():
+    program = "import resource, signal; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))\n"
+    program += "files = [open('/dev/null') for _ in range(20)]; print(len(files), flush=True); signal.pause()"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        values = ProcessProbe(ProcessSelector(label="app", pid=process.pid)).sample()
+        process.kill()
+    assert values["open_files_limit"] == 40
+    assert values["open_files_share"] == pytest.approx(values["open_files"] / 40) and values["open_files"] >= 23
+
+
 def test_children_that_come_and_go_are_counted_and_a_worker_that_is_replaced_is_a_start():
     with subprocess.Popen(
         [sys.executable, "-c", "import subprocess, sys\nfor line in sys.stdin:\n"

@@ -9,6 +9,7 @@ from typing import Any
 from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Observation, ProbeUnavailable, Rates
+from plimsoll.probes.restarts import restart_note
 from plimsoll.study.jvm import JvmOptions
 
 _READ = (
@@ -25,7 +26,7 @@ _BEGAN_ANEW_MS = 1500
 class JolokiaProbe(HttpSource):
     """Values of "process:<label>@<host>", without @<host> on this one: heap_used_bytes, heap_committed_bytes,
     heap_limit_bytes, heap_share, gc_share, gc_per_s, threads, cpu_cores_used, open_files, open_files_limit, each where
-    it is told. Made for Beside; ProbeUnavailable if the page is no Jolokia. A machine that was started anew is noted.
+    it is told. Made for Beside; ProbeUnavailable if the page is no Jolokia. A machine that was restarted is noted.
     """
 
     def __init__(self, page: HttpPage, options: JvmOptions, fetch: Callable[[], Fetched] | None = None) -> None:
@@ -51,7 +52,7 @@ class JolokiaProbe(HttpSource):
             return
         before, self._started_ms = self._started_ms, float(started_ms)
         if before is not None and started_ms > before + _BEGAN_ANEW_MS:
-            self._notes.append(f"{self.source}: the Java virtual machine was started anew")
+            self._notes.append(restart_note(f"{self.source}: the Java virtual machine", "; its counters began anew."))
 
 
 def values_by_bean(body: bytes, shown: str) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ metrics:<label>         values that the study names
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.probes.prometheus import containers, databases, hosts, runtimes
@@ -80,22 +80,29 @@ def resources(seen: Seen, named: Named, selectors: Mapping[str, Selector] | None
 
 
 class Beginnings:
-    """When host, database and process began, by their own telling: a change is a restart."""
+    """When host, database, process and containers began, by their own telling: a change is a restart."""
 
     def __init__(self) -> None:
         self._before: dict[str, float] = {}
 
     def restarted(self, seen: Seen) -> list[str]:
-        """What was restarted since the last scrape, in words ("host", "process")."""
+        """What was restarted since the last scrape, in words ("host", "process", "container web")."""
         is_exporter = any(seen.has(name) for name in _EXPORTERS)
         words = []
         for metric, what in _BEGINNINGS.items():
             if what == "process" and is_exporter:
                 continue
-            values = [value for _, value in seen.gauges(metric)]
-            if not values:
-                continue
-            before, self._before[metric] = self._before.get(metric), max(values)
-            if before is not None and max(values) > before + _BEGAN_ANEW_S:
+            if self._began_anew(metric, [value for _, value in seen.gauges(metric)]):
                 words.append(what)
+        for name, began in containers.beginnings_of(seen):
+            if self._began_anew(f"container {name}", began):
+                words.append(f"container {name}")
         return words
+
+    def _began_anew(self, what: str, times: Sequence[float]) -> bool:
+        """Whether the latest of these times is later than the last that was told."""
+        if not times:
+            return False
+        before = self._before.get(what)
+        self._before[what] = max(times)
+        return before is not None and max(times) > before + _BEGAN_ANEW_S

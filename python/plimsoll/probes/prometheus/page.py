@@ -11,6 +11,7 @@ from plimsoll.probes.prometheus.databases import is_down
 from plimsoll.probes.prometheus.mapping import COUNTERS, KNOWN, Beginnings, Named, resources
 from plimsoll.probes.prometheus.seen import Scrapes, Seen
 from plimsoll.probes.prometheus.selectors import is_there, metrics_of
+from plimsoll.probes.restarts import restart_note
 from plimsoll.runs.importers.resources.exposition import Page, parse_page
 from plimsoll.study.metric_selector import Selector
 
@@ -52,7 +53,7 @@ class PageProbe(HttpSource):
         seen = self._scrapes.add(page.samples, page.types, middle)
         restarted = self._beginnings.restarted(seen)
         for what in restarted:
-            self._notes.append(f"{self._named.label}: the {what} was restarted; its counters began anew.")
+            self._notes.append(restart_note(f"{self._named.label}: the {what}", "; its counters began anew."))
         if restarted:  # a counter that already passed its old value would give a false rate
             self._scrapes.forget()
             seen = self._scrapes.add(page.samples, page.types, middle)
