@@ -12,22 +12,18 @@ package (Debian: apt-get install postgresql). Nothing of Kiwi TCMS is part of Pl
 from __future__ import annotations
 
 import argparse
-import contextlib
-import glob
 import json
 import os
-import pwd
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-READY_S = 60
+sys.path.insert(0, str(HERE.parent))
+import own_postgresql  # noqa: E402
 
 
 def main() -> int:
@@ -68,19 +64,11 @@ def _install(chosen: argparse.Namespace) -> int:
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / "kiwi-requirements.txt"], check=True)
-    data = folder / "postgresql" / "data"
-    if data.exists():
-        shutil.rmtree(data)  # of an interrupted install
-    data.parent.mkdir(exist_ok=True)
-    owner = _owner()
-    if owner:
-        os.chown(data.parent, owner["user"], owner["group"])
-    words = ["-D", data, "-A", "trust", "-U", "kiwi", "-E", "UTF8", "--locale=C"]
-    subprocess.run([_program("initdb"), *words], check=True, cwd=data.parent, stdout=subprocess.DEVNULL, **owner)
+    own_postgresql.create(folder / "postgresql", "kiwi")
     password = secrets.token_urlsafe(18)
-    with _postgresql(chosen):
+    with own_postgresql.running(folder / "postgresql", chosen.database_port):
         connect = ["-h", "127.0.0.1", "-p", str(chosen.database_port), "-U", "kiwi"]
-        subprocess.run([_program("createdb"), *connect, "kiwi"], check=True)
+        subprocess.run([own_postgresql.program("createdb"), *connect, "kiwi"], check=True)
         environment = {**_environment(chosen), "KIWI_PASSWORD": password, "KIWI_CASES": str(chosen.cases)}
         django = folder / "venv" / "bin" / "django-admin"
         subprocess.run([django, "migrate", "-v", "0"], check=True, env=environment)
@@ -102,7 +90,7 @@ def _serve(chosen: argparse.Namespace) -> int:
     words = ["-b", f"127.0.0.1:{chosen.port}", "-w", "1", "-k", "gthread", "--threads", "2", "--keep-alive", "75"]
     gunicorn = [folder / "venv" / "bin" / "gunicorn", *words, "--log-level", "warning", "tcms.wsgi:application"]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with _postgresql(chosen):
+    with own_postgresql.running(folder / "postgresql", chosen.database_port):
         server = subprocess.Popen(gunicorn, env=_environment(chosen), cwd=folder)
         try:
             return server.wait()
@@ -128,43 +116,6 @@ def _environment(chosen: argparse.Namespace) -> dict[str, str]:
         "PYTHONPATH": str(HERE),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-
-
-@contextlib.contextmanager
-def _postgresql(chosen: argparse.Namespace) -> Any:
-    """The database server of the folder, while the block runs."""
-    place = chosen.folder.resolve() / "postgresql"
-    settings = [f"port={chosen.database_port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={place}"]
-    options = [word for setting in settings for word in ("-c", setting)]
-    server = subprocess.Popen([_program("postgres"), "-D", place / "data", *options], cwd=place, **_owner())
-    try:
-        ready = [_program("pg_isready"), "-h", "127.0.0.1", "-p", str(chosen.database_port), "-U", "kiwi", "-q"]
-        deadline = time.monotonic() + READY_S
-        while subprocess.run(ready, check=False).returncode != 0:
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"PostgreSQL does not start on port {chosen.database_port}; its words are above")
-            time.sleep(0.1)
-        yield
-    finally:
-        server.send_signal(signal.SIGINT)  # fast shutdown, which ends sessions
-        server.wait(timeout=60)
-
-
-def _program(name: str) -> str:
-    """A program of PostgreSQL, of the newest version that is installed."""
-    found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), key=lambda path: int(path.split("/")[4]))
-    path = found[-1] if found else shutil.which(name)
-    if path is None:
-        raise RuntimeError(f"there is no {name} here: install PostgreSQL (Debian: apt-get install postgresql)")
-    return path
-
-
-def _owner() -> dict[str, Any]:
-    """PostgreSQL refuses to be root; then it runs as the user that its package made."""
-    if os.geteuid() != 0:
-        return {}
-    entry = pwd.getpwnam("postgres")
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""The inventory without its search indexes on a PostgreSQL server of its own, watched by the database probe.
+
+    ./database.py serve       makes the database on first use, then serves until it is stopped; database.yaml does this
+    ./database.py indexes     makes the two indexes that are missing, in the database that serves
+    ./database.py sql "…"     any other statement
+
+Everything is in the folder .lab-postgresql beside this file. PostgreSQL comes from the system's package (Debian:
+apt-get install postgresql postgresql-15-hypopg).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import own_postgresql  # noqa: E402
+
+FOLDER = HERE / ".lab-postgresql"
+PORT, DATABASE_PORT = 8760, 8764
+PRELOAD = "shared_preload_libraries=pg_stat_statements"
+# As `plimsoll lab inventory` makes them without --missing-index.
+TEXT = " || ".join(
+    f"setweight(to_tsvector('simple'::regconfig, {field}_words), '{weight}')"
+    for field, weight in (("title", "A"), ("contributors", "B"), ("identifiers", "C"), ("subjects", "D"))
+)
+INDEXES = (
+    f"CREATE INDEX IF NOT EXISTS instances_text ON instances USING gin (({TEXT}))",
+    "CREATE INDEX IF NOT EXISTS instances_by_title ON instances (title_sort, id)",
+    "ANALYZE instances",
+)
+
+
+def main() -> int:
+    top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("verb", choices=("serve", "indexes", "sql"))
+    top.add_argument("statement", nargs="*")
+    top.add_argument("--instances", type=int, default=20_000, help="seeded on first use (default %(default)s)")
+    chosen = top.parse_args()
+    try:
+        if chosen.verb == "serve":
+            return _serve(chosen.instances)
+        for statement in INDEXES if chosen.verb == "indexes" else chosen.statement:
+            _sql("inventory", statement)
+        return 0
+    except subprocess.CalledProcessError as error:
+        return _refused(f"{Path(error.cmd[0]).name} ended with {error.returncode}.", "Its words are above.")
+    except (OSError, RuntimeError) as error:
+        return _refused(str(error), "Put that right and start again.")
+
+
+def _refused(what: str, step: str) -> int:
+    print(f"database.py: {what} {step}", file=sys.stderr)
+    return 2
+
+
+def _serve(instances: int) -> int:
+    is_complete = FOLDER / "complete"
+    if not is_complete.exists():
+        own_postgresql.create(FOLDER / "postgresql", "inventory")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with own_postgresql.running(FOLDER / "postgresql", DATABASE_PORT, [PRELOAD]):
+        if not is_complete.exists():
+            _sql("postgres", "CREATE DATABASE inventory")
+            _sql("inventory", "CREATE EXTENSION pg_stat_statements")
+            if subprocess.run([*_psql("inventory"), "CREATE EXTENSION hypopg"], check=False).returncode != 0:
+                print("without hypopg, the advice on indexes is not proven", file=sys.stderr)
+            is_complete.touch()
+        dsn = f"postgresql://inventory@127.0.0.1:{DATABASE_PORT}/inventory"
+        words = ["lab", "inventory", "--missing-index", "--port", str(PORT), "--dsn", dsn]
+        words += ["--instances", str(instances), "--data", str(FOLDER / "data")]
+        server = subprocess.Popen([*_plimsoll(), *words])
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def _plimsoll() -> list[str]:
+    """The command: what PLIMSOLL names, what is on the path, or this checkout's own."""
+    own = HERE.parent.parent / ".venv" / "bin" / "plimsoll"
+    named = os.environ.get("PLIMSOLL") or shutil.which("plimsoll") or (str(own) if own.exists() else "")
+    return named.split() if named else [sys.executable, "-m", "plimsoll"]
+
+
+def _psql(database: str) -> list[str]:
+    connect = ["-h", "127.0.0.1", "-p", str(DATABASE_PORT), "-U", "inventory", "-d", database]
+    return [own_postgresql.program("psql"), "-q", "-v", "ON_ERROR_STOP=1", *connect, "-c"]
+
+
+def _sql(database: str, statement: str) -> None:
+    subprocess.run([*_psql(database), statement], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

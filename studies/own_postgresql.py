@@ -1,0 +1,66 @@
+"""A PostgreSQL server in a folder of a study, from the system's package (Debian: apt-get install postgresql)."""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+READY_S = 60
+
+
+def create(folder: Path, user: str) -> None:
+    """An empty server in FOLDER/data whose superuser `user` needs no password on this host. What was there goes."""
+    data = folder / "data"
+    if data.exists():
+        shutil.rmtree(data)
+    folder.mkdir(parents=True, exist_ok=True)
+    owner = _owner()
+    if owner:
+        os.chown(folder, owner["user"], owner["group"])
+    words = ["-D", data, "-A", "trust", "-U", user, "-E", "UTF8", "--locale=C"]
+    subprocess.run([program("initdb"), *words], check=True, cwd=folder, stdout=subprocess.DEVNULL, **owner)
+
+
+@contextmanager
+def running(folder: Path, port: int, settings: Sequence[str] = ()) -> Iterator[None]:
+    """The server of the folder on 127.0.0.1, while the block runs. RuntimeError if it does not start."""
+    settings = [f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", *settings]
+    options = [word for setting in settings for word in ("-c", setting)]
+    server = subprocess.Popen([program("postgres"), "-D", folder / "data", *options], cwd=folder, **_owner())
+    try:
+        ready = [program("pg_isready"), "-h", "127.0.0.1", "-p", str(port), "-q"]
+        deadline = time.monotonic() + READY_S
+        while subprocess.run(ready, check=False).returncode != 0:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL does not start on port {port}; its words are above")
+            time.sleep(0.1)
+        yield
+    finally:
+        server.send_signal(signal.SIGINT)  # fast shutdown, which ends sessions
+        server.wait(timeout=60)
+
+
+def program(name: str) -> str:
+    """A program of PostgreSQL, of the newest version that is installed."""
+    found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), key=lambda path: int(path.split("/")[4]))
+    path = found[-1] if found else shutil.which(name)
+    if path is None:
+        raise RuntimeError(f"there is no {name} here: install PostgreSQL (Debian: apt-get install postgresql)")
+    return path
+
+
+def _owner() -> dict[str, Any]:
+    """PostgreSQL refuses to be root; then it runs as the user that its package made."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam("postgres")
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
