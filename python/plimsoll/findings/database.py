@@ -15,6 +15,7 @@ from plimsoll.findings.capacity_words import number
 from plimsoll.findings.database_before import Effect, effects_of
 from plimsoll.findings.database_loads import Loads, loads_of
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
+from plimsoll.findings.without_index import ran_without_index, without_index
 from plimsoll.findings.words import ms_words, share_words, size_words
 
 QUESTION = "What takes the database's time?"
@@ -22,9 +23,9 @@ SCHEMA = 1
 MOST_STATEMENTS = 12
 MOST_SAID = 3
 LEAST_SCANNED_ROWS = 10_000
-LEAST_EXAMINED_ROWS = 1_000
 LEAST_BLOAT, LEAST_BLOAT_BYTES = 0.3, 10 * 2**20
 LEAST_UNUSED_BYTES = 2**20
+UNKNOWN_INDEX = "(one that it did not use)"
 
 
 def database_findings(run: Any, findings: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
@@ -83,7 +84,7 @@ def _finding(
             _bloat_table(whole),
         ],
         "notes": _notes(whole, loads),
-        "next": _next(whole, advice, tables),
+        "next": [*_next(whole, advice), *_next_without_index(statements, tables)],
         "evidence": _evidence(whole, statements, loads),
         "database": {
             "server": whole.get("server"),
@@ -164,7 +165,7 @@ def _without_advice(whole: Mapping[str, Any], statements: Sequence[Mapping[str, 
     """Where no index is named: none is missing, or the server only tells which statements used none."""
     if "statistics" not in whole:
         return " No missing index was found for the dearest statements."
-    without = [one for one in statements if _is_without_index(one)]
+    without = [one for one in statements if ran_without_index(one)]
     if not without:
         return " None of the dearest statements ran without an index."
     first, count = without[0], len(without)
@@ -174,12 +175,6 @@ def _without_advice(whole: Mapping[str, Any], statements: Sequence[Mapping[str, 
         f" {words} without an index, with {share_words(sum(one['share'] for one in without))} of the time: "
         f"{_short(first['text'], 80)} read {each} rows a call."
     )
-
-
-def _is_without_index(one: Mapping[str, Any]) -> bool:
-    """Whether most calls used no index and read many rows for it."""
-    examined = one.get("rows_examined", 0) / one["calls"]
-    return bool(one.get("no_index_calls", 0) > one["calls"] / 2 and examined >= LEAST_EXAMINED_ROWS)
 
 
 def _facts(whole: Mapping[str, Any], statements: Sequence[Mapping[str, Any]], loads: Loads) -> list[list[str]]:
@@ -298,7 +293,13 @@ def _effect_words(effects: Sequence[Effect]) -> str:
     if not effects:
         return ""
     best = max(effects, key=lambda one: one.factor)
-    count = len({one.sql for one in effects})
+    count = len({one.sql or one.statement for one in effects})
+    if not best.sql:
+        uses = "One statement uses an index now that" if count == 1 else f"{count} statements use an index now that"
+        return (
+            f" {uses} used none in run {best.run}: the mean of the one that gained most went from "
+            f"{ms_words(best.before_ms)} to {ms_words(best.after_ms)}."
+        )
     made = (
         "An index that was advised is there now" if count == 1 else f"{count} indexes that were advised are there now"
     )
@@ -311,17 +312,19 @@ def _effect_words(effects: Sequence[Effect]) -> str:
 def _effect_table(effects: Sequence[Effect]) -> dict[str, Any]:
     rows = [
         [
-            one.sql, number(one.before_ms), f"{one.calls_before:,}", number(one.after_ms), f"{one.calls_after:,}",
-            number(one.factor), _predicted_words(one.predicted), one.text,
+            one.sql or UNKNOWN_INDEX, number(one.before_ms), f"{one.calls_before:,}", number(one.after_ms),
+            f"{one.calls_after:,}", number(one.factor), _predicted_words(one.predicted), one.text,
         ]
         for one in effects
     ]  # fmt: skip
     earlier = f" {effects[0].run}" if effects else ""
+    title = "Measured effect of advised indexes"
     note = f"Indexes that the earlier run{earlier} advised and that are there now: the same statements in both runs."
+    if any(not one.sql for one in effects):
+        title = "Measured effect of indexes"
+        note = f"Statements that used no index in the earlier run{earlier} and use one now."
     columns = ["Index", "Mean before, ms", "Calls", "Mean now, ms", "Calls now", "Times less", "Predicted", "Statement"]
-    return _table(
-        "Measured effect of advised indexes", note, columns, rows, words=["Predicted"], codes=["Index", "Statement"]
-    )
+    return _table(title, note, columns, rows, words=["Predicted"], codes=["Index", "Statement"])
 
 
 def _predicted_words(item: Mapping[str, Any]) -> str:
@@ -411,9 +414,7 @@ def _notes(whole: Mapping[str, Any], loads: Loads) -> list[str]:
     return notes
 
 
-def _next(
-    whole: Mapping[str, Any], advice: Sequence[Mapping[str, Any]], tables: Sequence[Mapping[str, Any]]
-) -> list[str]:
+def _next(whole: Mapping[str, Any], advice: Sequence[Mapping[str, Any]]) -> list[str]:
     steps = []
     for one in advice[:5]:
         first = f"{one['needs']} " if one["needs"] else ""
@@ -426,6 +427,16 @@ def _next(
             "To have B-tree indexes proven before they are made, install hypopg and run CREATE EXTENSION hypopg;"
         )
     return steps
+
+
+def _next_without_index(statements: Sequence[Mapping[str, Any]], tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What to do for the dearest statements that a server without advice says used no index."""
+    found = [(one, without_index([one], one["text"], tables)) for one in statements[:MOST_STATEMENTS]]
+    return [
+        f"For {_short(one['text'], 80)}: {scan.remedy}. Then run the same experiment again, and compare its mean."
+        for one, scan in found
+        if scan is not None
+    ][:MOST_SAID]
 
 
 def _number_or_none(value: float | None) -> str:

@@ -1,7 +1,9 @@
-"""What an advised index brought: the same statements in the run that advised it and in this one, which has it.
+"""What an index brought: the same statements in the run that missed it and in this one, which has it.
 
 The earlier run lies beside this one, is of the same experiment and script, and watched a database of the same label;
 the newest such run that has advice counts. A statement is the same by its queryid, which an index does not change.
+MariaDB's and MySQL's digests, by which a statement is the same there, tell of each whether it used an index, and not
+which.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.errors import RunDirectoryError
+from plimsoll.findings.without_index import ran_without_index, uses_index
 from plimsoll.runs.directory import list_runs
 from plimsoll.runs.reader import RunReader
 
@@ -20,7 +23,8 @@ MOST_RUNS = 20
 
 @dataclass(frozen=True)
 class Effect:
-    """An index that was made since it was advised, and a statement that it serves; means in ms."""
+    """An index that was made since it was advised, and a statement that it serves; means in ms. `sql` is empty where
+    the server does not tell which index that is."""
 
     sql: str
     statement: str
@@ -43,8 +47,10 @@ def effects_of(run: Any, source: str, whole: Mapping[str, Any], texts: Mapping[s
 
     `whole`: this run's database_run.
     """
-    there = {_shape(definition) for definition in whole.get("indexes") or ()}
     now = {one["id"]: one for one in whole.get("statements") or ()}
+    if "statistics" in whole:
+        return _used_now(run, source, now, texts)
+    there = {_shape(definition) for definition in whole.get("indexes") or ()}
     if not there or not now:
         return []
     for name, earlier in _earlier(run, source):
@@ -53,15 +59,36 @@ def effects_of(run: Any, source: str, whole: Mapping[str, Any], texts: Mapping[s
         made = [one for one in earlier.get("advice") or () if _shape(one["sql"]) in there - had]
         if made or earlier.get("advice"):
             return [
-                Effect(
-                    one["sql"], item["id"], texts.get(item["id"], ""), before[item["id"]]["mean_ms"],
-                    now[item["id"]]["mean_ms"], before[item["id"]]["calls"], now[item["id"]]["calls"], item, name,
-                )
+                _effect(one["sql"], item, (before[item["id"]], now[item["id"]]), texts.get(item["id"], ""), name)
                 for one in made
                 for item in one["statements"]
                 if item["id"] in before and item["id"] in now
-            ]  # fmt: skip
+            ]
     return []
+
+
+def _used_now(run: Any, source: str, now: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str]) -> list[Effect]:
+    """Statements that ran without an index in the newest earlier run that had such, and use one now."""
+    for name, earlier in _earlier(run, source):
+        missed = {one["id"]: one for one in earlier.get("statements") or () if ran_without_index(one)}
+        if missed:
+            costs = {"cost_before": None, "cost_after": None}
+            return [
+                _effect("", {"id": key, "share": one["share"], **costs}, (one, now[key]), texts.get(key, ""), name)
+                for key, one in missed.items()
+                if key in now and uses_index(now[key])
+            ]
+    return []
+
+
+def _effect(
+    sql: str, predicted: Mapping[str, Any], means: tuple[Mapping[str, Any], Mapping[str, Any]], text: str, run: str
+) -> Effect:
+    """`means`: the statement then and now."""
+    before, now = means
+    return Effect(
+        sql, predicted["id"], text, before["mean_ms"], now["mean_ms"], before["calls"], now["calls"], predicted, run
+    )
 
 
 def _earlier(run: Any, source: str) -> Sequence[tuple[str, Mapping[str, Any]]]:

@@ -126,7 +126,7 @@ def _with_databases(
     known = statements or Statements()
     callers = [limit for limit in hard if limit.kind != "cpu" or _is_caller(limit, here)]
     filled = [limit for limit in hard if limit not in callers]
-    return [*callers, *database_locks(here, known, words), *database_statements(here, bad, known, words), *filled]
+    return [*callers, *database_locks(here, bad, known, words), *database_statements(here, bad, known, words), *filled]
 
 
 def _is_caller(limit: Limit, here: Means) -> bool:

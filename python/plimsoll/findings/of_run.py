@@ -19,7 +19,7 @@ from plimsoll.findings.grow import grow_findings
 from plimsoll.findings.hold import hold_findings
 from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
 from plimsoll.findings.of_trials import finding_of_trials
-from plimsoll.findings.remedy import remedy_finding
+from plimsoll.findings.remedy import not_run, remedy_finding
 from plimsoll.findings.run import run_finding_of
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
@@ -34,8 +34,8 @@ class Facts:
     """What the findings of a run need beside it; each experiment reads those that are its own.
 
     `objectives`: mappings as in a study; `objectives_level`: the level at which they decide, where it is not the
-    expected users; `remedy`: what was applied before this run, as `applied` makes it; the others as in the functions
-    that make the findings.
+    expected users; `remedy`: what was applied before this run, as `applied` makes it; `remedy_wanted`: the command that
+    was to follow it; the others as in the functions that make the findings.
     """
 
     objectives: tuple[Mapping[str, Any], ...] = ()
@@ -51,6 +51,7 @@ class Facts:
     kept_apart: str | None = None
     variant: str | None = None
     remedy: Mapping[str, Any] | None = None
+    remedy_wanted: str | None = None
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -142,6 +143,9 @@ def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
         run_path=str(run.path),
         notes=facts.notes,
     )
+    untold = not_run(facts.remedy_wanted, findings[0]) if facts.remedy_wanted is not None else None
+    if untold is not None:
+        findings[0]["next"].insert(0, untold)
     findings += further_findings(
         findings[0],
         run,

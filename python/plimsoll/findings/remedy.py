@@ -25,6 +25,20 @@ def applied(command: str, before: Mapping[str, Any]) -> dict[str, Any]:
     return {"command": command, "before": {key: before.get(key) for key in _OF_BEFORE}}
 
 
+def not_run(command: str, before: Mapping[str, Any]) -> str | None:
+    """Why a remedy that was to follow the capacity finding `before` was not run, and what to do; None where it was."""
+    if before["status"] == "finished" and before["capacity"].get("good"):
+        return None
+    if before["status"] == "interrupted":
+        why, step = "the run before it was interrupted", "Run it again, to the end."
+    elif before["status"] == "failed":
+        why, step = "the run before it failed", "Mend that first, and run it again."
+    else:
+        why = "the run before it proved no level that is carried, so that there is nothing to compare with"
+        step = "Run it again with a smaller --min-users, or longer steps (--step)."
+    return f"The remedy was not run ({command}), as {why}. {step}"
+
+
 def remedy_finding(
     before: Mapping[str, Any], after: Mapping[str, Any], command: str, run_path: str | None
 ) -> dict[str, Any]:

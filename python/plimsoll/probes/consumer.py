@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.reading import Reading
+from plimsoll.probes.reading import Noting, Reading
 
 SOURCE = "consumer"
 
 
 class ConsumerProbe:
     """Values, each where it is known how to read it: waiting (items), put_in and taken_out (counters of items),
-    index_bytes. One that cannot be read now is absent and noted once."""
+    index_bytes. One that cannot be read now is absent and noted once; what a reading has to tell itself (Noting) is
+    noted with its name."""
 
     source = SOURCE
 
@@ -35,11 +36,13 @@ class ConsumerProbe:
                 if name not in self._failed:
                     self._failed.add(name)
                     self._notes.append(f"{name} cannot be read: {error}")
+            if isinstance(read, Noting):
+                self._notes += [f"{name}: {note}" for note in read.take_notes()]
         if self._readings and not values:
             raise ProbeUnavailable("; ".join(reasons))
         return values
 
     def take_notes(self) -> list[str]:
-        """Readings that failed since the last call."""
+        """Readings that failed since the last call, and what they noted."""
         notes, self._notes = self._notes, []
         return notes

@@ -21,7 +21,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from plimsoll.errors import InputError
 from plimsoll.probes.followed_file import LONGEST_LINE, Identity, identity_of
@@ -31,6 +31,16 @@ from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents, is_url
 from plimsoll.study.secrets import Redactor, redact
 
 Reading = Callable[[], float]
+
+
+@runtime_checkable
+class Noting(Protocol):
+    """A reading that has something to tell of what it reads."""
+
+    def take_notes(self) -> list[str]:
+        """What happened since the last call; then forgotten."""
+
+
 LIMIT_S = 5.0
 MOST_BYTES = 16 * 2**20
 _LIMITS_OF_DRIVERS = {"pysqlite": "timeout", "psycopg": "connect_timeout", "psycopg2": "connect_timeout"}

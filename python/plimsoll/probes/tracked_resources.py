@@ -4,6 +4,11 @@ The change log's first page holds the newest events; each has an order that only
 older pages (OSLC Tracked Resource Set 3.0, sections 4.1 and 4.2). So the events since the last look are those above the
 highest order seen; pages are followed until one holds an order that was seen before.
 
+Orders only grow, so that a highest order below the one before means another log at that address: begun anew, or gone
+back to an earlier state. Counting goes on from there. A server may also cut off old events (section "Updating Change
+Log segments, Truncating Change Logs, and Replacing the Base"): where all that are left are newer than what was seen,
+some may have come and gone uncounted. Both are noted.
+
 Nothing but the set's pages is fetched: JSON-LD with a context elsewhere is refused.
 """
 
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 5.0
 MOST_PAGES = 50
+MOST_NOTES = 5
 NAMESPACE = "http://open-services.net/ns/core/trs#"
 LDP = "http://www.w3.org/ns/ldp#"
 RDFS_MEMBER = "http://www.w3.org/2000/01/rdf-schema#member"
@@ -42,18 +48,20 @@ HEADERS = {
 
 
 class ChangeEvents:
-    """Change events of the set at `url` since the first call, which gives 0."""
+    """Change events of the set at `url` since the first call, which gives 0. `take_notes` tells of a log that was
+    begun anew or cut off, at most MOST_NOTES times."""
 
     def __init__(self, url: str) -> None:
         self._set = _Pages(url)
         self._highest: int | None = None
         self._count = 0
+        self._notes: list[str] = []
+        self._noted = 0
 
     def __call__(self) -> float:
         """The count so far. ProbeUnavailable if the set cannot be read; once, if more came than can be followed."""
         orders: set[int] = set()
-        whole = False
-        page = self._set.url
+        whole, previous, page = False, None, self._set.url
         for _ in range(MOST_PAGES):
             graph = self._set.graph(page)
             here = _orders(graph, page)
@@ -63,15 +71,42 @@ class ChangeEvents:
                 whole = True
                 break
             page = previous
-        if self._highest is not None:
-            self._count += sum(1 for order in orders if order > self._highest)
-        self._highest = max(orders, default=self._highest if self._highest is not None else -1)
+        self._count_on(orders, ends_here=previous is None)
         if not whole:
             raise ProbeUnavailable(
                 f"{_shown(self._set.url)} has more than {MOST_PAGES} pages of events since the last look, the older "
                 "ones are not counted: look more often"
             )
         return float(self._count)
+
+    def take_notes(self) -> list[str]:
+        """What happened to the log since the last call."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def _count_on(self, orders: set[int], ends_here: bool) -> None:
+        """Count what is new of these orders; `ends_here`: they are all that are left of the log."""
+        before, newest = self._highest, max(orders, default=None)
+        self._highest = newest if newest is not None else -1 if before is None else before
+        if before is None or newest is None:
+            return
+        if newest < before:
+            self._note(
+                f"began anew or went back: its highest trs:order fell from {before} to {newest}. Counting goes on from "
+                "there; what came between the last two looks is not counted"
+            )
+            return
+        if ends_here and 0 <= before < min(orders):
+            self._note(
+                f"was cut off: its oldest event, of trs:order {min(orders)}, is newer than the last one seen, {before}"
+                ". What came and was cut off in between is not counted"
+            )
+        self._count += sum(1 for order in orders if order > before)
+
+    def _note(self, what: str) -> None:
+        if self._noted < MOST_NOTES:
+            self._noted += 1
+            self._notes.append(f"the change log of {_shown(self._set.url)} {what}.")
 
 
 class BaseMembers:

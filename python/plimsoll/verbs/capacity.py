@@ -7,14 +7,15 @@ print(answer.findings[0]["answer"], answer.run_directory)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.of_run import Facts
-from plimsoll.findings.remedy import applied
+from plimsoll.findings.remedy import applied, not_run
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
 from plimsoll.probes.local_targets import is_local
@@ -67,29 +68,38 @@ def verify(
     """Find the capacity, apply a remedy (a command, run when the target is up and reset), and find it again.
 
     The second answer's last finding says what changed. Where the first run is interrupted or has no capacity, the
-    second is not made: both are the first. Raises as `capacity` does, and TargetError if the remedy fails.
+    remedy is not run and both answers are the first, whose first next step says so, as `on_note` is told. Raises as
+    `capacity` does, and TargetError if the remedy fails.
     """
     choices, given = choices or Choices(), source_of(source, "capacity")
     listeners = Listeners(on_progress, on_note or (lambda text: None), on_message)
-    before = _found(given, choices, listeners)
-    if before.status != "finished" or not before.findings[0]["capacity"].get("good"):
+    before = _found(given, choices, listeners, wanted=remedy)
+    why = not_run(remedy, before.findings[0])
+    if why is not None:
+        listeners.note(why)
         return before, before
     return before, _found(given, replace(choices, remedy=remedy), listeners, before)
 
 
 def _found(
-    given: Study | Path, choices: Choices, listeners: Listeners[Progress], before: Answer | None = None
+    given: Study | Path,
+    choices: Choices,
+    listeners: Listeners[Progress],
+    before: Answer | None = None,
+    wanted: str | None = None,
 ) -> Answer:
+    """`before`: the answer without the remedy of the choices; `wanted`: the remedy that is to follow this one."""
     if isinstance(given, Study):
         choices = as_entry_says(choices, first_of(CapacityOptions, given.experiments))
     plan = plan_of(given, choices)
     check_budgets(plan)
     with writer_of("capacity", plan, choices) as writer:
-        return _measure(plan, choices, writer, listeners, before)
+        remedy = applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None
+        return _measure(plan, choices, writer, listeners, {"remedy": remedy, "remedy_wanted": wanted})
 
 
 def _measure(
-    plan: Plan, choices: Choices, writer: RunWriter, listeners: Listeners[Progress], before: Answer | None
+    plan: Plan, choices: Choices, writer: RunWriter, listeners: Listeners[Progress], remedies: Mapping[str, Any]
 ) -> Answer:
     with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
         facts = Facts(
@@ -102,7 +112,7 @@ def _measure(
             same_host=is_local(around.control.target.url),
             kept_apart=around.kept_apart,
             variant=choices.variant,
-            remedy=applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None,
+            **remedies,
         )
         record(writer, facts)
         result = run_capacity(

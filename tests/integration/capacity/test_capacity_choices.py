@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -233,6 +235,31 @@ def test_a_remedy_is_run_between_two_searches_and_the_finding_says_what_it_chang
     assert not any(
         "s3cr3tword" in path.read_text(errors="replace") for path in after.run_directory.rglob("*") if path.is_file()
     )
+
+
+def test_a_remedy_that_an_interrupted_run_keeps_from_being_run_is_told_at_once_and_in_the_findings(
+    tmp_path: Path, known_server: Server
+) -> None:
+    (tmp_path / "script.js").write_text(OPEN)
+    command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "-e", f"URL={known_server()}", *SHORT]
+    command += ["--verify", "touch remedied", "--min-users", "1", "--max-users", "1"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not any(
+            '"step_started"' in path.read_text() for path in tmp_path.glob("runs/*/events.jsonl")
+        ):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and not (tmp_path / "remedied").exists(), said
+    words = "The remedy was not run (touch remedied), as the run before it was interrupted. Run it again, to the end."
+    assert words in " ".join(said.split()) and words in " ".join(printed.split())
+    [run] = (tmp_path / "runs").iterdir()
+    assert json.loads((run / "findings.json").read_text())[0]["next"][0] == words
+    again, _ = judge_again(run, Again())
+    assert again[0]["next"][0] == words
 
 
 def test_a_remedy_that_fails_is_told_and_the_first_answer_is_kept(tmp_path: Path, known_server: Server) -> None:

@@ -222,6 +222,41 @@ def test_no_effect_is_claimed_for_another_index_or_another_kind_of_run(
     assert database_findings(later, [MAIN])[0]["database"]["effects"] == []
 
 
+def of_mariadb(*statements: dict[str, Any]) -> dict[str, Any]:
+    """The database_run of a probe of MariaDB."""
+    return {
+        "kind": "database_run", "second": 60.0, "source": SOURCE, "server": "MariaDB 10.11.6", "total_ms": 40_000.0,
+        "statements": list(statements), "others": 0, "statistics": "performance_schema", "notes": [], "missing": [],
+        "tables": [{"table": "item", "rows_read": 20_000_000, "written": 0}],
+    }  # fmt: skip
+
+
+WITHOUT_INDEX = statement("1", 0.7, 280.0, rows_examined=100 * 200_000, no_index_calls=100)
+
+
+def test_of_mariadb_the_statement_without_an_index_is_the_next_step():
+    event = of_mariadb(WITHOUT_INDEX, statement("2", 0.2, 2.0))
+    texts = [{**TEXTS[0], "text": "SELECT `id` FROM `item` WHERE `customer` = ?"}]
+    [finding] = checked(database_findings(Run([BEGUN, *texts, event]), [MAIN]))
+    [step] = finding["next"]
+    assert step.startswith("For SELECT `id` FROM `item` WHERE `customer` = ?: run ALTER TABLE `item` ADD INDEX")
+
+
+def test_of_mariadb_a_second_run_measures_what_a_statement_gained_that_uses_an_index_now(tmp_path: Path):
+    other = statement("2", 0.2, 90.0, rows_examined=100 * 5_000, no_index_calls=100)
+    a_run(tmp_path, 1000.0, of_mariadb(WITHOUT_INDEX, other))
+    second = a_run(tmp_path, 2000.0, of_mariadb(statement("1", 0.1, 0.4, 900, rows_examined=4_500), other))
+    [finding] = checked(database_findings(second, [MAIN]))
+    assert "One statement uses an index now that used none in run" in finding["answer"]
+    assert "from 280 ms to 0.4 ms" in finding["answer"]
+    [effect] = finding["database"]["effects"]
+    assert (effect["statement"], effect["sql"], effect["factor"]) == ("1", "", pytest.approx(700))
+    [table] = [table for table in view(finding).tables if table.title == "Measured effect of indexes"]
+    assert table.rows[0][:3] == ["(one that it did not use)", "280", "100"]
+    third = a_run(tmp_path, 3000.0, of_mariadb(WITHOUT_INDEX, other))
+    assert database_findings(third, [MAIN])[0]["database"]["effects"] == []
+
+
 def test_an_earlier_run_does_not_look_at_later_ones(tmp_path: Path):
     first = a_run(tmp_path, 1000.0, whole(indexes=MADE, advice=[]))
     a_run(tmp_path, 2000.0, whole(indexes=[]))

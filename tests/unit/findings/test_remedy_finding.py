@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from findings_as_json import checked
 
-from plimsoll.findings.remedy import remedy_finding
+from plimsoll.findings.remedy import not_run, remedy_finding
 
 
 def found(
@@ -49,3 +49,20 @@ def test_a_run_without_a_valid_capacity_shows_nothing(spoiled: dict[str, Any]) -
     for pair in ((found(100, 110), spoiled), (spoiled, found(100, 110))):
         finding = checked(remedy_finding(*pair, "x", None))
         assert not finding["valid"] and finding["answer"].startswith("Cannot tell") and finding["invalid_because"]
+
+
+def test_a_remedy_that_followed_a_capacity_was_run() -> None:
+    assert not_run("./index.sh", found(100, 110)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        (found(None, 10), "the run before it proved no level that is carried, so that there is nothing to compare"),
+        ({**found(100, 110), "status": "interrupted"}, "the run before it was interrupted. Run it again, to the end."),
+        ({**found(None, None), "status": "failed"}, "the run before it failed. Mend that first"),
+    ],
+)
+def test_a_remedy_that_was_not_run_is_told_with_the_reason(before: dict[str, Any], words: str) -> None:
+    told = not_run("./index.sh", before)
+    assert told is not None and told.startswith("The remedy was not run (./index.sh), as ") and words in told

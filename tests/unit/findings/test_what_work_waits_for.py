@@ -129,16 +129,55 @@ def test_a_disk_limit_is_a_ceiling_and_threads_that_wait_for_a_disk_are_seen() -
     assert limited(threads)["where"] == "disk that app waits for"
 
 
-def database(**values: float) -> Values:
-    return {"postgresql:db": {"connections_active": 8.0, "connections_share": 0.1, "lock_waits": 0.0, **values}}
+POSTGRESQL, MARIADB = "postgresql:db", "mysql:db"
+KINDS = pytest.mark.parametrize("source", [POSTGRESQL, MARIADB])
 
 
-def test_sessions_that_wait_for_a_row_are_a_lock_of_the_database() -> None:
-    blocked = Statements(waits={"db": "UPDATE a waits for UPDATE b"})
-    found = limited(database(lock_waits=7.0, longest_lock_wait_s=0.2), statements=blocked)
+def database(source: str = POSTGRESQL, **values: float) -> Values:
+    return {source: {"connections_active": 8.0, "connections_share": 0.1, "lock_waits": 0.0, **values}}
+
+
+@KINDS
+def test_sessions_that_wait_for_a_row_are_a_lock_of_the_database(source: str) -> None:
+    blocked = Statements(waits={source: "UPDATE a waits for UPDATE b"})
+    found = limited(database(source, lock_waits=7.0, longest_lock_wait_s=0.2), statements=blocked)
     assert found["kind"] == "database_lock" and "7 of 8 sessions" in found["evidence"]
-    assert "UPDATE a waits for UPDATE b" in found["evidence"]
-    assert limited(database(lock_waits=1.0))["kind"] == "unknown"
+    assert "the longest 200 ms on average. UPDATE a waits for UPDATE b." in found["evidence"]
+    assert "hold the row for less time" in found["remedy"]
+    assert limited(database(source, lock_waits=1.0))["kind"] == "unknown"
+
+
+def test_lock_waits_of_less_than_a_second_are_told_by_what_mysql_counts_of_them() -> None:
+    # the longest is in whole seconds there
+    here = database(MARIADB, lock_waits=7.0, longest_lock_wait_s=0.0, lock_waits_per_s=40.0, lock_wait_ms_per_s=6800.0)
+    assert "held in the step at 100 users, 170 ms each on average." in limited(here)["evidence"]
+    here[MARIADB] |= {"lock_waits_per_s": 0.0, "lock_wait_ms_per_s": 0.0}  # none ended
+    assert "held in the step at 100 users." in limited(here)["evidence"]
+
+
+class Told:
+    """The part of a RunReader that tells events."""
+
+    def __init__(self, *events: dict[str, Any]) -> None:
+        self._events = events
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        return [one for one in self._events if kind in (None, one["kind"])]
+
+
+def test_who_waited_for_whom_is_read_of_the_notes_of_both_kinds_of_databases() -> None:
+    held = "a session waits for a lock that another holds"
+    notes = (
+        f"{POSTGRESQL}: {held} (idle in transaction): UPDATE x waits for UPDATE y",
+        f"{MARIADB}: {held}: UPDATE t SET a = f('…') WHERE id = … waits for a session that is idle in its transaction",
+        f"{MARIADB}: {held}: a later one waits for it",
+        "host: nothing waits for anything",
+    )
+    waits = Statements.of(Told(*({"kind": "note", "message": note} for note in notes))).waits
+    assert waits == {
+        POSTGRESQL: "UPDATE x waits for UPDATE y",
+        MARIADB: "UPDATE t SET a = f('…') WHERE id = … waits for a session that is idle in its transaction",
+    }
 
 
 ROWS = [
@@ -146,14 +185,36 @@ ROWS = [
     {"id": "2", "share": 0.1, "total_ms": 4_000.0, "calls": 9000},
 ]
 ADVICE = [{"sql": "CREATE INDEX ON orders (customer);", "statements": [{"id": "1"}]}]
+TEXTS = {"1": "SELECT * FROM orders WHERE customer = $1", "2": "SELECT 1"}
 
 
 def statements(
-    second: float = 16.1, rows: list[dict[str, Any]] = ROWS, advice: list[dict[str, Any]] = ADVICE
+    ended_s: float = 16.0,
+    rows: list[dict[str, Any]] = ROWS,
+    advice: list[dict[str, Any]] = ADVICE,
+    source: str = POSTGRESQL,
+    texts: dict[str, str] = TEXTS,
 ) -> Statements:
-    step = {"source": "postgresql:db", "second": second, "statements": rows}
-    run = {"db": {"source": "postgresql:db", "advice": advice}}
-    return Statements([step], run, {"1": "SELECT * FROM orders WHERE customer = $1", "2": "SELECT 1"})
+    step = {
+        "source": source, "second": 16.1, "ended_s": ended_s, "statements": rows,
+        "tables": [{"table": "orders", "rows_read": 9_000_000, "written": 0}],
+    }  # fmt: skip
+    return Statements([step], {source: {"source": source, "advice": advice}}, texts)
+
+
+def test_the_statements_of_a_step_are_those_told_behind_its_end_however_late() -> None:
+    run = Told(
+        {"kind": "step_ended", "second": 5.0, "end_s": 5.0},
+        {"kind": "database_step", "second": 5.2, "source": MARIADB, "statements": []},
+        {"kind": "step_ended", "second": 16.0, "end_s": 16.0},
+        {"kind": "database_step", "second": 26.0, "source": POSTGRESQL, "statements": ROWS[1:]},
+        {"kind": "database_step", "second": 27.0, "source": MARIADB, "statements": ROWS},
+    )
+    found = Statements.of(run)
+    assert [(found.in_step(MARIADB, step) or {})["statements"] for step in (LOW, BAD)] == [[], ROWS]
+    limit = limited(database(MARIADB), statements=found)  # 40 s of work in a window of 21 s
+    assert limit["kind"] == "database_statement" and "90% of the time" in limit["evidence"]
+    assert "1.9 of it under way" in limit["evidence"]
 
 
 def test_one_statement_that_keeps_the_database_busy_is_named_with_its_index_before_the_cpu_that_it_fills() -> None:
@@ -167,17 +228,55 @@ def test_one_statement_that_keeps_the_database_busy_is_named_with_its_index_befo
     assert found["remedy"] == "run CREATE INDEX ON orders (customer);" and found["runner_up"]["kind"] == "cpu"
 
 
+SCANNED = [{**ROWS[0], "rows": 800 * 20, "rows_examined": 800 * 50_000, "no_index_calls": 800}, ROWS[1]]
+DIGEST = {"1": "SELECT `id` FROM `orders` WHERE `customer` = ?", "2": "SELECT ?"}
+
+
+def test_a_statement_of_mariadb_without_an_index_is_named_with_what_it_read_and_the_index_that_is_evident() -> None:
+    full = {"process:mariadbd": {"cpu_cores_used": 0.98, "busiest_thread_cores_used": 0.98, "processes": 1}}
+    given = statements(rows=SCANNED, advice=[], source=MARIADB, texts=DIGEST)
+    found = limited({**database(MARIADB), **full}, statements=given)
+    assert (found["kind"], found["where"]) == ("database_statement", "a statement in db")
+    assert "used no index in 100 % of its calls, and read 50,000 rows for the 20" in found["evidence"]
+    assert found["remedy"].startswith("run ALTER TABLE `orders` ADD INDEX (`customer`), if EXPLAIN shows no index")
+    assert found["runner_up"]["kind"] == "cpu"
+
+
+def test_a_statement_of_mariadb_that_uses_an_index_is_named_without_one_to_make() -> None:
+    served = [{**SCANNED[0], "no_index_calls": 0}, ROWS[1]]
+    found = limited(database(MARIADB), statements=statements(rows=served, advice=[], source=MARIADB, texts=DIGEST))
+    assert found["kind"] == "database_statement" and "index" not in found["evidence"] + found["remedy"]
+
+
+def test_databases_of_both_kinds_with_one_label_are_told_apart() -> None:
+    given = statements(rows=SCANNED, source=MARIADB, texts=DIGEST)
+    given.steps[0]["source"] = POSTGRESQL  # what the other one did
+    assert limited(database(MARIADB), statements=given)["kind"] == "unknown"
+
+
+def test_a_change_without_an_index_is_why_rows_are_locked() -> None:
+    update = {"1": "UPDATE `orders` SET `state` = ? WHERE `customer` = ?", "2": "SELECT ?"}
+    given = statements(rows=SCANNED, advice=[], source=MARIADB, texts=update)
+    found = limited(database(MARIADB, lock_waits=7.0), statements=given)
+    assert found["kind"] == "database_lock" and "InnoDB locks each that it reads: UPDATE `orders`" in found["evidence"]
+    assert found["remedy"].startswith("give that statement an index (ALTER TABLE … ADD INDEX …)")
+
+
+@KINDS
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (statements(rows=[{**ROWS[0], "total_ms": 900.0}]), database()),  # it runs, and is no burden
-        (statements(rows=[{**ROWS[0], "share": 0.2}]), database()),
-        (statements(second=30.0), database()),  # of another step
-        (statements(), database(lock_waits=7.0)),
+        ({"rows": [{**ROWS[0], "total_ms": 900.0}]}, {}),  # it runs, and is no burden
+        ({"rows": [{**ROWS[0], "share": 0.2}]}, {}),
+        ({"ended_s": 30.0}, {}),  # of another step
+        ({}, {"lock_waits": 7.0}),
     ],
 )
-def test_a_statement_that_is_cheap_rare_or_waits_itself_is_not_named(given: Statements, told: Values) -> None:
-    assert limited(told, statements=given)["kind"] in ("unknown", "database_lock")
+def test_a_statement_that_is_cheap_rare_or_waits_itself_is_not_named(
+    source: str, given: dict[str, Any], told: dict[str, float]
+) -> None:
+    found = limited(database(source, **told), statements=statements(source=source, **given))
+    assert found["kind"] in ("unknown", "database_lock")
 
 
 def test_a_host_that_others_fill_is_named_after_what_the_target_waits_for() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from plimsoll.errors import InputError
+from plimsoll.probes.consumer import ConsumerProbe
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.reading import reading
 
@@ -18,10 +19,10 @@ PREFIX = "@prefix trs: <http://open-services.net/ns/core/trs#> .\n@prefix ldp: <
 
 
 class TrackedSet:
-    """A set with three events a page; `url` is where it is served."""
+    """A set with three events a page, those up to `cut_off` gone; `url` is where it is served."""
 
     def __init__(self) -> None:
-        self.events = 0
+        self.events = self.cut_off = 0
         self.kind = "text/turtle"
         self.url = ""
         self.asked: list[tuple[str, str | None]] = []  # paths, and who asked
@@ -36,10 +37,10 @@ class TrackedSet:
             following = f"</base?{page + 1}>" if page < 3 else "<http://www.w3.org/1999/02/22-rdf-syntax-ns#nil>"
             return f"{PREFIX}</base> ldp:contains {members} .\n</base?{page}> a ldp:Page ; ldp:nextPage {following} ."
         last = int(path.partition("?")[2] or self.events)
-        shown = range(last, max(0, last - 3), -1)
+        shown = range(last, max(self.cut_off, last - 3), -1)
         changes = [f"<urn:e{n}> a trs:Modification ; trs:changed <r{n}> ; trs:order {10 * n} ." for n in shown]
         log = "<#log> a trs:ChangeLog" + "".join(f" ; trs:change <urn:e{n}>" for n in shown)
-        if last > 3:
+        if last - 3 > self.cut_off:
             log += f" ; trs:previous </trs?{last - 3}>"
         head = "</trs> a trs:TrackedResourceSet ; trs:base </base> ; trs:changeLog <#log> ." if "?" not in path else ""
         return "\n".join([PREFIX, head, f"{log} .", *changes])
@@ -85,6 +86,35 @@ def test_an_empty_log_begins_with_its_first_event(tracked: TrackedSet) -> None:
     assert count() == 0
     tracked.events = 2
     assert count() == 2
+
+
+def test_a_log_that_begins_anew_is_noted_once_and_counted_on_from_there(tracked: TrackedSet) -> None:
+    tracked.events = 20
+    probe = ConsumerProbe({"taken_out": reading(f"trs:{tracked.url}/trs")})
+    assert probe.sample() == {"taken_out": 0}
+    tracked.events = 22
+    assert probe.sample() == {"taken_out": 2} and probe.take_notes() == []
+    tracked.events = 4  # another log at the same address
+    assert probe.sample() == {"taken_out": 2}
+    [note] = probe.take_notes()
+    assert note.startswith(f"taken_out: the change log of {tracked.url}/trs began anew or went back: ")
+    assert "fell from 220 to 40" in note
+    assert probe.sample() == {"taken_out": 2}
+    tracked.events = 30
+    assert probe.sample() == {"taken_out": 28} and probe.take_notes() == []
+
+
+def test_a_log_whose_last_seen_event_was_cut_off_is_noted_and_its_events_count(tracked: TrackedSet) -> None:
+    tracked.events = 5
+    probe = ConsumerProbe({"put_in": reading(f"trs:{tracked.url}/trs")})
+    probe.sample()
+    tracked.events, tracked.cut_off = 12, 4  # the last seen is still there
+    assert probe.sample() == {"put_in": 7} and probe.take_notes() == []
+    tracked.events, tracked.cut_off = 20, 14
+    assert probe.sample() == {"put_in": 13}
+    [note] = probe.take_notes()
+    assert "was cut off: its oldest event, of trs:order 150, is newer than the last one seen, 120" in note
+    assert probe.sample() == {"put_in": 13} and probe.take_notes() == []
 
 
 def test_members_of_the_base_are_counted_over_its_pages(tracked: TrackedSet) -> None:

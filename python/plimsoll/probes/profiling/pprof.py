@@ -2,7 +2,8 @@
 
 The format is a gzipped message of protocol buffers (github.com/google/pprof, proto/profile.proto): samples name
 locations, these functions, these texts. Only what own time needs is read: of each sample the first location's first
-line, which is the innermost function, inlined ones first.
+line, which is the innermost function, inlined ones first. A sample without a location, or whose location has no
+function with a name, was at work as well: it counts as UNKNOWN.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plimsoll.probes.http_page import HttpPage
@@ -22,6 +23,7 @@ from plimsoll.probes.profiling.profile import Profile
 PIECE_S = 3
 SLACK_S = 10.0
 MOST_BYTES = 64 << 20
+UNKNOWN = ("(unknown)", "")
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
@@ -94,6 +96,11 @@ class _Message:
     duration_ns: int = 0
     period: int = 0
 
+    def innermost(self, locations: Sequence[int]) -> tuple[str, str]:
+        """The function of the first location, and its file. IndexError for a text that is not there."""
+        name, file = self.functions.get(self.first_function.get(locations[0], 0) if locations else 0, (0, 0))
+        return (self.texts[name], self.texts[file].rpartition("/")[2]) if self.texts[name] else UNKNOWN
+
 
 def profile_of(body: bytes) -> Profile:
     """A CPU profile as pprof sends it. ProbeUnavailable where it is none."""
@@ -105,9 +112,8 @@ def profile_of(body: bytes) -> Profile:
         place = kinds.index("samples")
         counts: Counter[tuple[str, str]] = Counter()
         for locations, values in message.samples:
-            name, file = message.functions[message.first_function[locations[0]]]
-            counts[texts[name], texts[file].rpartition("/")[2]] += values[place]
-    except (ValueError, IndexError, KeyError, EOFError, OSError, zlib.error) as error:
+            counts[message.innermost(locations)] += values[place]
+    except (ValueError, IndexError, EOFError, OSError, zlib.error) as error:
         raise ProbeUnavailable(f"the page is no CPU profile of pprof ({type(error).__name__}).") from None
     return Profile(counts, message.period / 1e9, message.duration_ns / 1e9)
 

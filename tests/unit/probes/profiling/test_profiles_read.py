@@ -52,6 +52,24 @@ def test_a_profile_of_go_is_read_with_inlined_functions_as_the_innermost(body: b
     assert (found.seconds, found.sample_s, found.samples) == (3.0, 0.01, 305)
 
 
+def test_samples_without_a_location_or_a_function_count_as_unknown() -> None:
+    without_location = message((2, 7))
+    without_line = message((1, 3), (2, 11))
+    without_name = message((1, 4), (2, 13))
+    of_no_function = message((1, 9), (2, 17))
+    more = message(
+        *((2, sample) for sample in (without_location, without_line, without_name, of_no_function)),
+        (4, message((1, 3), (3, 8192))),
+        (4, message((1, 4), (4, message((1, 4))))),
+        (5, message((1, 4), (4, 6))),
+    )
+    found = profile_of(GO + more)
+    assert found.counts == {
+        ("main.inlined", "main.go"): 300, ("runtime.main", "main.go"): 5, ("(unknown)", ""): 7 + 11 + 13 + 17
+    }  # fmt: skip
+    assert found.samples == 353
+
+
 @pytest.mark.parametrize(
     "body",
     [b"", b"<html>not found</html>", gzip.compress(b"\xff" * 40, mtime=0), gzip.compress(GO, mtime=0)[:60], GO[:100],
