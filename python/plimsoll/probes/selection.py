@@ -20,6 +20,7 @@ from plimsoll.probes.target_cores import TargetCoresProbe
 from plimsoll.probes.tcp_info import SocketTable
 from plimsoll.probes.waits import WaitsProbe
 from plimsoll.study.models import Probes, ProcessSelector
+from plimsoll.study.secrets import Redactor
 
 
 def probes_for(
@@ -27,13 +28,14 @@ def probes_for(
     processes: list[ProcessSelector],
     idle_work_s: Callable[[], float] = lambda: 0.0,
     directory: Path = Path(),
+    redactor: Redactor | None = None,
 ) -> list[Probe | Observer]:
     """One probe per source: the host and the generator's limits on it, its network, each process of the target and its
     control group, the load and the speed of the target's cores, and what is read from elsewhere, which may be slow and
     is asked beside.
 
-    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`. Raises InputErrors with everything
-    that is wrong.
+    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`; what logs show is cleaned by the
+    `redactor`. Raises InputErrors with everything that is wrong.
     """
     probes: list[Probe | Observer] = []
     if wanted.host:
@@ -55,7 +57,7 @@ def probes_for(
     if wanted.core_speed and processes:
         probes.append(CoreSpeedProbe(processes))
     mistakes: list[InputError] = []
-    probes += [Beside(probe) for probe in _remote(wanted, directory, mistakes)]
+    probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
     probes += [Beside(probe) for probe in _jvms(wanted, processes, mistakes)]
     if wanted.otlp is not None:
         from plimsoll.probes.otlp.receiver import OtlpProbe
@@ -66,7 +68,9 @@ def probes_for(
     return probes
 
 
-def _remote(wanted: Probes, directory: Path, mistakes: list[InputError]) -> Iterator[Observer]:
+def _remote(
+    wanted: Probes, directory: Path, redactor: Redactor | None, mistakes: list[InputError]
+) -> Iterator[Observer]:
     """Those that read pages and files; each is imported where it is wanted."""
     for position, prometheus in enumerate(wanted.prometheus):
         from plimsoll.probes.prometheus.making import prometheus_probe
@@ -85,7 +89,7 @@ def _remote(wanted: Probes, directory: Path, mistakes: list[InputError]) -> Iter
     for logs in wanted.logs:
         from plimsoll.probes.logs import LogProbe
 
-        yield LogProbe(logs, directory)
+        yield LogProbe(logs, directory, redactor)
     for files in wanted.files:
         from plimsoll.probes.files import FilesProbe
 
