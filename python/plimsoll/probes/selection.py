@@ -58,7 +58,7 @@ def probes_for(
         probes.append(CoreSpeedProbe(processes))
     mistakes: list[InputError] = []
     probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
-    probes += [Beside(probe) for probe in _jvms(wanted, processes, mistakes)]
+    probes += [Beside(probe) for probe in _jvms(wanted, processes, directory, mistakes)]
     if wanted.otlp is not None:
         from plimsoll.probes.otlp.receiver import OtlpProbe
 
@@ -76,14 +76,14 @@ def _remote(
         from plimsoll.probes.prometheus.making import prometheus_probe
 
         try:
-            yield prometheus_probe(prometheus, key=f"probes.prometheus[{position}]")
+            yield prometheus_probe(prometheus, key=f"probes.prometheus[{position}]", directory=directory)
         except InputError as error:
             mistakes.append(error)
     for position, telemetry in enumerate(wanted.telemetry):
         from plimsoll.probes.telemetry import telemetry_probe
 
         try:
-            yield telemetry_probe(telemetry, key=f"probes.telemetry[{position}]")
+            yield telemetry_probe(telemetry, key=f"probes.telemetry[{position}]", directory=directory)
         except InputError as error:
             mistakes.append(error)
     for logs in wanted.logs:
@@ -96,7 +96,9 @@ def _remote(
         yield FilesProbe(files, directory)
 
 
-def _jvms(wanted: Probes, processes: list[ProcessSelector], mistakes: list[InputError]) -> Iterator[Observer]:
+def _jvms(
+    wanted: Probes, processes: list[ProcessSelector], directory: Path, mistakes: list[InputError]
+) -> Iterator[Observer]:
     """Java virtual machines: processes of this host, and pages of Jolokia."""
     by_label = {one.label: one for one in processes}
     for position, jvm in enumerate(wanted.jvm):
@@ -105,7 +107,7 @@ def _jvms(wanted: Probes, processes: list[ProcessSelector], mistakes: list[Input
             from plimsoll.probes.jvm.jolokia import jolokia_probe
 
             try:
-                yield jolokia_probe(jvm, key=key)
+                yield jolokia_probe(jvm, key=key, directory=directory)
             except InputError as error:
                 mistakes.append(error)
         elif jvm.process in by_label:
