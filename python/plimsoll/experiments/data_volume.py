@@ -36,11 +36,12 @@ class DataVolume:
         *,
         directory: Path = Path(),
         on_note: Callable[[str], None] = lambda text: None,
+        redactor: Redactor | None = None,
     ) -> None:
         assert target.data_volume is not None, "the study says how"
         self._target, self._what = target, target.data_volume
         self._log, self._directory = logs / "data_volume.log", directory
-        self._redactor = Redactor.for_data(target.model_dump())
+        self._redactor = redactor or Redactor.for_data(target.model_dump(), environment=os.environ)
         self._on_note = on_note
         self._has_answered = self._has_failed = False
 

@@ -47,8 +47,7 @@ class TargetControl:
         self.target = target
         self.logs = logs
         self._directory = directory
-        known = redactor or Redactor.for_data(target.model_dump())
-        self._redactor = known
+        self._redactor = redactor or Redactor.for_data(target.model_dump(), environment=os.environ)
         self._on_event = on_event
         self._started: Command | None = None
         self._early_end = ""
@@ -81,7 +80,7 @@ class TargetControl:
             limit_s, farewell = self.target.time_limits.stop_s, self.target.stop
             guard = Guard(limit_s, farewell, self._directory, self._environment)
             self._started = self._run("start", self.target.start, guard)
-        self._on_event("note", f"started: {self._redactor.text(self.target.start)}")
+        self._on_event("note", f"started: {self._redactor.command(self.target.start)}")
 
     def wait_ready(self) -> None:
         """Wait until the target is ready: its `ready` URL answers below 400, its `ready` command ends with 0 or, with
@@ -114,7 +113,7 @@ class TargetControl:
         if self.target.reset is None:
             return
         self._complete("reset", self.target.reset, self.target.time_limits.reset_s)
-        self._on_event("reset", f"reset: {self._redactor.text(self.target.reset)}")
+        self._on_event("reset", f"reset: {self._redactor.command(self.target.reset)}")
 
     def switch(self, variant: str) -> None:
         """Make the target one of the study's variants, which it then is, and wait until it is ready again.
@@ -124,14 +123,15 @@ class TargetControl:
         wanted = self.target.variant(variant)
         if wanted.switch is not None:
             self._complete("switch", wanted.switch, self.target.time_limits.switch_s)
-        self._on_event("switch", f"variant {variant}: {self._redactor.text(wanted.switch or str(wanted.url))}")
+        how = self._redactor.command(wanted.switch or str(wanted.url))
+        self._on_event("switch", f"variant {variant}: {how}")
         self.target = self.target.as_variant(variant)
         self.wait_ready()
 
     def remedy(self, command: str) -> None:
         """Run a command that may make the target carry more, and wait until it is ready again."""
         self._complete("remedy", command, self.target.time_limits.reset_s, limit="reset_s")
-        self._on_event("remedy", f"remedy: {self._redactor.text(command)}")
+        self._on_event("remedy", f"remedy: {self._redactor.command(command)}")
         self.wait_ready()
 
     def stop(self, *, quietly: bool = False) -> None:
@@ -177,11 +177,11 @@ class TargetControl:
         ready = self.target.ready
         left_s = max(0.5, deadline - time.monotonic())
         if ready is None:
-            return answers(str(self.target.url), below=500, limit_s=left_s)
+            return self._redactor.text(answers(str(self.target.url), below=500, limit_s=left_s))
         if ready.startswith(("http://", "https://")):
-            return answers(ready, below=400, limit_s=left_s)
+            return self._redactor.text(answers(ready, below=400, limit_s=left_s))
         if ready.startswith("/") and self.target.url and " " not in ready and shutil.which(ready) is None:
-            return answers(self.target.url.rstrip("/") + ready, below=400, limit_s=left_s)
+            return self._redactor.text(answers(self.target.url.rstrip("/") + ready, below=400, limit_s=left_s))
         command, code = self._run_to_end("ready", ready, left_s)
         command.end(1.0)
         return (
@@ -229,7 +229,8 @@ class TargetControl:
         return self._there_words() if holders_of(self._watched_url()) & self._there_before else ""
 
     def _there_words(self) -> str:
-        return f"{names_of(self._there_before)} listened on the port of {self._watched_url()} before `start` ran"
+        url = self._redactor.text(str(self._watched_url()))
+        return f"{names_of(self._there_before)} listened on the port of {url} before `start` ran"
 
     def _run_to_end(self, name: str, text: str, limit_s: float) -> tuple[Command, int | None]:
         """The command and its exit code, None if the limit came first; an interrupted one is ended."""

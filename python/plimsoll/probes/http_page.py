@@ -20,6 +20,7 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from plimsoll.errors import InputError
 from plimsoll.probes.probe import Clock, ProbeUnavailable
+from plimsoll.probes.tls_trust import tls_reason
 
 LIMIT_S = 2.0
 MOST_BYTES = 16 << 20
@@ -70,7 +71,8 @@ def with_variables(headers: Mapping[str, str], key: str) -> dict[str, str]:
 
 
 class HttpPage:
-    """Where pages are read: `url` (http or https), with `headers`. One at a time; the connection is kept.
+    """Where pages are read: `url` (http or https), with `headers`. One at a time; the connection is kept. `trust`:
+    which certificates are taken, as a study's keys say (tls_trust.py); those that this machine trusts where it is None.
 
     InputError for what is no URL; `fetch` raises ProbeUnavailable with a reason that names no secret.
     """
@@ -80,6 +82,7 @@ class HttpPage:
         url: str,
         headers: Mapping[str, str] | None = None,
         *,
+        trust: ssl.SSLContext | None = None,
         limit_s: float = LIMIT_S,
         most_bytes: int = MOST_BYTES,
         clock: Clock = time.monotonic,
@@ -98,7 +101,7 @@ class HttpPage:
             **basic_authorization(parts),
             **(headers or {}),
         }
-        self._limit_s, self._most_bytes = limit_s, most_bytes
+        self._trust, self._limit_s, self._most_bytes = trust, limit_s, most_bytes
         self._clock, self._wall_clock = clock, wall_clock
         self._connection: http.client.HTTPConnection | None = None
 
@@ -180,9 +183,8 @@ class HttpPage:
     def _connect(self) -> http.client.HTTPConnection:
         port = self._parts.port
         if self._parts.scheme == "https":
-            return http.client.HTTPSConnection(
-                self.host, port, timeout=self._limit_s, context=ssl.create_default_context()
-            )
+            context = self._trust or ssl.create_default_context()
+            return http.client.HTTPSConnection(self.host, port, timeout=self._limit_s, context=context)
         return http.client.HTTPConnection(self.host, port, timeout=self._limit_s)
 
     def _body(
@@ -231,7 +233,7 @@ class HttpPage:
         if isinstance(error, TimeoutError):
             return f"no whole answer within {self._limit_s:g} s. Check that it runs, or raise timeout_s."
         if isinstance(error, ssl.SSLError):
-            return f"TLS failed ({error.reason or 'no reason given'}). Check its certificate."
+            return tls_reason(error, has_keys=self._trust is not None)
         if isinstance(error, OSError):
             return f"{error.strerror or type(error).__name__}. Check that it runs, and host and port."
         if isinstance(error, http.client.HTTPException):

@@ -188,7 +188,8 @@ def _bytes_of(path: Path) -> int:
 
 
 def _command(text: str, directory: Path) -> float:
-    shown = f"the command {redact(text)[:60]!r}"
+    redactor = Redactor.for_data(text, environment=os.environ)
+    shown = f"the command {redactor.command(text)[:60]!r}"
     try:
         done = subprocess.run(
             text, shell=True, cwd=directory, capture_output=True, text=True, timeout=LIMIT_S, check=False,
@@ -200,6 +201,6 @@ def _command(text: str, directory: Path) -> float:
         raise ProbeUnavailable(f"{shown} cannot run ({error})") from None
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no output"]
-        raise ProbeUnavailable(f"{shown} ended with {done.returncode}: {redact(last[0])[:200]}")
+        raise ProbeUnavailable(f"{shown} ended with {done.returncode}: {redactor.text(last[0])[:200]}")
     lines = done.stdout.strip().splitlines()
     return number(lines[-1].strip() if lines else "", "what the command printed last")

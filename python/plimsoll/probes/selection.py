@@ -20,6 +20,7 @@ from plimsoll.probes.target_cores import TargetCoresProbe
 from plimsoll.probes.tcp_info import SocketTable
 from plimsoll.probes.waits import WaitsProbe
 from plimsoll.study.models import Probes, ProcessSelector
+from plimsoll.study.secrets import Redactor
 
 
 def probes_for(
@@ -27,13 +28,14 @@ def probes_for(
     processes: list[ProcessSelector],
     idle_work_s: Callable[[], float] = lambda: 0.0,
     directory: Path = Path(),
+    redactor: Redactor | None = None,
 ) -> list[Probe | Observer]:
     """One probe per source: the host and the generator's limits on it, its network, each process of the target and its
     control group, the load and the speed of the target's cores, and what is read from elsewhere, which may be slow and
     is asked beside.
 
-    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`. Raises InputErrors with everything
-    that is wrong.
+    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`; what logs show is cleaned by the
+    `redactor`. Raises InputErrors with everything that is wrong.
     """
     probes: list[Probe | Observer] = []
     if wanted.host:
@@ -55,8 +57,8 @@ def probes_for(
     if wanted.core_speed and processes:
         probes.append(CoreSpeedProbe(processes))
     mistakes: list[InputError] = []
-    probes += [Beside(probe) for probe in _remote(wanted, directory, mistakes)]
-    probes += [Beside(probe) for probe in _jvms(wanted, processes, mistakes)]
+    probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
+    probes += [Beside(probe) for probe in _jvms(wanted, processes, directory, mistakes)]
     if wanted.otlp is not None:
         from plimsoll.probes.otlp.receiver import OtlpProbe
 
@@ -66,33 +68,37 @@ def probes_for(
     return probes
 
 
-def _remote(wanted: Probes, directory: Path, mistakes: list[InputError]) -> Iterator[Observer]:
+def _remote(
+    wanted: Probes, directory: Path, redactor: Redactor | None, mistakes: list[InputError]
+) -> Iterator[Observer]:
     """Those that read pages and files; each is imported where it is wanted."""
     for position, prometheus in enumerate(wanted.prometheus):
         from plimsoll.probes.prometheus.making import prometheus_probe
 
         try:
-            yield prometheus_probe(prometheus, key=f"probes.prometheus[{position}]")
+            yield prometheus_probe(prometheus, key=f"probes.prometheus[{position}]", directory=directory)
         except InputError as error:
             mistakes.append(error)
     for position, telemetry in enumerate(wanted.telemetry):
         from plimsoll.probes.telemetry import telemetry_probe
 
         try:
-            yield telemetry_probe(telemetry, key=f"probes.telemetry[{position}]")
+            yield telemetry_probe(telemetry, key=f"probes.telemetry[{position}]", directory=directory)
         except InputError as error:
             mistakes.append(error)
     for logs in wanted.logs:
         from plimsoll.probes.logs import LogProbe
 
-        yield LogProbe(logs, directory)
+        yield LogProbe(logs, directory, redactor)
     for files in wanted.files:
         from plimsoll.probes.files import FilesProbe
 
         yield FilesProbe(files, directory)
 
 
-def _jvms(wanted: Probes, processes: list[ProcessSelector], mistakes: list[InputError]) -> Iterator[Observer]:
+def _jvms(
+    wanted: Probes, processes: list[ProcessSelector], directory: Path, mistakes: list[InputError]
+) -> Iterator[Observer]:
     """Java virtual machines: processes of this host, and pages of Jolokia."""
     by_label = {one.label: one for one in processes}
     for position, jvm in enumerate(wanted.jvm):
@@ -101,7 +107,7 @@ def _jvms(wanted: Probes, processes: list[ProcessSelector], mistakes: list[Input
             from plimsoll.probes.jvm.jolokia import jolokia_probe
 
             try:
-                yield jolokia_probe(jvm, key=key)
+                yield jolokia_probe(jvm, key=key, directory=directory)
             except InputError as error:
                 mistakes.append(error)
         elif jvm.process in by_label:

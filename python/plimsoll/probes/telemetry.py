@@ -6,12 +6,14 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable, Rates
 from plimsoll.probes.quantities import SUFFIX, Amount, amount_of
+from plimsoll.probes.tls_trust import trust_of
 from plimsoll.study.secrets import is_secret_key
 from plimsoll.study.telemetry import TelemetryOptions
 
@@ -125,10 +127,12 @@ class TelemetryProbe(HttpSource):
             self._notes.append(f"the document has a number at {_listed(back)} again.")
 
 
-def telemetry_probe(options: TelemetryOptions, *, key: str) -> TelemetryProbe:
-    """The probe of an entry of `probes.telemetry`. InputError for a variable that is not set."""
+def telemetry_probe(options: TelemetryOptions, *, key: str, directory: Path = Path()) -> TelemetryProbe:
+    """The probe of an entry of `probes.telemetry`. InputError for a variable that is not set, or a ca_file (in
+    `directory`) without certificates."""
     headers = with_variables(options.headers, f"{key}.headers")
-    return TelemetryProbe(HttpPage(options.url, headers, limit_s=options.timeout_s), options)
+    trust = trust_of(options, options.url, key=key, directory=directory)
+    return TelemetryProbe(HttpPage(options.url, headers, trust=trust, limit_s=options.timeout_s), options)
 
 
 def _listed(places: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ class RunWriter:
         self._clock = clock
         self._lock = threading.RLock()
         self._finished = False
-        self._clean_tags: dict[str, str] = {}
+        self._cleaned: dict[str, str] = {}
         self._series = LineFile(path / directory.SERIES)
         self._minutes = MinuteWriter(path / directory.MINUTES)
         self._resources = LineFile(path / directory.RESOURCES)
@@ -139,7 +139,7 @@ class RunWriter:
     def append_resource(self, row: Mapping[str, Any]) -> None:
         """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl."""
         with self._lock:
-            self._resources.append(dict(row))
+            self._resources.append({**row, "source": self._clean(str(row["source"]))} if "source" in row else dict(row))
 
     def append_event(
         self, kind: str, *, second: float | None = None, t_unix: float | None = None, **details: Any
@@ -225,16 +225,16 @@ class RunWriter:
         write_json(self.path / directory.MANIFEST, self.manifest)
 
     def _tags(self, tags: Mapping[str, str]) -> dict[str, str]:
-        """Tags without secrets: a `name` may be a URL with a token in it. Cleaned texts are kept, up to a bound."""
-        cleaned = {}
-        for key, value in tags.items():
-            text = str(value)
-            if text not in self._clean_tags:
-                if len(self._clean_tags) > 20_000:
-                    self._clean_tags.clear()
-                self._clean_tags[text] = self.redactor.text(text)
-            cleaned[key] = self._clean_tags[text]
-        return cleaned
+        """Tags without secrets: a `name` may be a URL with a token in it."""
+        return {key: self._clean(str(value)) for key, value in tags.items()}
+
+    def _clean(self, text: str) -> str:
+        """The text without secrets. Cleaned texts are kept, up to a bound."""
+        if text not in self._cleaned:
+            if len(self._cleaned) > 20_000:
+                self._cleaned.clear()
+            self._cleaned[text] = self.redactor.text(text)
+        return self._cleaned[text]
 
 
 def _manifest(facts: RunFacts, redactor: Redactor, now: float) -> dict[str, Any]:

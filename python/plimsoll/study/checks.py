@@ -11,6 +11,7 @@ from typing import Any
 
 from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, nearest, parts_of
 from plimsoll.study.experiment_checks import contradictions_of_experiments
+from plimsoll.study.trust import KEYS
 
 
 def contradictions(data: Any) -> list[Contradiction]:
@@ -26,6 +27,7 @@ def contradictions(data: Any) -> list[Contradiction]:
         *_probe_labels(mapping(data.get("probes"))),
         *_profiles(mapping(data.get("probes"))),
         *_jvms(mapping(data.get("probes"))),
+        *_trust(mapping(data.get("probes"))),
     ]
 
 
@@ -139,13 +141,26 @@ def _jvms(probes: dict[str, Any]) -> Iterator[Contradiction]:
         elif process and url:
             yield Contradiction(path, "process and url are given together", "Make an entry of each.")
         elif process:
-            for name in ("host", "headers"):
+            for name in ("host", "headers", *KEYS):
                 if item.get(name):
                     yield Contradiction((*path, name), f"{name} is for a url", "Leave it out.")
         label = f"{item.get('label') or process or 'jvm'}@{item.get('host') or ''}"
         if label in seen:
             yield Contradiction(path, f"{label.rstrip('@')!r} is there twice", "Give each its own label.")
         seen.add(label)
+
+
+def _trust(probes: dict[str, Any]) -> Iterator[Contradiction]:
+    """ca_file and insecure, where there is a certificate to judge."""
+    for kind in ("prometheus", "telemetry", "jvm"):
+        for position, item in entries(probes.get(kind)):
+            path: KeyPath = ("probes", kind, position)
+            given = [name for name in KEYS if item.get(name)]
+            if len(given) > 1:
+                yield Contradiction((*path, given[1]), "it and ca_file are given together", "Keep one of them.")
+            if given and str(item.get("url", "")).lower().startswith("http://"):
+                step = "Leave it out, or write https:// in the url."
+                yield Contradiction((*path, given[0]), "it is for a url that begins with https://", step)
 
 
 def _probe_labels(probes: dict[str, Any]) -> Iterator[Contradiction]:

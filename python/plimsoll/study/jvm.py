@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from plimsoll.study.trust import TrustOptions
 
 
-class JvmOptions(BaseModel):
+class JvmOptions(TrustOptions):
     """A process of this host by its label in target.processes, or Jolokia's page; what two keys say together is checked
     in checks.py. Headers are never written to a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     process: str | None = Field(
         default=None, min_length=1, description="label of the process (target.processes; target where it has none)"

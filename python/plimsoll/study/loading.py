@@ -14,6 +14,7 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping, nearest
 from plimsoll.study.models import Study
+from plimsoll.study.trust import mistake_of_ca_file
 from plimsoll.study.yaml_lines import LinedDocument, read_lined
 
 MANIFEST = "manifest.json"
@@ -58,6 +59,7 @@ def parse_study(text: str, *, file: str = "study.yaml", directory: Path | None =
         mistakes += found
         mistakes += _missing_script(document, file, directory)
         mistakes += _missing_runs(document, file, directory)
+        mistakes += _missing_ca_files(document, file, directory)
     if mistakes:
         raise InputErrors(sorted(mistakes, key=lambda error: error.place.line or 0))
     assert study is not None
@@ -117,6 +119,21 @@ def _missing_runs(document: LinedDocument, file: str, directory: Path | None) ->
         for path, run in named
         if isinstance(run, str) and run and not (directory / run / MANIFEST).is_file()
     ]
+
+
+def _missing_ca_files(document: LinedDocument, file: str, directory: Path | None) -> list[InputError]:
+    """Files of certificates that probes name, and that are not there or hold none."""
+    if directory is None or not isinstance(document.data, dict):
+        return []
+    probes, mistakes = mapping(document.data.get("probes")), []
+    for kind in ("prometheus", "telemetry", "jvm"):
+        for position, item in entries(probes.get(kind)):
+            name, path = item.get("ca_file"), ("probes", kind, position, "ca_file")
+            mistake = mistake_of_ca_file(directory / name) if isinstance(name, str) and name else None
+            if mistake is not None:
+                line = document.line_of(path)
+                mistakes.append(InputError(*mistake, file=file, line=line, key=dotted(path)))
+    return mistakes
 
 
 def _list_at(item: dict[str, Any], key: str) -> list[Any]:

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError
 from plimsoll.study.metric_selector import conditions_of, selector_of
+from plimsoll.study.trust import TrustOptions
 
 
-class PrometheusOptions(BaseModel):
+class PrometheusOptions(TrustOptions):
     """Where the metrics are and what reports call them. Headers are never written to a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     label: str = Field(min_length=1, description="what reports call it")
     url: str = Field(

@@ -1,71 +1,80 @@
-"""Keeping secrets out of run directories, reports and logs (law 9).
+"""Keeping secrets out of run directories, reports and logs (law 8).
 
-Three nets, each for what the others miss: values under keys with telling names; every value of an `environment`
-mapping; and, anywhere in any text, credentials in URLs and query strings, authorization headers, and the values
-that the first two nets found.
+Three nets, each for what the others miss:
+
+- values under keys with telling names, and all values of `env`, `environment` and `headers`, where they stand;
+- what any text tells by itself (secrets_in_text.py), and what a command tells (secrets_in_commands.py);
+- known secrets, wherever they appear: values under telling keys, in URLs and in commands; of `headers` and
+  `environment` also those whose key tells nothing, unless they are plain (a number, a word, a path, an address); of
+  headers the credentials and each cookie alone; of ${NAME} what the variable means. Values of `env` are parameters of a
+  script, which reports must name: of them only those with telling names are known.
 """
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-HIDDEN = "***"
+from plimsoll.study.secret_names import HIDDEN, is_secret_key, is_secret_name
+from plimsoll.study.secrets_in_commands import hide_in_command, secrets_of_command, values_of_cookies
+from plimsoll.study.secrets_in_text import hide_in_text, named_values, urls_with_user
 
-_WORDS = (
-    r"tokens?|passwords?|passwd|passphrase|pwd|secrets?|dsn|cookies?|authorization|credentials?|"
-    r"api[_-]?keys?|access[_-]?keys?|private[_-]?keys?|secret[_-]?keys?|session[_-]?id|bearer"
-)
-_TELLING_KEY = re.compile(rf"(?:^|[_\-. ])(?:{_WORDS})(?:$|[_\-. ])", re.IGNORECASE)
-_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_URL_PASSWORD = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/?#\"<>]+@")
-_NAMED_IN_TEXT = re.compile(
-    rf"(?P<name>(?:(?:\b|[_\-])(?:{_WORDS}|PGPASSWORD)\b['\"]?\s*[=:]\s*|--(?:[\w]+-)*(?:{_WORDS})\s+))(?P<kind>(?:Bearer|Basic|Token)\s+)?"
-    r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s&;,'\"}]+)",
-    re.IGNORECASE,
-)
-_BEARER = re.compile(r"\b(?P<kind>Bearer|Basic)\s+[A-Za-z0-9._~+/=\-]{6,}", re.IGNORECASE)
-_ENVIRONMENT_KEYS = {"environment", "env", "headers"}  # mappings all of whose values are hidden
+__all__ = ["HIDDEN", "Redactor", "is_secret_key", "redact"]
+
+_HIDDEN_MAPPINGS = {"environment", "env", "headers"}  # all of whose values are hidden
+_COMMANDS = {
+    "start", "ready", "reset", "stop", "switch", "switch_a", "switch_b", "data_volume", "verify", "remedy", "command",
+    "backlog", "produced", "consumed",
+}  # fmt: skip
 _SHORTEST_SECRET = 5  # shorter values would blank out innocent text ("1", "on")
-
-
-def is_secret_key(key: str) -> bool:
-    """Whether a key of that name holds a secret: db_password, apiToken, PGPASSWORD, X-Authorization …"""
-    spaced = _CAMEL_CASE.sub("_", key)
-    return bool(_TELLING_KEY.search(spaced)) or bool(
-        re.search(r"(?:password|passwd|secret|token)s?$", key, re.IGNORECASE)
-    )
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_PLAIN = re.compile(
+    r"[+\-]?[\d.,]+\w{0,3}"  # a number, with a unit
+    r"|(?=.{1,11}$)[A-Za-z]+(?:[_\-][A-Za-z]+)*"  # a word
+    r"|(?:~|\.{1,2})?(?:/[\w.\-]+)+/?"  # a path
+    r"|[A-Za-z][\w+.\-]*://[^@]*|(?=.{1,60}$)[a-z\d\-]+(?:(?:\.[a-z\d\-]+)+(?::\d+)?|:\d+)"  # an address
+)
+_PLAIN_HEADERS = {
+    "accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-type", "host", "origin",
+    "referer", "user-agent",
+}  # fmt: skip
 
 
 class Redactor:
     """Replaces secrets by "***". It knows the secret values it was given and hides them wherever they appear."""
 
     def __init__(self, secret_values: Iterable[str] = ()) -> None:
-        values = {value for value in secret_values if len(value) >= _SHORTEST_SECRET}
+        values = {value for value in secret_values if len(value) >= _SHORTEST_SECRET and value != HIDDEN}
         longest_first = sorted(values, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     @classmethod
     def for_data(cls, data: Any, *, environment: Mapping[str, str] | None = None) -> Redactor:
-        """A redactor that knows the secrets in that plain data, and in environment variables with telling names."""
-        found = set(_secret_values(data, False))
-        found |= {value for name, value in (environment or {}).items() if is_secret_key(name)}
+        """A redactor that knows the secrets in that plain data, those that it takes from environment variables, and the
+        values of these with telling names."""
+        environment = environment or {}
+        found = set(_secrets_of(data, environment))
+        found |= {value for name, value in environment.items() if is_secret_name(name)}
         return cls(found)
 
     def text(self, text: str) -> str:
         """The text without secrets."""
-        if self._known is not None:
-            text = self._known.sub(HIDDEN, text)
-        text = _URL_PASSWORD.sub(rf"\g<scheme>{HIDDEN}@", text)
-        text = _NAMED_IN_TEXT.sub(lambda match: f"{match['name']}{match['kind'] or ''}{HIDDEN}", text)
-        return _BEARER.sub(rf"\g<kind> {HIDDEN}", text)
+        return hide_in_text(self._without_known(text))
+
+    def command(self, text: str) -> str:
+        """The shell command without secrets."""
+        return hide_in_text(hide_in_command(self._without_known(text)))
 
     def data(self, value: Any) -> Any:
         """A copy of plain data (mappings, lists, scalars) without secrets; keys stay."""
         return self._data(value, hide_all=False)
+
+    def _without_known(self, text: str) -> str:
+        return self._known.sub(HIDDEN, text) if self._known is not None else text
 
     def _data(self, value: Any, hide_all: bool) -> Any:
         if isinstance(value, Mapping):
@@ -77,8 +86,10 @@ class Redactor:
         return self.text(value) if isinstance(value, str) else value
 
     def _entry(self, key: str, item: Any, hide_all: bool) -> Any:
-        is_environment = key.lower() in _ENVIRONMENT_KEYS and isinstance(item, Mapping)
-        return self._data(item, hide_all or is_environment or is_secret_key(key))
+        if isinstance(item, str) and key in _COMMANDS and not hide_all:
+            return self.command(item)
+        is_hidden = key.lower() in _HIDDEN_MAPPINGS and isinstance(item, Mapping)
+        return self._data(item, hide_all or is_hidden or is_secret_key(key))
 
 
 def redact(value: Any) -> Any:
@@ -86,23 +97,69 @@ def redact(value: Any) -> Any:
     return Redactor.for_data(value).data(value)
 
 
-def _secret_values(value: Any, inside_secret: bool) -> Iterable[str]:
+def _secrets_of(value: Any, environment: Mapping[str, str], inside_secret: bool = False) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
-            telling = is_secret_key(str(key))
-            yield from _secret_values(item, inside_secret or telling)
+            name = str(key).lower()
+            if name in ("headers", "environment") and isinstance(item, Mapping):
+                for one, text in item.items():
+                    yield from _secrets_of_entry(name, str(one), str(text), environment)
+            else:
+                yield from _secrets_of(item, environment, inside_secret or is_secret_key(str(key)))
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _secret_values(item, inside_secret)
-    elif inside_secret and isinstance(value, str):
-        yield value
-    elif isinstance(value, str) and "://" in value and "@" in value:
-        yield from _password_of(value)
+            yield from _secrets_of(item, environment, inside_secret)
+    elif isinstance(value, str):
+        if inside_secret:
+            yield value
+        yield from _secrets_in(value, environment)
 
 
-def _password_of(url: str) -> Iterable[str]:
-    """The password of a URL, as it stands there and as it is meant."""
+def _secrets_of_entry(mapping: str, name: str, text: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Of one of the `headers`, or of the variables of an `environment`."""
+    if mapping == "environment":
+        if is_secret_key(name) or not _PLAIN.fullmatch(text):
+            yield text
+        yield from _secrets_in(text, environment)
+        return
+    variables = {one: environment.get(one, "") for one in _VARIABLE.findall(text)}
+    yield from (value for value in variables.values() if not _PLAIN.fullmatch(value) or is_secret_key(name))
+    if "" in variables.values():  # not set, which is told before anything is sent
+        return
+    text = _VARIABLE.sub(lambda match: variables[match[1]], text)
+    if is_secret_key(name):
+        yield from _secrets_of_header(name, text)
+    elif name.lower() not in _PLAIN_HEADERS and not _PLAIN.fullmatch(text):
+        yield text
+
+
+def _secrets_of_header(name: str, text: str) -> Iterator[str]:
+    """The whole value; of `Bearer abc` abc, of Basic also what it encodes, and each cookie."""
+    yield text
+    if "cookie" in name.lower():
+        yield from (value for value in values_of_cookies(text) if not _PLAIN.fullmatch(value))
+        return
+    scheme, _, credentials = text.partition(" ")
+    yield credentials.strip()
+    if scheme.lower() == "basic":
+        with suppress(ValueError):
+            pair = base64.b64decode(credentials, validate=True).decode()
+            yield from (pair, pair.partition(":")[2])
+
+
+def _secrets_in(text: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Those that a text tells itself, as a URL or as a command."""
+    for url in urls_with_user(text):
+        yield from _password_of(url)
+    yield from secrets_of_command(text, environment)
+    yield from (value for value in named_values(text) if not _PLAIN.fullmatch(value) and not _VARIABLE.search(value))
+
+
+def _password_of(url: str) -> Iterator[str]:
+    """The password of a URL, as it stands there and as it is meant, and user and password as a header holds them."""
     with suppress(ValueError):
-        if password := urlsplit(url).password:
-            yield password
-            yield unquote(password)
+        parts = urlsplit(url)
+        if parts.password:
+            password = unquote(parts.password)
+            yield from (parts.password, password)
+            yield base64.b64encode(f"{unquote(parts.username or '')}:{password}".encode()).decode("ascii")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from plimsoll.study.trust import TrustOptions
 
 
-class TelemetryOptions(BaseModel):
+class TelemetryOptions(TrustOptions):
     """Where the document is and which of its keys are wanted. Headers are never written to a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     label: str = Field(default="target", min_length=1, description="what reports call it")
     url: str = Field(pattern=r"^https?://[^\s]+$", description="of the document")

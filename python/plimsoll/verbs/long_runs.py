@@ -188,7 +188,7 @@ def drain(
         level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
     )
     history = PollHistory(wanted.polls, url) if wanted.polls else None
-    with writer_of("drain", plan, choices) as writer:
+    with writer_of("drain", plan, choices, wanted.model_dump()) as writer:
         with session(plan, choices, writer, listeners.note, [probe]) as around:
             writer.append_event(
                 "drain_settings",

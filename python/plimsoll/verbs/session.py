@@ -32,6 +32,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import Probes, ProcessSelector, Redactor, Target
 from plimsoll.verbs.databases import secrets_of, watched
+from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.profiles import profiled
 
 AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
@@ -65,8 +66,9 @@ class Session:
     notes: list[str] = field(default_factory=list)
 
 
-def writer_of(experiment: str, plan: Plan, choices: Choices) -> RunWriter:
-    """A new run directory of that plan. Raises RunDirectoryError if it cannot be made."""
+def writer_of(experiment: str, plan: Plan, choices: Choices, options: Mapping[str, Any] | None = None) -> RunWriter:
+    """A new run directory of that plan; `options` of the experiment may hold secrets too. Raises RunDirectoryError if
+    it cannot be made."""
     facts = RunFacts(
         experiment,
         script=plan.config.script,
@@ -75,8 +77,9 @@ def writer_of(experiment: str, plan: Plan, choices: Choices) -> RunWriter:
         seed=plan.config.seed,
         level_unit=plan.unit,
     )
-    known = {"study": plan.study_data, "env": dict(choices.env), "secrets": secrets_of(plan.probes)}
-    redactor = Redactor.for_data(known)
+    target = plan.target.model_dump()
+    told = {"study": plan.study_data, "target": target, "remedy": choices.remedy, "options": options}
+    redactor = redactor_of(told, choices.env, secrets_of(plan.probes))
     return RunWriter.create(choices.runs, facts, redactor=redactor)
 
 
@@ -103,6 +106,7 @@ def session(
         writer.append_event(kind, message=message)
 
     def tell(message: str) -> None:
+        message = writer.redactor.text(message)
         note("note", message)
         notes.append(message)
         on_note(message)
@@ -117,7 +121,7 @@ def session(
             control.reset()
         if choices.remedy is not None:
             control.remedy(choices.remedy)
-        data_volume = _data_volume(plan, control, tell)
+        data_volume = _data_volume(plan, control, tell, writer.redactor)
         processes = _processes(control.target)
         awake = Awake()
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
@@ -170,11 +174,13 @@ def on_cpus(cpus: tuple[int, ...]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _data_volume(plan: Plan, control: TargetControl, tell: Callable[[str], None]) -> DataVolume | None:
+def _data_volume(
+    plan: Plan, control: TargetControl, tell: Callable[[str], None], redactor: Redactor
+) -> DataVolume | None:
     """Reads the target's data volume, and has done so once, so that a mistake in the study is told before any load."""
     if control.target.data_volume is None:
         return None
-    read = DataVolume(control.target, control.logs, directory=plan.directory, on_note=tell)
+    read = DataVolume(control.target, control.logs, directory=plan.directory, on_note=tell, redactor=redactor)
     read()
     return read
 
@@ -265,7 +271,7 @@ def sampling_of(
 
     if not processes:
         wanted = wanted.model_copy(update={"processes": False})
-    probes = probes_for(wanted, processes, awake.cpu_s, directory)
+    probes = probes_for(wanted, processes, awake.cpu_s, directory, writer.redactor)
     return Sampling(probes, more, note, lambda cost: writer.append_event("probe_cost", **cost), say)
 
 
@@ -298,10 +304,11 @@ def record(writer: RunWriter, facts: Facts) -> None:
 
 
 def finish(writer: RunWriter, findings: Iterable[dict[str, Any]], status: Status) -> Answer:
-    """Write findings and report, and close the run. An answer that cannot be written is told with the error."""
-    found = list(findings)
+    """Write findings and report, and close the run; what is answered is what was written, without secrets. An answer
+    that cannot be written is told with the error."""
+    found = writer.redactor.data(list(findings))
     try:
-        found += findings_beside(RunReader(writer.path), found)
+        found += writer.redactor.data(findings_beside(RunReader(writer.path), found))
         writer.write_findings(found)
         writer.finish(status)
         return Answer(found, writer.path, write_html(writer.path), status)

@@ -21,10 +21,11 @@ from plimsoll.plans.planned_time import planned_time
 from plimsoll.plans.requests import TrialChoices
 from plimsoll.report.study_page import PAGE, write_index_page, write_study_page
 from plimsoll.runs.directory import make_named_directory, write_json
-from plimsoll.study import Redactor, Study, load_study
+from plimsoll.study import Study, load_study
 from plimsoll.study.experiments import Experiment
 from plimsoll.verbs import long_runs, trials
 from plimsoll.verbs.capacity import capacity, verify
+from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import Answer
 
@@ -233,9 +234,7 @@ def _carried_out(
         return replace(part, status="failed", exit_code=error.exit_code, problem=problem), []
     finally:
         listeners.end()
-    findings = Redactor.for_data({"study": given.model_dump(mode="json"), "env": dict(choices.env)}).data(
-        answer.findings
-    )
+    findings = redactor_of({"study": given.model_dump(mode="json")}, choices.env).data(answer.findings)
     code = exit_code(findings[0])
     run, report, report_before = (
         None if path is None else os.path.relpath(path, folder)
@@ -280,7 +279,7 @@ def _is_resumable(item: Experiment) -> bool:
 def _public(given: Study) -> dict[str, Any]:
     """The study as plain data without secrets."""
     data = given.model_dump(mode="json", exclude_none=True)
-    public: dict[str, Any] = Redactor.for_data(data).data(data)
+    public: dict[str, Any] = redactor_of({"study": data}, {}).data(data)
     return public
 
 

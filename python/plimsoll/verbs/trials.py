@@ -38,9 +38,9 @@ from plimsoll.plans.requests import (
 from plimsoll.plans.trials import TrialSetup, compare_setup, decompose_setup, sweep_setup, with_runs_of_study
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study import Redactor
-from plimsoll.study.secrets import HIDDEN
+from plimsoll.study.secrets import HIDDEN, Redactor
 from plimsoll.verbs.databases import secrets_of, watched
+from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import Answer, finish, on_cpus, record, sampling_of
 
@@ -106,12 +106,11 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
         request, choices = _as_before(experiment, request, choices)
     setup = SETUPS[experiment](request, choices, say)
     told = {
-        "secrets": secrets_of(setup.probes),
         "study": setup.study_data,
-        "env": dict(choices.env),
+        "target": setup.target.model_dump(),
         "all": [dict(c.env) for c in setup.configs.values()],
     }
-    redactor = Redactor.for_data(told)
+    redactor = redactor_of(told, choices.env, secrets_of(setup.probes))
     plan = setup.plan.to_json() | {"asked": asked(request, choices)}
     if choices.resume is not None:
         _refuse_changes(choices.resume, redactor.data(plan))
@@ -130,17 +129,22 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
             level_unit=setup.plan.unit,  # type: ignore[arg-type]
         )
         writer = RunWriter.create(choices.runs, facts, redactor=redactor)
+    tell = _without_secrets(say, redactor)
     with writer:
         if choices.resume is None:
             writer.write_plan(plan)
         try:
-            result = _carry_out(setup, choices, writer, complete, begin_s, say, listeners)
+            result = _carry_out(setup, choices, writer, complete, begin_s, tell, listeners)
         except PlimsollError as error:
             error.add_note(f"Complete trials are kept; go on with --resume {writer.path}")
             raise
         record(writer, Facts(notes=tuple(notes)))
         finding = finding_of_trials(RunReader(writer.path), status=result.status, notes=notes)
         return finish(writer, [finding], result.status)
+
+
+def _without_secrets(say: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:
+    return lambda message: say(redactor.text(message))
 
 
 def _carry_out(

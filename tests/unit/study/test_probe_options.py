@@ -92,3 +92,25 @@ def test_all_mistakes_come_at_once() -> None:
 def test_headers_and_passwords_of_urls_are_hidden_in_what_a_run_keeps() -> None:
     kept = redact({"prometheus": [{"url": "http://u:pw@h/m?token=abc", "headers": {"X-Anything": "secret-value"}}]})
     assert kept == {"prometheus": [{"url": "http://***@h/m?token=***", "headers": {"X-Anything": "***"}}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        (
+            'prometheus: [{label: a, url: "https://h/metrics", ca_file: a.pem, insecure: true}]',
+            "study.yaml:5: probes.prometheus[0].insecure: it and ca_file are given together. Keep one of them.",
+        ),
+        (
+            'telemetry: [{url: "http://h/t", insecure: true}]',
+            "study.yaml:5: probes.telemetry[0].insecure: it is for a url that begins with https://. "
+            "Leave it out, or write https:// in the url.",
+        ),
+        (
+            "jvm: [{process: app, ca_file: a.pem}]",
+            "study.yaml:5: probes.jvm[0].ca_file: ca_file is for a url. Leave it out.",
+        ),
+    ],
+)
+def test_keys_of_certificates_are_for_one_another_and_for_https_alone(text: str, mistake: str) -> None:
+    assert mistakes_of(text) == [mistake]

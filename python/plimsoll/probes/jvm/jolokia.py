@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Observation, ProbeUnavailable, Rates
 from plimsoll.probes.restarts import restart_note
+from plimsoll.probes.tls_trust import trust_of
 from plimsoll.study.jvm import JvmOptions
 
 _READ = (
@@ -112,8 +114,10 @@ def resources_of(found: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, floa
     return values, counters
 
 
-def jolokia_probe(options: JvmOptions, *, key: str) -> JolokiaProbe:
-    """The probe of an entry of `probes.jvm` with a url. InputError for a variable that is not set."""
+def jolokia_probe(options: JvmOptions, *, key: str, directory: Path = Path()) -> JolokiaProbe:
+    """The probe of an entry of `probes.jvm` with a url. InputError for a variable that is not set, or a ca_file (in
+    `directory`) without certificates."""
     assert options.url is not None
     headers = with_variables(options.headers, f"{key}.headers")
-    return JolokiaProbe(HttpPage(options.url, headers, limit_s=options.timeout_s), options)
+    trust = trust_of(options, options.url, key=key, directory=directory)
+    return JolokiaProbe(HttpPage(options.url, headers, trust=trust, limit_s=options.timeout_s), options)

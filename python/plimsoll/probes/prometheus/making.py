@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from plimsoll.probes.http_page import HttpPage, with_variables
 from plimsoll.probes.local_targets import is_local
 from plimsoll.probes.probe import Observer
 from plimsoll.probes.prometheus.mapping import Named
 from plimsoll.probes.prometheus.page import PageProbe
 from plimsoll.probes.prometheus.server import ServerProbe
+from plimsoll.probes.tls_trust import trust_of
 from plimsoll.study.metric_selector import selector_of
 from plimsoll.study.prometheus import PrometheusOptions
 
 
-def prometheus_probe(options: PrometheusOptions, *, key: str) -> Observer:
-    """A server's where there are queries or a selection, else a page's. InputError for a variable that is not set."""
+def prometheus_probe(options: PrometheusOptions, *, key: str, directory: Path = Path()) -> Observer:
+    """A server's where there are queries or a selection, else a page's. InputError for a variable that is not set, or a
+    ca_file (in `directory`) without certificates."""
     headers = with_variables(options.headers, f"{key}.headers")
-    page = HttpPage(options.url, headers, limit_s=options.timeout_s)
+    trust = trust_of(options, options.url, key=key, directory=directory)
+    page = HttpPage(options.url, headers, trust=trust, limit_s=options.timeout_s)
     if options.is_server:
         return ServerProbe(page, options)
     where = options.host or ("" if is_local(options.url) else page.host)
