@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ _BEGAN_ANEW_MS = 1500
 class JolokiaProbe(HttpSource):
     """Values of "process:<label>@<host>", without @<host> on this one: heap_used_bytes, heap_committed_bytes,
     heap_limit_bytes, heap_share, gc_share, gc_per_s, threads, cpu_cores_used, open_files, open_files_limit, each where
-    it is told. Made for Beside; ProbeUnavailable if the page is no Jolokia. A machine that was started anew is noted.
+    it is told. Made for Beside; ProbeUnavailable if the page is no Jolokia. A machine that was restarted is noted.
     """
 
     def __init__(self, page: HttpPage, options: JvmOptions, fetch: Callable[[], Fetched] | None = None) -> None:
@@ -51,7 +52,8 @@ class JolokiaProbe(HttpSource):
             return
         before, self._started_ms = self._started_ms, float(started_ms)
         if before is not None and started_ms > before + _BEGAN_ANEW_MS:
-            self._notes.append(f"{self.source}: the Java virtual machine was started anew")
+            self._notes.append(f"{self.source}: the Java virtual machine was restarted")
+            self._rates = Rates(lambda: self._at)  # a counter that already passed its old value would give a false rate
 
 
 def values_by_bean(body: bytes, shown: str) -> dict[str, dict[str, Any]]:
@@ -88,7 +90,7 @@ def resources_of(found: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, floa
     counters: dict[str, float] = {}
 
     def put(into: dict[str, float], name: str, value: Any, factor: float = 1.0) -> None:
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
             into[name] = value * factor
 
     heap = found.get("java.lang:type=Memory", {}).get("HeapMemoryUsage")
