@@ -81,6 +81,11 @@ class Sampler:
                 if one.values:
                     self._on_row(self._row(one, t_unix))
 
+    def tell_last_notes(self) -> None:
+        """What the probes still have to say once they are closed."""
+        for probe in self._probes:
+            self._tell_notes(probe, self._clock())
+
     def _row(self, observed: Observation, now_unix: float) -> dict[str, Any]:
         at_unix = now_unix if observed.at_unix is None else min(observed.at_unix, now_unix)
         row = {"t_unix": at_unix, "second": self._second(at_unix), "source": observed.source}

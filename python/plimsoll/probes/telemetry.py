@@ -47,7 +47,8 @@ class TelemetryProbe(HttpSource):
         self._fetch = fetch or (lambda: page.fetch(accept="application/json"))
         self._at = 0.0
         self._rates = Rates(lambda: self._at)
-        self._names: dict[str, str] = {}  # place → name, as it was when it was first seen
+        self._names: dict[str, str] = {}  # place → name
+        self._kinds: dict[str, str] = {}  # place → kind of its unit, "count" while it had none
         self._gone: set[str] = set()
         self._changes = 0
 
@@ -61,7 +62,7 @@ class TelemetryProbe(HttpSource):
         if not isinstance(document, dict):
             raise ProbeUnavailable(f"{self._page.shown} gave JSON that is no object of keys. Correct the URL.")
         self._at = (fetched.sent_unix + fetched.received_unix) / 2
-        amounts = self._chosen(document) if self._options.values else self._all(document)
+        amounts = self._chosen(document) if self._options.values else self._with_units(self._all(document))
         # "usedMemory": "980.1 MB" beside "usedMemoryBytes": 980117504 is one value: the plain number is the exact one.
         exact_last = sorted(amounts.items(), key=lambda one: one[1].kind == "count")
         values = {self._names[place]: amount.value for place, amount in exact_last}
@@ -100,11 +101,36 @@ class TelemetryProbe(HttpSource):
         self._note_changes(set(amounts), known, [] if first else new)
         return amounts
 
+    def _with_units(self, amounts: dict[str, Amount]) -> dict[str, Amount]:
+        """Values under the names that their units ask for. A zero without a unit is one of any unit, so a first unit
+        beside it only renames; what else lacks the unit that it had cannot be told and is left out."""
+        kept = {}
+        for place, amount in amounts.items():
+            known = self._kinds.setdefault(place, amount.kind)
+            if amount.kind == "count" and known != "count":
+                if amount.value != 0:
+                    self._tell_once(
+                        f"unit:{place}", f"{place} has no unit at times, as in {amount.value:g}; then it is left out."
+                    )
+                    continue
+            elif amount.kind != known:
+                before, self._names[place] = self._names[place], _name(place, amount)
+                self._kinds[place] = amount.kind
+                why = "it has a unit now" if known == "count" else "its unit changed"
+                if before != self._names[place]:
+                    self._tell_once(f"{place}:{amount.kind}", f"{before} is {self._names[place]} from now on: {why}.")
+            kept[place] = amount
+        return kept
+
     def _as_rates(self, document: dict[str, Any]) -> dict[str, float]:
         counters = {}
         for place in self._options.rates:
             amount = amount_of(_at(document, place))
-            if amount is not None:
+            if amount is None:
+                words = f"the document has no number at {place}, of which `rates` asks for the rate. Correct the place."
+                self._tell_lost(f"rate:{place}", words)
+            else:
+                self._tell_back(f"rate:{place}", f"the document has a number at {place} again, for `rates`.")
                 counters[f"{_plain(place)}_per_s"] = amount.value
         return self._rates.update(counters)[0] if self._options.rates else {}
 

@@ -247,6 +247,7 @@ class Sampling:
 
     def __exit__(self, *_: object) -> None:
         self._close()
+        self._sampler.tell_last_notes()
         cost = self._sampler.cost.so_far()
         if cost.wall_s:
             self._told(cost.to_json())

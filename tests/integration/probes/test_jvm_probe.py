@@ -206,11 +206,11 @@ def test_jolokia_tells_the_same_by_our_names(server: ChangingServer, jolokia) ->
     assert jolokia().source == "process:shop"
 
 
-def test_a_machine_that_was_restarted_is_noted(server: ChangingServer, jolokia) -> None:
+def test_a_machine_that_was_restarted_is_noted_and_has_no_rates_once(server: ChangingServer, jolokia) -> None:
     probe = jolokia()
     server.answer = says(answered(100 * M, 1000, 10**9))
     probe.observe()
-    server.answer = says(answered(10 * M, 0, 0, started=1_790_000_060_000))
+    server.answer = says(answered(10 * M, 9000, 9 * 10**9, started=1_790_000_060_000))  # busier than before at once
     [found] = probe.observe()
     assert "cpu_cores_used" not in found.values
     assert probe.take_notes() == ["process:shop: the Java virtual machine was restarted; its counters began anew."]

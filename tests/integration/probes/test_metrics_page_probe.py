@@ -139,3 +139,6 @@ def test_a_database_that_its_exporter_cannot_reach_is_noted(server: ChangingServ
     probe.observe()
     probe.observe()
     assert probe.take_notes() == ["shop: the exporter says that PostgreSQL does not answer."]
+    server.answer = page("pg_up 1\n")
+    probe.observe()
+    assert probe.take_notes() == ["shop: the exporter says that the database answers again."]

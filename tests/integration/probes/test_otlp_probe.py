@@ -173,6 +173,159 @@ def test_process_metrics_by_the_conventions_are_a_process_of_ours(receiver: Otlp
     assert found["process:shop@app1.example"] == {"cpu_cores_used": 0.75, "rss_bytes": 5e6}
 
 
+def container_export(cpu_s: float, at: float, **attributes: str) -> dict[str, Any]:
+    cpu = {"name": "container.cpu.time", "unit": "s", "sum": {
+        "dataPoints": [{"asDouble": cpu_s}], "aggregationTemporality": 2, "isMonotonic": True}}  # fmt: skip
+    return export(
+        cpu,
+        gauge("container.memory.usage", 9e8, "By"),
+        gauge("container.memory.working_set", 5e8, "By"),
+        at=at,
+        **attributes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("attributes", "name"),
+    [
+        ({"container_name": "web", "container_id": "0123456789abcdef"}, "web"),
+        ({"container_id": "0123456789abcdef"}, "0123456789ab"),
+        ({"k8s.namespace.name": "shop", "k8s.pod.name": "db-0", "k8s.container.name": "db"}, "shop/db-0/db"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["application/json", "application/x-protobuf"])
+def test_container_metrics_by_the_conventions_are_a_control_group_of_ours(
+    receiver: OtlpProbe, attributes: dict[str, str], name: str, kind: str
+) -> None:
+    found = {}
+    for n, cpu_s in enumerate((10.0, 17.5)):
+        document = container_export(cpu_s, T0 + 10 * n, **attributes)
+        assert send(receiver, encoded(document, kind), kind)[0] == 200
+        found = rows(receiver)
+    assert found[f"cgroup:{name}"] == {"cpu_cores_used": 0.75, "memory_used_bytes": 5e8}
+
+
+def encoded(document: dict[str, Any], kind: str) -> bytes:
+    """The export in the form that the content type says."""
+    if kind == "application/json":
+        return json.dumps(document).encode()
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    return json_format.ParseDict(document, service.ExportMetricsServiceRequest()).SerializeToString()
+
+
+def test_dockers_containers_of_a_collector_are_told_in_seconds_and_with_their_limit(receiver: OtlpProbe) -> None:
+    for n, cpu_ns in enumerate((10**9, 6 * 10**9)):
+        metrics = (total("container.cpu.usage.total", cpu_ns, "ns"), gauge("container.memory.usage.total", 4e8, "By"),
+                   gauge("container.memory.usage.limit", 8e8, "By"))  # fmt: skip
+        found = taken(receiver, export(*metrics, at=T0 + 10 * n, container_name="web"))
+    assert found["cgroup:web"] == {
+        "cpu_cores_used": 0.5, "memory_used_bytes": 4e8, "memory_limit_bytes": 8e8, "memory_share": 0.5,
+    }  # fmt: skip
+
+
+def test_a_sender_of_its_host_and_its_process_tells_of_both(receiver: OtlpProbe) -> None:
+    """As Python's system metrics are sent: the process on it is no exporter's."""
+    for n, value in enumerate((10, 20)):
+        cpu = total("system.cpu.time", value, "s")
+        labels = {"cpu": "0", "state": "user"}
+        cpu["sum"]["dataPoints"][0]["attributes"] = [
+            {"key": key, "value": {"stringValue": text}} for key, text in labels.items()
+        ]
+        document = export(cpu, total("process.cpu.time", value, "s"), at=T0 + 20 * n, host_name="app1")
+        found = taken(receiver, document)
+    assert found["process:shop@app1"] == {"cpu_cores_used": 0.5}
+    assert found["host:app1"]["cores"] == 1
+
+
+def test_a_histogram_without_a_sum_has_no_mean(receiver: OtlpProbe) -> None:
+    for n, count in enumerate((10, 30)):
+        metric = histogram("temperature.change", count, 0.0)
+        del metric["histogram"]["dataPoints"][0]["sum"]
+        found = taken(receiver, export(metric, at=T0 + 10 * n))
+    assert found == {"otlp:shop": {"temperature_change_count_per_s": 2.0}}
+
+
+def test_a_sender_that_was_restarted_is_noted(receiver: OtlpProbe) -> None:
+    receiver.take_notes()
+
+    def started(at: int) -> str:
+        return str(at * 10**9)
+
+    for n, (value, start) in enumerate(((500, T0 - 9), (600, T0 - 9), (3, T0 + 15), (9, T0 + 15))):
+        many = [total(name, number, startTimeUnixNano=started(start)) for name, number in (("a", value), ("zero", 0))]
+        taken(receiver, export(*many, at=T0 + 10 * n))
+    taken(receiver, export(total("a", 2, startTimeUnixNano=started(T0 + 15)), at=T0 + 40))  # a counter that is wrong
+    assert [note for note in receiver.take_notes() if "clock" not in note] == [
+        "shop was restarted: its sums began anew."
+    ]
+
+
+@pytest.fixture
+def timed() -> Iterator[tuple[OtlpProbe, list[float]]]:
+    """A receiver that listens, and its time, which is set; where it listens is told already."""
+    now = [0.0]
+    probe = OtlpProbe(OtlpOptions(port=None), clock=lambda: now[0])
+    probe.open()
+    probe.take_notes()
+    yield probe, now
+    probe.close()
+
+
+def until(probe: OtlpProbe, now: list[float], end_s: int, sends: range | tuple[()] = ()) -> list[tuple[float, str]]:
+    """Its notes with their seconds until `end_s`; a sender sends at some of them."""
+    notes = []
+    for second in range(int(now[0]) + 1, end_s + 1):
+        now[0] = float(second)
+        if second in sends:
+            probe.take(json.dumps(export(gauge("x", 1))).encode(), "application/json", time.time())
+        probe.observe()
+        notes += [(second, note) for note in probe.take_notes()]
+    return notes
+
+
+def test_a_sender_that_stops_and_comes_back_is_noted_once_each(timed) -> None:
+    probe, now = timed
+    assert until(probe, now, 40, range(1, 41, 10)) == []  # at 1, 11, 21, 31
+    words = "shop has sent nothing for 31 s; before, every 10 s. It ended, or cannot reach this address any more."
+    assert until(probe, now, 120) == [(62, words)]
+    assert until(probe, now, 160, range(121, 161, 10)) == [(121, "shop sends again.")]
+    assert until(probe, now, 300)[0][0] == 182  # the silence is none of its intervals
+
+
+def test_that_nobody_sends_is_noted_with_what_to_set_and_that_somebody_does_then(timed) -> None:
+    probe, now = timed
+    base = probe.url.removesuffix("/v1/metrics")
+    [(second, note)] = until(probe, now, 200)
+    assert (second, note) == (
+        76,
+        f"no export was taken for 76 s. Set OTEL_EXPORTER_OTLP_ENDPOINT={base} at the target, "
+        "and OTEL_METRIC_EXPORT_INTERVAL=1000 (ms).",
+    )
+    assert until(probe, now, 210, range(205, 206)) == [(205, "the first export has come.")]
+
+
+def test_the_end_of_a_short_run_says_that_nothing_came_or_only_once(timed) -> None:
+    probe, now = timed
+    until(probe, now, 20)
+    probe.close()
+    [note] = probe.take_notes()
+    assert note.startswith("no export was taken in the 20 s of the run. Set OTEL_EXPORTER_OTLP_ENDPOINT=")
+    probe.open()
+    until(probe, now, 40, range(25, 26))
+    probe.take_notes()
+    probe.close()
+    words = "It has no rates. Let it send more often (OTEL_METRIC_EXPORT_INTERVAL=1000, in ms)."
+    assert probe.take_notes() == [f"shop sent only once in 20 s. {words}"]
+
+
+def test_how_often_exporters_send_can_be_stated() -> None:
+    now = [0.0]
+    probe = OtlpProbe(OtlpOptions(port=None, every_s=2), clock=lambda: now[0])
+    notes = until(probe, now, 20, range(1, 2))
+    assert [second for second, _ in notes] == [8]
+
+
 def test_a_second_instance_is_kept_apart(receiver: OtlpProbe) -> None:
     taken(receiver, export(gauge("x", 1), service_instance_id="a"))
     assert taken(receiver, export(gauge("x", 2), service_instance_id="b")) == {"otlp:shop#2": {"x": 2.0}}

@@ -119,6 +119,16 @@ def test_a_source_that_goes_and_comes_back_leaves_a_gap_and_two_notes(server: Ch
     assert notes[1] == "prometheus:app: prometheus:app can be read again"
 
 
+def test_what_a_probe_says_at_the_end_is_in_the_run(tmp_path: Path) -> None:
+    given = {"host": False, "network": False, "otlp": {"port": None}}
+    with RunWriter.create(tmp_path, RunFacts("hold"), tables=False) as writer:
+        with sampling_of(Probes.model_validate(given), [], writer, Awake()) as sample:
+            list(sample(0, time.time()))
+        run = RunReader(writer.path)
+    notes = [event["message"] for event in run.events() if event["kind"] == "note"]
+    assert notes[-1].startswith("otlp: no export was taken in the 0 s of the run. Set OTEL_EXPORTER_OTLP_ENDPOINT=")
+
+
 def test_variables_that_are_not_set_are_told_all_at_once() -> None:
     given = {
         "prometheus": [{"label": "a", "url": "http://x/m", "headers": {"Authorization": "Bearer ${NOT_SET_1}"}}],

@@ -65,6 +65,49 @@ def test_named_values_come_from_their_places_and_counters_become_rates(server: C
     assert second["requests_per_s"] > 0
 
 
+def test_a_zero_without_a_unit_takes_the_unit_that_comes_later(server: ChangingServer, probe_of) -> None:
+    probe = probe_of(server)
+    found = []
+    for size in ("0", 0, "1.2 MB", "0", "2 MB"):
+        server.answer = page(json.dumps({"indexSize": size, "jobs": 0, "files": "0"}))
+        found.append(dict(probe.observe()[0].values))
+    rest = {"jobs": 0.0, "files": 0.0}
+    assert found == [
+        *[{"index_size": 0.0} | rest] * 2,
+        {"index_size_bytes": 1.2e6} | rest,
+        {"index_size_bytes": 0.0} | rest,
+        {"index_size_bytes": 2e6} | rest,
+    ]
+    assert probe.take_notes() == ["index_size is index_size_bytes from now on: it has a unit now."]
+
+
+def test_no_name_has_values_of_two_units(server: ChangingServer, probe_of) -> None:
+    probe = probe_of(server)
+    found = []
+    for size in ("512", "1.2 MB", "900", "35%", "900", "1 MB"):
+        server.answer = page(json.dumps({"size": size, "a": 1}))
+        found.append(dict(probe.observe()[0].values))
+    assert [{name: value for name, value in one.items() if name != "a"} for one in found] == [
+        {"size": 512.0}, {"size_bytes": 1.2e6}, {}, {"size_share": pytest.approx(0.35)}, {}, {"size_bytes": 1e6},
+    ]  # fmt: skip
+    assert probe.take_notes() == [
+        "size is size_bytes from now on: it has a unit now.",
+        "size has no unit at times, as in 900; then it is left out.",
+        "size_bytes is size_share from now on: its unit changed.",  # and is back, which is told already
+    ]
+
+
+def test_a_counter_that_is_not_there_is_noted_once_and_its_return(server: ChangingServer, probe_of) -> None:
+    probe = probe_of(server, values={"a": "a"}, rates=["requests"])
+    notes = []
+    for document in ({"a": 1}, {"a": 1}, {"a": 1, "requests": 5}, {"a": 1}):
+        server.answer = page(json.dumps(document))
+        probe.observe()
+        notes.append(probe.take_notes())
+    missing = "the document has no number at requests, of which `rates` asks for the rate. Correct the place."
+    assert notes == [[missing], [], ["the document has a number at requests again, for `rates`."], [missing]]
+
+
 def test_keys_that_vanish_are_renamed_or_come_back_are_noted_once(server: ChangingServer, probe_of) -> None:
     probe = probe_of(server)
     notes = []

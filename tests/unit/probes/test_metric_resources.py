@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.probes.prometheus.mapping import COUNTERS, KNOWN, Beginnings, Named, resources
+from plimsoll.probes.prometheus.beginnings import Beginnings
+from plimsoll.probes.prometheus.followed import Followed
+from plimsoll.probes.prometheus.mapping import COUNTERS, KNOWN, Named, resources
 from plimsoll.probes.prometheus.seen import Scrapes, Seen
 from plimsoll.runs.importers.resources.exposition import parse_page
 
@@ -266,19 +268,123 @@ def test_a_start_time_that_changed_is_a_restart_and_one_that_wobbles_is_none() -
 
     def restarted(started: float) -> list[str]:
         page = parse_page(f"process_start_time_seconds {started}", lambda name: True)
-        return beginnings.restarted(Seen(page.samples))
+        return [one.what for one in beginnings.restarted(Seen(page.samples))]
 
     assert [restarted(one) for one in (1000.0, 1000.4, 1060.0, 1060.0)] == [[], [], ["process"], []]
 
 
-def test_a_container_that_began_anew_is_a_restart_and_a_further_one_is_none() -> None:
-    beginnings = Beginnings()
+@pytest.mark.parametrize(
+    ("uname", "page_bytes"),
+    [
+        ("", 4096),
+        ('node_uname_info{release="5.14.0-427.el9.aarch64+64k",machine="aarch64"} 1', 65536),
+        ('node_uname_info{release="6.8.0-40-generic-64k",machine="aarch64"} 1', 65536),
+        ('node_uname_info{release="6.1.0-21-powerpc64le",machine="ppc64le"} 1', 65536),
+        ('node_uname_info{release="6.8.9-400.asahi.fc40.aarch64+16k",machine="aarch64"} 1', 16384),
+        ('node_uname_info{release="6.1.0-64-amd64",machine="x86_64"} 1', 4096),
+        ("node_memory_MemFree_bytes 6.6e8\nnode_vmstat_nr_free_pages 10100", 65536),
+    ],
+)
+def test_swap_is_in_the_pages_of_the_kernel(uname: str, page_bytes: int) -> None:
+    assert (
+        values_of(f"node_vmstat_pswpout {{0+10}}\n{uname}\n", "db1")["host:db1"]["swap_out_bytes_per_s"] == page_bytes
+    )
 
-    def restarted(*containers: tuple[str, float]) -> list[str]:
-        lines = [f'container_start_time_seconds{{id="/{at}",name="{name}"}} {at}' for name, at in containers]
-        page = parse_page("\n".join(['container_start_time_seconds{id="/"} 7', *lines]), lambda name: True)
-        return beginnings.restarted(Seen(page.samples))
 
-    assert restarted(("web", 1000.0), ("db", 1000.0)) == []
-    assert restarted(("web", 1000.0), ("web", 1060.0), ("db", 1000.0), ("job", 1061.0)) == ["container web"]
-    assert restarted(("web", 1060.0), ("db", 1000.0), ("job", 1061.0)) == []
+def found_by(followed: Followed, text: str, at: float) -> dict[str, dict[str, float]]:
+    page = parse_page(text, KNOWN.__contains__)
+    return {one.source: dict(one.values) for one in followed.add(page.samples, page.types, at)[1]}
+
+
+def test_a_container_that_was_restarted_is_noted_and_has_no_rate_once_and_the_others_have() -> None:
+    followed = Followed(Named("node1", "node1"), "node1: the page")
+
+    def cores(second: int, started: int, web_cpu_s: float) -> tuple[float | None, float | None]:
+        text = "".join(
+            f'container_start_time_seconds{{name="{name}"}} {start}\n'
+            f'container_cpu_usage_seconds_total{{name="{name}"}} {cpu_s}\n'
+            for name, start, cpu_s in (("web", started, web_cpu_s), ("db", 1_000, 0.5 * second))
+        )
+        found = found_by(followed, text, T0 + second)
+        return tuple(found.get(f"cgroup:{name}", {}).get("cpu_cores_used") for name in ("web", "db"))
+
+    assert cores(0, 2_000, 10.0) == (None, None)
+    assert cores(1, 2_000, 10.2) == (pytest.approx(0.2), 0.5)
+    assert followed.take_notes() == []
+    assert cores(2, 5_000, 11.0) == (None, 0.5)  # it used more than before at once
+    assert followed.take_notes() == ["node1: the container web was restarted; its counters began anew."]
+    assert cores(3, 5_000, 11.4) == (pytest.approx(0.4), 0.5)
+    assert followed.take_notes() == []
+
+
+def test_a_mysql_whose_uptime_fell_was_restarted() -> None:
+    followed = Followed(Named("db", "db1"), "db: the page")
+    for second, uptime in enumerate((100, 101, 2, 3)):
+        found_by(followed, f"mysql_global_status_uptime {uptime}\nmysql_global_status_questions 5\n", T0 + second)
+    assert followed.take_notes() == ["db: the MySQL was restarted; its counters began anew."]
+
+
+def test_a_container_that_goes_and_comes_back_is_noted_once_each() -> None:
+    followed = Followed(Named("node1", "node1"), "node1: the page")
+    notes = []
+    for second, names in enumerate(["web db", *["db"] * 6, "web db", "db", "web db"]):
+        lines = [f'container_memory_working_set_bytes{{name="{name}"}} 1e8\n' for name in names.split()]
+        found_by(followed, "".join(lines), T0 + second)
+        notes += [(second, note) for note in followed.take_notes()]
+    assert notes == [
+        (3, "node1: the page no longer tells of cgroup:web."),
+        (7, "node1: the page tells again of cgroup:web."),
+    ]
+
+
+def test_values_of_a_container_are_told_once_for_each_time_of_its_own() -> None:
+    """cAdvisor looks each ten seconds or so, and is asked each second."""
+    followed = Followed(Named("node1", "node1"), "node1: the page")
+    told_at = []
+    for second in range(6):
+        stamp = int(T0) + second // 3 * 10
+        text = f'container_cpu_usage_seconds_total{{name="web"}} {second // 3} {1000 * stamp}\n'
+        found = found_by(followed, f'{text}container_memory_working_set_bytes{{name="web"}} 1e8 {1000 * stamp}\n', T0)
+        told_at += [(second, values) for values in found.values()]
+    assert told_at == [(0, {"memory_used_bytes": 1e8}), (3, {"memory_used_bytes": 1e8, "cpu_cores_used": 0.1})]
+
+
+def test_one_metric_with_a_time_of_its_own_does_not_place_the_others() -> None:
+    page = parse_page(f"process_open_fds 5\nprocess_max_fds 9 {int(1000 * T0)}\n", KNOWN.__contains__)
+    [one] = resources(Scrapes(COUNTERS).add(page.samples, page.types, T0 + 600), Named("shop"))
+    assert one.stamp is None
+
+
+def test_of_very_many_containers_the_busiest_are_told_and_none_is_held_for_gone() -> None:
+    followed = Followed(Named("node1", "node1"), "node1: the page")
+    for second in range(8):
+        lines = [
+            f'container_cpu_usage_seconds_total{{name="c{n}"}} {second * (1 + (n + 37 * second) % 150)}\n'
+            for n in range(150)
+        ]
+        found = found_by(followed, "".join(lines), T0 + second)
+    assert len(found) == 100
+    assert followed.take_notes() == []
+
+
+def test_a_series_that_a_page_has_twice_counts_once() -> None:
+    scrapes = Scrapes({"a_total"})
+    for at, value in ((0.0, 5), (10.0, 25)):
+        page = parse_page(f"a_total {value}\na_total {value}\n", lambda name: True)
+        seen = scrapes.add(page.samples, page.types, at)
+    assert seen.rate("a_total") == 2.0
+
+
+def test_a_series_that_a_scrape_left_out_has_its_rate_in_the_next() -> None:
+    scrapes = Scrapes({"a_total"})
+    rates = []
+    for at, text in (
+        (0.0, "a_total 5\nb 1"),
+        (10.0, "b 1"),
+        (20.0, "a_total 25\nb 1"),
+        (900.0, "b 1"),
+        (910.0, "a_total 30"),
+    ):
+        page = parse_page(text, lambda name: True)
+        rates.append(scrapes.add(page.samples, page.types, at).rate("a_total"))
+    assert rates == [None, None, 1.0, None, None]

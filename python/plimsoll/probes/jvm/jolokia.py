@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ class JolokiaProbe(HttpSource):
         before, self._started_ms = self._started_ms, float(started_ms)
         if before is not None and started_ms > before + _BEGAN_ANEW_MS:
             self._notes.append(restart_note(f"{self.source}: the Java virtual machine", "; its counters began anew."))
+            self._rates = Rates(lambda: self._at)  # a counter that already passed its old value would give a false rate
 
 
 def values_by_bean(body: bytes, shown: str) -> dict[str, dict[str, Any]]:
@@ -91,7 +93,7 @@ def resources_of(found: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, floa
     counters: dict[str, float] = {}
 
     def put(into: dict[str, float], name: str, value: Any, factor: float = 1.0) -> None:
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
             into[name] = value * factor
 
     heap = found.get("java.lang:type=Memory", {}).get("HeapMemoryUsage")

@@ -31,8 +31,8 @@ class NoProtobuf(Undecodable):
 
 @dataclass(frozen=True)
 class Point:
-    """A data point: a number (gauge, sum), or count and sum of what was observed (histogram, summary). Times in s since
-    1970 by the sender's clock; `start_unix` is 0 where it is not told."""
+    """A data point: a number (gauge, sum), or count and sum of what was observed (histogram, summary), NaN where no sum
+    is told. Times in s since 1970 by the sender's clock; `start_unix` is 0 where it is not told."""
 
     name: str
     unit: str
@@ -126,8 +126,10 @@ def _points(metric: Mapping[str, Any]) -> Iterator[Point]:
                 if int(data.get("flags") or 0) & 1:  # "no recorded value"
                     continue
                 labels, at, start = _common(data)
-                total, count = float(data.get("sum") or 0.0), float(data.get("count") or 0)
-                if math.isfinite(total) and math.isfinite(count):
+                # The sum of a histogram is optional; a summary's is left out where it is 0.
+                total = float(data.get("sum", 0.0 if kind == "summary" else math.nan))
+                count = float(data.get("count") or 0)
+                if not math.isinf(total) and math.isfinite(count):
                     yield Point(name, unit, "histogram", labels, at, start, total, count, is_delta, True)
 
 

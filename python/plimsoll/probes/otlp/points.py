@@ -9,6 +9,7 @@ What processes and hosts tell by the semantic conventions has the names of our p
 
 from __future__ import annotations
 
+import math
 import re
 import socket
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,7 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 from plimsoll.probes.otlp.decoding import Point, Resource
-from plimsoll.probes.prometheus.mapping import Named, resources
+from plimsoll.probes.prometheus.mapping import Named, resources, told
 from plimsoll.probes.prometheus.seen import Labelled, Seen
 from plimsoll.runs.importers.resources.exposition import Sample
 from plimsoll.study.secrets import redact
@@ -37,9 +38,23 @@ _SAME: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "jvm.memory.limit": ("jvm_memory_max_bytes", {"jvm.memory.type": "area"}),
     "jvm.gc.duration": ("jvm_gc_pause_seconds", {}),
     "system.cpu.time": ("node_cpu_seconds_total", {"state": "mode", "cpu.mode": "mode", "cpu.logical_number": "cpu"}),
+    "container.cpu.usage.total": ("container_cpu_usage_seconds_total", {}),  # of the collector's Docker receiver
     "container.cpu.time": ("container_cpu_usage_seconds_total", {}),
+    "container.memory.usage.total": ("container_memory_working_set_bytes", {}),
     "container.memory.usage": ("container_memory_working_set_bytes", {}),
+    "container.memory.working_set": ("container_memory_working_set_bytes", {}),  # of several the last counts
+    "container.memory.rss": ("container_memory_rss", {}),
+    "container.memory.usage.limit": ("container_spec_memory_limit_bytes", {}),
 }
+# Resource attribute → the label of cAdvisor that names a container.
+_CONTAINER = {
+    "container.name": "name",
+    "k8s.namespace.name": "namespace",
+    "k8s.pod.name": "pod",
+    "k8s.container.name": "container",
+}
+_SHORT_ID = 12  # characters of a container's id, as docker shows it
+_SECONDS = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _MODES = {"interrupt": "irq", "wait": "iowait"}
 _UNITS = {
     "by": ("_bytes", 1.0), "kiby": ("_bytes", 1024.0), "miby": ("_bytes", 2.0**20), "s": ("_s", 1.0),
@@ -50,11 +65,12 @@ Key = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass
 class Sender:
-    """The series of one resource, from export to export."""
+    """The series of one resource, from export to export. `container`: which one it is, as cAdvisor's labels say it."""
 
     label: str
     where: str = ""
     patterns: tuple[str, ...] = ("*",)
+    container: Mapping[str, str] = field(default_factory=dict)
     _before: dict[Key, Point] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
 
@@ -66,10 +82,15 @@ class Sender:
         at = max(one.at_unix for one in wanted)
         own: dict[str, float] = {}
         translated = Seen({})
-        for name, many in _by_name(wanted).items():
-            values = self._values(many)
-            if name in _SAME:
+        is_anew = self._began_anew(wanted)
+        by_name = {name: (many, self._values(many)) for name, many in _by_name(wanted).items()}
+        if is_anew:
+            notes.append(f"{self.label} was restarted: its sums began anew.")
+        for name in _SAME:
+            if name in by_name:
+                many, values = by_name[name]
                 self._translate(name, many, values.by_labels, translated)
+        for _, values in by_name.values():
             for value_name, value in values.over_all():
                 if len(own) < MOST_VALUES:
                     own[value_name] = value
@@ -77,18 +98,30 @@ class Sender:
                     self._told.add("values")
                     notes.append(f"{self.label} sends more than {MOST_VALUES} values; name some in `metrics`.")
         found = [(f"otlp:{self.label}", own, at)] if own else []
-        found += [(one.source, dict(one.values), at) for one in resources(translated, Named(self.label, self.where))]
+        named = Named(self.label, self.where)
+        found += [
+            (one.source, dict(one.values), at) for one in told(resources(translated, named, may_be_exporter=False))
+        ]
         return found
+
+    def _began_anew(self, points: Iterable[Point]) -> bool:
+        """Whether the sender was restarted: of its cumulative sums some fell, and none goes on from where it was."""
+        pairs = [
+            (before, one)
+            for one in points
+            if one.only_grows and not one.is_delta and (before := self._before.get(_key(one))) is not None
+        ]
+        fell = any(one.value < before.value or one.count < before.count for before, one in pairs)
+        return fell and not any(_goes_on(before, one) for before, one in pairs)
 
     def _values(self, many: list[Point]) -> _Values:
         first = many[0]
         values = _Values(first)
         for point in many:
-            key = (point.name, tuple(sorted(point.labels.items())))
             if not point.only_grows:
                 values.add(point.labels, value=point.value)
                 continue
-            grown = self._grown(key, point)
+            grown = self._grown(_key(point), point)
             if grown is not None:
                 values.add(point.labels, *grown)
         return values
@@ -111,17 +144,22 @@ class Sender:
 
     def _translate(self, name: str, many: list[Point], rates: _ByLabels, into: Seen) -> None:
         metric, names = _SAME[name]
+        factor = _SECONDS.get(many[0].unit.lower(), 1.0)
         if many[0].shape == "histogram":
-            found: Labelled = [({}, total / seconds) for _, (total, _, seconds) in rates]
+            known = [(total, seconds) for _, (total, _, seconds) in rates if math.isfinite(total)]
+            found: Labelled = [({}, factor * total / seconds) for total, seconds in known]
             into.samples[f"{metric}_sum"] = [Sample(f"{metric}_sum", {}, point.value) for point in many]
             into.rates_of_series[f"{metric}_sum"] = found
             return
-        labels_of = [_renamed(point.labels, names) for point in many]
+        more = dict(self.container) if metric.startswith("container_") else {}
+        labels_of = [more | _renamed(point.labels, names) for point in many]
         into.samples[metric] = [
-            Sample(metric, labels, point.value) for labels, point in zip(labels_of, many, strict=True)
+            Sample(metric, labels, factor * point.value) for labels, point in zip(labels_of, many, strict=True)
         ]
         if many[0].only_grows:
-            grown: Labelled = [(_renamed(labels, names), value / seconds) for labels, (value, _, seconds) in rates]
+            grown: Labelled = [
+                (more | _renamed(labels, names), factor * value / seconds) for labels, (value, _, seconds) in rates
+            ]
             into.rates_of_series[metric] = grown
 
 
@@ -158,7 +196,7 @@ class _Values:
         if self._metric.shape == "sum":
             return [(f"{name}{suffix}_per_s", factor * total)]
         count = sum(count / seconds for _, (_, count, seconds) in self.by_labels)
-        mean = [(f"{name}_mean{suffix}", factor * total / count)] if count > 0 else []
+        mean = [(f"{name}_mean{suffix}", factor * total / count)] if count > 0 and math.isfinite(total) else []
         return [*mean, (f"{name}_count_per_s", count)]
 
     def _share(self, factor: float) -> float:
@@ -198,7 +236,7 @@ class Senders:
             notes.append(f"{label} is a further instance of {name}, or {name} after a restart.")
         host = resource.attributes.get("host.name", "")
         where = "" if host == socket.gethostname() else host
-        sender = self._known[key] = Sender(label, where, self._patterns)
+        sender = self._known[key] = Sender(label, where, self._patterns, container_of(resource.attributes))
         return sender
 
 
@@ -207,10 +245,35 @@ def label_of(attributes: Mapping[str, str]) -> str:
     service = attributes.get("service.name", "")
     if service and not service.startswith("unknown_service"):
         return "/".join(part for part in (attributes.get("service.namespace"), service) if part)
+    pod, container = attributes.get("k8s.pod.name"), attributes.get("k8s.container.name")
+    if pod and container:
+        return f"{pod}/{container}"
     for key in ("k8s.pod.name", "container.name", "process.executable.name", "host.name"):
         if attributes.get(key):
             return attributes[key]
     return service or "unknown"
+
+
+def container_of(attributes: Mapping[str, str]) -> dict[str, str]:
+    """The labels by which cAdvisor would name the container (opentelemetry.io/docs/specs/semconv/resource: container,
+    k8s); without a name, the beginning of its id."""
+    labels = {label: str(redact(attributes[key])) for key, label in _CONTAINER.items() if attributes.get(key)}
+    if "name" not in labels and attributes.get("container.id"):
+        labels["name"] = attributes["container.id"][:_SHORT_ID]
+    if "pod" in labels and "container" not in labels and "name" in labels:
+        labels["container"] = labels["name"]
+    return labels
+
+
+def _goes_on(before: Point, now: Point) -> bool:
+    """Whether a cumulative sum is the one that it was: by its start where that is told, else as it grew."""
+    if now.start_unix and before.start_unix:
+        return now.start_unix == before.start_unix
+    return now.value > before.value or now.count > before.count
+
+
+def _key(point: Point) -> Key:
+    return point.name, tuple(sorted(point.labels.items()))
 
 
 def _by_name(points: Iterable[Point]) -> dict[str, list[Point]]:

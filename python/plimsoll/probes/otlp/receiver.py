@@ -18,7 +18,9 @@ from plimsoll.errors import InputError
 from plimsoll.probes.clock_offset import ClockOffset, is_plausible
 from plimsoll.probes.otlp.decoding import NoProtobuf, Undecodable, decode, has_protobuf
 from plimsoll.probes.otlp.points import Senders
-from plimsoll.probes.probe import Observation
+from plimsoll.probes.probe import Clock, Observation
+from plimsoll.probes.rhythm import INTERVALS, USUAL_S, Rhythm
+from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.study.otlp import OtlpOptions
 
 PATH = "/v1/metrics"
@@ -26,22 +28,30 @@ MOST_BYTES = 8 << 20
 MOST_CONNECTIONS = 16
 MOST_ROWS = 2_000
 IDLE_S = 75.0
+FIRST_AFTER_S = USUAL_S + 15.0
+FEW_S = 10.0
+_NOTHING = "no export was taken"
+_SEND = "Set OTEL_EXPORTER_OTLP_ENDPOINT={base} at the target, and OTEL_METRIC_EXPORT_INTERVAL=1000 (ms)."
 
 
-class OtlpProbe:
+class OtlpProbe(ToldNotes):
     """Observations of "otlp:<sender>", and of host, process and cgroup where the metrics are those. `open` listens and
-    says where; `observe` gives what came since the last call and never waits."""
+    says where; `observe` gives what came since the last call and never waits.
+
+    A sender from whom nothing came for three of its intervals, and its return, are noted, and that nobody sends at all.
+    """
 
     source = "otlp"
 
-    def __init__(self, options: OtlpOptions) -> None:
-        self._options = options
+    def __init__(self, options: OtlpOptions, clock: Clock = time.monotonic) -> None:
+        super().__init__()
+        self._options, self._clock = options, clock
+        self._rhythms: dict[str, Rhythm] = {}
+        self._opened_at = clock()
         self._senders = Senders(options.metrics)
         self._clocks: dict[str, ClockOffset] = {}
         self._lock = threading.Lock()
         self._rows: deque[Observation] = deque(maxlen=MOST_ROWS)
-        self._notes: list[str] = []
-        self._told: set[str] = set()
         self._server: _Server | None = None
         self.cpu_s = 0.0
 
@@ -60,6 +70,7 @@ class OtlpProbe:
             raise InputError(what, step, key="probes.otlp.port") from None
         thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="plimsoll-otlp", daemon=True)
         thread.start()
+        self._opened_at = self._clock()
         base = self.url.removesuffix(PATH)
         json_only = "" if has_protobuf() else "; JSON only, as opentelemetry-proto is not installed"
         words = f"OpenTelemetry metrics are received at {base}{PATH} (OTEL_EXPORTER_OTLP_ENDPOINT={base}{json_only})."
@@ -67,24 +78,45 @@ class OtlpProbe:
         return words
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening. Whoever never sent, or too seldom for rates, is noted."""
         server, self._server = self._server, None
         if server is not None:
             server.shutdown()
             server.server_close()
+            with self._lock:
+                self._note_end(self._clock() - self._opened_at, server.address)
 
     def take_notes(self) -> list[str]:
         """Senders that appear, bodies that cannot be read, clocks that are off."""
         with self._lock:
-            notes, self._notes = self._notes, []
-        return notes
+            return super().take_notes()
 
     def observe(self) -> Sequence[Observation]:
         """What came since the last call."""
         with self._lock:
             rows = list(self._rows)
             self._rows.clear()
+            self._note_silence(self._clock())
         return rows
+
+    def _note_silence(self, now: float) -> None:
+        for label, rhythm in self._rhythms.items():
+            if rhythm.fell_silent(now):
+                waited_s, interval_s = now - (rhythm.last or now), rhythm.interval_s
+                words = f"{label} has sent nothing for {waited_s:.0f} s; before, every {interval_s:.3g} s."
+                self._tell_lost(f"sender:{label}", f"{words} It ended, or cannot reach this address any more.")
+        waited_s = now - self._opened_at
+        longest_s = INTERVALS * self._options.every_s if self._options.every_s else FIRST_AFTER_S
+        if self._server is not None and not self._rhythms and waited_s > longest_s:
+            self._tell_lost("anything", f"{_NOTHING} for {waited_s:.0f} s. {_SEND.format(base=self._server.address)}")
+
+    def _note_end(self, lasted_s: float, base: str) -> None:
+        if not self._rhythms and "anything" not in self._away:
+            self._tell_lost("anything", f"{_NOTHING} in the {lasted_s:.0f} s of the run. {_SEND.format(base=base)}")
+        for label, rhythm in self._rhythms.items():
+            if rhythm.came_once and lasted_s > FEW_S:
+                words = "It has no rates. Let it send more often (OTEL_METRIC_EXPORT_INTERVAL=1000, in ms)."
+                self._notes.append(f"{label} sent only once in {lasted_s:.0f} s. {words}")
 
     def take(self, body: bytes, content_type: str, received_unix: float) -> None:
         """An export. Raises Undecodable."""
@@ -94,6 +126,7 @@ class OtlpProbe:
                 sender = self._senders.of(resource, self._notes)
                 if sender is None or not resource.points:
                     continue
+                self._note_arrival(sender.label)
                 host = sender.where or sender.label
                 clock = self._clocks.setdefault(host, ClockOffset(host))
                 points = [one for one in resource.points if is_plausible(one.at_unix, received_unix)]
@@ -110,6 +143,12 @@ class OtlpProbe:
                     self._notes.append(note)
                     self._rows.append(Observation(f"clock:{host}", {"offset_s": clock.applied}, received_unix))
 
+    def _note_arrival(self, label: str) -> None:
+        rhythm = self._rhythms.setdefault(label, Rhythm(self._options.every_s))
+        self._tell_back("anything", "the first export has come.")
+        if rhythm.came(self._clock()):
+            self._tell_back(f"sender:{label}", f"{label} sends again.")
+
     def refuse(self, reason: str) -> None:
         """A request was not taken; noted once for each reason."""
         with self._lock:
@@ -125,9 +164,8 @@ class OtlpProbe:
             self._notes.append(words)
 
     def _once(self, key: str, words: str) -> None:
-        if key not in self._told and len(self._told) < 100:
-            self._told.add(key)
-            self._notes.append(words)
+        if len(self._told) < 100:
+            self._tell_once(key, words)
 
 
 class _Server(ThreadingHTTPServer):
@@ -138,6 +176,11 @@ class _Server(ThreadingHTTPServer):
         self.probe = probe
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__(address, _Handler)
+
+    @property
+    def address(self) -> str:
+        """Where it listens, as exporters want it."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Each connection in a thread, as long as there are not too many."""

@@ -34,6 +34,7 @@ GAUGES = frozenset(
         "container_start_time_seconds",
     }
 )
+_OF_USE = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes")
 _RATES = {
     "container_cpu_usage_seconds_total": "cpu_cores_used",
     "container_cpu_cfs_throttled_seconds_total": "cpu_throttled_share",
@@ -67,22 +68,14 @@ def name_of(labels: dict[str, str]) -> str | None:
 
 
 def containers_of(seen: Seen) -> list[tuple[str, dict[str, float], float | None]]:
-    """(name, values, its samples' own time) of each container, at most 100, the busiest first."""
+    """(name, values, its samples' own time) of each container, the busiest first. One that has nothing new of its use
+    has no values."""
     found = [
-        (name, _values(one), one.stamp)
+        (name, _values(one) if any(one.has(metric) for metric in _OF_USE) else {}, one.stamp)
         for name, one in seen.by(name_of).items()
-        if one.has("container_cpu_usage_seconds_total") or one.has("container_memory_working_set_bytes")
     ]
     found.sort(key=lambda one: (-one[1].get("cpu_cores_used", 0.0), one[0]))
-    return found[:MOST_CONTAINERS]
-
-
-def beginnings_of(seen: Seen) -> list[tuple[str, list[float]]]:
-    """(name, start times in s since 1970) of each container, at most 100; two while one takes the other's place."""
-    found = {
-        name: [at for _, at in one.gauges("container_start_time_seconds")] for name, one in seen.by(name_of).items()
-    }
-    return sorted((name, times) for name, times in found.items() if times)[:MOST_CONTAINERS]
+    return found
 
 
 def _values(seen: Seen) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from plimsoll.probes.host_values import (
     core_values,
     cpu_values,
@@ -12,7 +14,8 @@ from plimsoll.probes.host_values import (
 )
 from plimsoll.probes.prometheus.seen import Seen
 
-PAGE_BYTES = 4096.0  # pswpin and pswpout count pages
+_USUAL_PAGE_BYTES = 4096.0
+_PAGE_SIZES = (4096.0, 8192.0, 16384.0, 65536.0)
 _DISK = {
     "node_disk_read_bytes_total": "read_bytes",
     "node_disk_written_bytes_total": "written_bytes",
@@ -50,6 +53,8 @@ GAUGES = frozenset(
         "node_load1",
         "node_time_seconds",
         "node_boot_time_seconds",
+        "node_uname_info",
+        "node_vmstat_nr_free_pages",
     }
 )
 
@@ -69,12 +74,27 @@ def host_values_of(seen: Seen) -> dict[str, float]:
         _put(rates, name, seen.rate(metric))
     for metric, name in _SWAP.items():
         pages = seen.rate(metric)
-        _put(rates, name, None if pages is None else pages * PAGE_BYTES)
+        _put(rates, name, None if pages is None else pages * page_bytes(seen))
     values = {"cores": float(len(cores))} if cores else {}
     values |= cpu_values(rates, float(len(cores))) | core_values(rates) | disk_values(rates)
     values |= {name: rate for name, rate in rates.items() if ":" not in name} | pressure_values(rates)
     _put(values, "load_1m", seen.gauge("node_load1"))
     return values | _memory(seen) | _network(seen)
+
+
+def page_bytes(seen: Seen) -> float:
+    """Bytes of a page, which pswpin and pswpout count. node_exporter does not tell it: it is free memory by free pages
+    where those are told (--collector.vmstat.fields), else what the kernel's name says of it, else 4096."""
+    free, pages = seen.gauge("node_memory_MemFree_bytes"), seen.gauge("node_vmstat_nr_free_pages")
+    if free and pages:
+        return min(_PAGE_SIZES, key=lambda size: abs(free / pages - size))
+    for labels, _ in seen.gauges("node_uname_info"):
+        release, machine = labels.get("release", "").lower(), labels.get("machine", "")
+        if re.search(r"[-+.]64k\b", release) or machine.startswith("ppc64"):  # all common distributions for POWER
+            return 65536.0
+        if re.search(r"[-+.]16k\b", release):
+            return 16384.0
+    return _USUAL_PAGE_BYTES
 
 
 def _memory(seen: Seen) -> dict[str, float]:

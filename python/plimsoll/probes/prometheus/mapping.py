@@ -15,21 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.probes.prometheus import containers, databases, hosts, runtimes
-from plimsoll.probes.prometheus.seen import Seen
-from plimsoll.probes.prometheus.selectors import value_of
+from plimsoll.probes.prometheus.seen import Seen, stamp_of
+from plimsoll.probes.prometheus.selectors import metrics_of, value_of
 from plimsoll.study.metric_selector import Selector
 
 COUNTERS = hosts.COUNTERS | containers.COUNTERS | databases.COUNTERS | runtimes.COUNTERS
 KNOWN = COUNTERS | hosts.GAUGES | containers.GAUGES | databases.GAUGES | runtimes.GAUGES
 # Pages with these are an exporter's, whose process is not the target's.
 _EXPORTERS = hosts.COUNTERS | containers.COUNTERS | {"pg_up", "mysql_up", "pg_settings_max_connections"}
-# A change of one of these means that what counts began anew.
-_BEGINNINGS = {
-    "node_boot_time_seconds": "host",
-    "pg_postmaster_start_time_seconds": "PostgreSQL",
-    "process_start_time_seconds": "process",
-}
-_BEGAN_ANEW_S = 1.5  # start times that are computed wobble by less
 
 
 @dataclass(frozen=True)
@@ -59,15 +52,20 @@ class Found:
     stamp: float | None = None
 
 
-def resources(seen: Seen, named: Named, selectors: Mapping[str, Selector] | None = None) -> list[Found]:
-    """What the scrape tells, by our names; sources without values are left out."""
+def resources(
+    seen: Seen, named: Named, selectors: Mapping[str, Selector] | None = None, *, may_be_exporter: bool = True
+) -> list[Found]:
+    """What the scrape tells, by our names. Sources without values are left out, but for containers that are there
+    without anything new. `may_be_exporter`: a process on it is an exporter's where there is an exporter's metric."""
+    containers_found = [
+        Found(f"cgroup:{name}", values, stamp) for name, values, stamp in containers.containers_of(seen)
+    ]
     found = [
         Found(named.host, hosts.host_values_of(seen), seen.stamp),
-        *(Found(f"cgroup:{name}", values, stamp) for name, values, stamp in containers.containers_of(seen)),
         Found(f"postgresql:{named.label}", databases.postgresql_of(seen), seen.stamp),
         Found(f"mysql:{named.label}", databases.mysql_of(seen), seen.stamp),
     ]
-    if not any(seen.has(name) for name in _EXPORTERS):
+    if not (may_be_exporter and is_exporter(seen)):
         found.append(Found(named.process, runtimes.process_values_of(seen), seen.stamp))
         found += [
             Found(f"pool:{named.label} {name}".strip(), values, seen.stamp) for name, values in runtimes.pools_of(seen)
@@ -75,34 +73,19 @@ def resources(seen: Seen, named: Named, selectors: Mapping[str, Selector] | None
     if selectors:
         values = {name: value_of(selector, seen) for name, selector in selectors.items()}
         own = {name: value for name, value in values.items() if value is not None}
-        found.append(Found(f"metrics:{named.label}", own, seen.stamp))
-    return [one for one in found if one.values]
+        read = {name for selector in selectors.values() for name in metrics_of(selector)}
+        stamp = stamp_of(sample for name in read for sample in seen.samples.get(name, ()))
+        found.append(Found(f"metrics:{named.label}", own, stamp))
+    return [*(one for one in found if one.values), *containers_found]
 
 
-class Beginnings:
-    """When host, database, process and containers began, by their own telling: a change is a restart."""
+def told(found: Sequence[Found]) -> list[Found]:
+    """Of what was found that which makes rows: what has values, of containers the 100 busiest."""
+    with_values = [one for one in found if one.values]
+    kept = [one for one in with_values if one.source.startswith("cgroup:")][: containers.MOST_CONTAINERS]
+    return [one for one in with_values if not one.source.startswith("cgroup:")] + kept
 
-    def __init__(self) -> None:
-        self._before: dict[str, float] = {}
 
-    def restarted(self, seen: Seen) -> list[str]:
-        """What was restarted since the last scrape, in words ("host", "process", "container web")."""
-        is_exporter = any(seen.has(name) for name in _EXPORTERS)
-        words = []
-        for metric, what in _BEGINNINGS.items():
-            if what == "process" and is_exporter:
-                continue
-            if self._began_anew(metric, [value for _, value in seen.gauges(metric)]):
-                words.append(what)
-        for name, began in containers.beginnings_of(seen):
-            if self._began_anew(f"container {name}", began):
-                words.append(f"container {name}")
-        return words
-
-    def _began_anew(self, what: str, times: Sequence[float]) -> bool:
-        """Whether the latest of these times is later than the last that was told."""
-        if not times:
-            return False
-        before = self._before.get(what)
-        self._before[what] = max(times)
-        return before is not None and max(times) > before + _BEGAN_ANEW_S
+def is_exporter(seen: Seen) -> bool:
+    """Whether the page is one of an exporter, whose process is not the target's."""
+    return any(seen.has(name) for name in _EXPORTERS)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from plimsoll.probes.http_page import Fetched, HttpPage
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Observation, ProbeUnavailable
-from plimsoll.probes.prometheus.databases import is_down
-from plimsoll.probes.prometheus.mapping import COUNTERS, KNOWN, Beginnings, Named, resources
-from plimsoll.probes.prometheus.seen import Scrapes, Seen
+from plimsoll.probes.prometheus.followed import Followed
+from plimsoll.probes.prometheus.mapping import KNOWN, Named
+from plimsoll.probes.prometheus.seen import Seen
 from plimsoll.probes.prometheus.selectors import is_there, metrics_of
-from plimsoll.probes.restarts import restart_note
 from plimsoll.runs.importers.resources.exposition import Page, parse_page
 from plimsoll.study.metric_selector import Selector
 
@@ -36,7 +35,7 @@ class PageProbe(HttpSource):
         self._named, self._selectors = named, dict(selectors or {})
         self._fetch = fetch or (lambda: page.fetch(accept=ACCEPT))
         self._wanted = KNOWN | {name for one in self._selectors.values() for name in metrics_of(one)}
-        self._scrapes, self._beginnings = Scrapes(COUNTERS), Beginnings()
+        self._followed = Followed(named, f"{named.label}: the page", self._selectors)
         self._missing: set[str] = set()
 
     def _ask(self) -> list[Observation]:
@@ -50,15 +49,9 @@ class PageProbe(HttpSource):
         middle = (fetched.sent_unix + fetched.received_unix) / 2
         self._set_clock(fetched, page)
         offset = self.clock_offset.applied
-        seen = self._scrapes.add(page.samples, page.types, middle)
-        restarted = self._beginnings.restarted(seen)
-        for what in restarted:
-            self._notes.append(restart_note(f"{self._named.label}: the {what}", "; its counters began anew."))
-        if restarted:  # a counter that already passed its old value would give a false rate
-            self._scrapes.forget()
-            seen = self._scrapes.add(page.samples, page.types, middle)
+        seen, found = self._followed.add(page.samples, page.types, middle)
+        self._notes += self._followed.take_notes()
         self._note_missing(seen, page)
-        found = resources(seen, self._named, self._selectors)
         observations = [
             Observation(one.source, one.values, middle if one.stamp is None else one.stamp - offset) for one in found
         ]
@@ -87,8 +80,3 @@ class PageProbe(HttpSource):
             self._tell_once(
                 "nothing", "the page has no metric of a known exporter. Name what you want of it under `values`."
             )
-        down = is_down(seen)
-        if down:
-            self._tell_once("down", f"{self._named.label}: the exporter says that {down} does not answer.")
-        else:
-            self._told.discard("down")

@@ -11,30 +11,35 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from plimsoll.probes.http_page import HttpPage, query_of
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
-from plimsoll.probes.prometheus.mapping import COUNTERS, KNOWN, Named, resources
-from plimsoll.probes.prometheus.seen import Scrapes
+from plimsoll.probes.prometheus.instances import LATE_SCRAPE_S, Instance, Target, numbers_of, samples_of
+from plimsoll.probes.prometheus.mapping import KNOWN, Named
+from plimsoll.probes.prometheus.presence import Presence
 from plimsoll.runs.importers.resources.exposition import Sample
 from plimsoll.study.prometheus import PrometheusOptions
 from plimsoll.study.secrets import redact
 
 MOST_SERIES = 200
+MOST_STEPS = 10_000  # of a range; servers refuse more than 11,000
 FIRST_WINDOW_S, LONGEST_WINDOW_S = 60.0, 600.0
-LATE_SCRAPE_S = 5.0
 _CLOCK_STEP_S = 0.001
 _ALL_KNOWN = "|".join(sorted(KNOWN))
-Target = tuple[str, str]  # instance and job: each is scraped at its own times
+_Point = tuple[dict[str, str], float, float]
 
 
 class ServerProbe(HttpSource):
     """Observations of "metrics:<label>" for the study's queries, one for each series where there are many, and those of
-    mapping.py for the selected series. `page` fetches; made for Beside."""
+    mapping.py for the selected series. `page` fetches; made for Beside.
+
+    Names stay what they were at the first answer: what was alone then has the entry's label alone, whatever comes
+    beside it. A query or an instance that is lost, and its return, is noted; ProbeUnavailable only if all are.
+    """
 
     def __init__(
         self, page: HttpPage, options: PrometheusOptions, clock: Clock = time.monotonic, path: str | None = None
@@ -43,18 +48,23 @@ class ServerProbe(HttpSource):
         self._options = options
         self._path = (path if path is not None else urlsplit(options.url).path).rstrip("/")
         self._range_end: dict[str, float] = {}
-        self._scraped_to: dict[Target, float] = {}
-        self._scrapes: dict[Target, Scrapes] = {}
+        self._alone: dict[str, dict[str, str] | None] = {}  # of a query: the labels of its only series
+        self._presence: dict[str, Presence] = {}
+        self._instances: dict[Target, Instance] = {}
+        self._only: str | None = None  # the instance that was alone at first
 
     def _ask(self) -> list[Observation]:
         now = self._server_now()
         found: list[Observation] = []
         alone: dict[str, float] = {}
         alone_at = 0.0
+        failed: dict[str, ProbeUnavailable] = {}
         for name, query in self._options.queries.items():
-            points = list(self._points(name, query, now))
-            if not points:
-                self._tell_once(f"empty:{name}", f"the query {name} has no result. Correct it, or check the scrapes.")
+            try:
+                points = self._points(name, query, now)
+            except ProbeUnavailable as error:
+                failed[f"the query {name}"] = error
+                continue
             for labels, value, at in points:
                 if not labels and self._options.step_s is None:
                     alone[name], alone_at = value, at
@@ -64,8 +74,26 @@ class ServerProbe(HttpSource):
         if alone:
             found.append(Observation(f"metrics:{self._options.label}", alone, self.clock_offset.local(alone_at)))
         if self._options.select is not None:
-            found += self._selected(now)
+            try:
+                found += self._selected(now)
+            except ProbeUnavailable as error:
+                failed["select"] = error
+        self._note_failed(failed)
         return found + self._clock_observation()
+
+    def _note_failed(self, failed: Mapping[str, ProbeUnavailable]) -> None:
+        """One of several that fails does not cost the others. Raises the first failure if there is nothing else."""
+        asked = [
+            *(f"the query {name}" for name in self._options.queries),
+            *(["select"] if self._options.select is not None else []),
+        ]
+        if failed and len(failed) == len(asked):
+            raise next(iter(failed.values()))
+        for what in asked:
+            if what in failed:
+                self._tell_lost(f"failed:{what}", f"{what} failed: {failed[what]}")
+            else:
+                self._tell_back(f"failed:{what}", f"{what} is answered again.")
 
     def _server_now(self) -> float:
         """The server's clock, from an instant query of the time."""
@@ -79,55 +107,109 @@ class ServerProbe(HttpSource):
         self.clock_offset.between(remote - _CLOCK_STEP_S, sent, received, 2 * _CLOCK_STEP_S)
         return remote
 
-    def _points(self, name: str, query: str, now: float) -> Iterator[tuple[dict[str, str], float, float]]:
+    def _points(self, name: str, query: str, now: float) -> list[_Point]:
         """(labels, value, time by the server's clock) of what is new."""
         step_s = self._options.step_s
         if step_s is None:
             answer, _, _ = self._answer("query", {"query": query}, name)
             if answer.get("resultType") == "scalar":
-                yield from _values({}, [answer.get("result")])
-                return
-            series = [(one, [one.get("value")]) for one in _series(answer)]
+                series: list[tuple[dict[str, str], Any]] = [({}, [answer.get("result")])]
+            else:
+                series = [(_labels(one), [one.get("value")]) for one in _series(answer)]
         else:
-            start = self._range_end.get(name, now - step_s) + step_s
+            start = max(self._range_end.get(name, now - step_s) + step_s, now - MOST_STEPS * step_s)
             if start > now:
-                return
+                return []
             asked = {"query": query, "start": f"{start:.3f}", "end": f"{now:.3f}", "step": f"{step_s:g}"}
             answer, _, _ = self._answer("query_range", asked, name)
             self._range_end[name] = start + math.floor((now - start) / step_s) * step_s
-            series = [(one, one.get("values") or []) for one in _series(answer)]
+            series = [(_labels(one), one.get("values") or []) for one in _series(answer)]
+        if any("histogram" in one or "histograms" in one for one in _series(answer)):
+            words = (
+                f"the query {name} gives native histograms. Ask for a number of them, as histogram_quantile(0.99, …)."
+            )
+            self._tell_once(f"histogram:{name}", words)
         if len(series) > MOST_SERIES:
             words = f"the query {name} has {len(series):,} series; {MOST_SERIES} are kept. Sum over some labels."
             self._tell_once(f"many:{name}", words)
-        for one, pairs in series[:MOST_SERIES]:
-            labels = {str(key): str(text) for key, text in (one.get("metric") or {}).items() if key != "__name__"}
-            yield from _values(labels if len(series) > 1 else {}, pairs)
+        return self._named_points(name, series[:MOST_SERIES], now)
+
+    def _named_points(self, name: str, series: Sequence[tuple[dict[str, str], Any]], now: float) -> list[_Point]:
+        """The series' numbers, with the labels that name them: none for the one that was alone at first."""
+        if series and name not in self._alone:
+            self._alone[name] = series[0][0] if len(series) == 1 else None
+        alone = self._alone.get(name)
+        found = [
+            ({} if labels == alone else labels, value, at)
+            for labels, pairs in series
+            for value, at in numbers_of(pairs)
+        ]
+        self._note_result(name, bool(series), {_words(labels) for labels, _, _ in found}, now)
+        return found
+
+    def _note_result(self, name: str, has_series: bool, sources: set[str], now: float) -> None:
+        what = f"empty:{name}"
+        if sources:
+            again = "again" if name in self._presence else "now"
+            self._tell_back(what, f"the query {name} has a result {again}.")
+            presence = self._presence.setdefault(name, Presence(f"the query {name}"))
+            self._notes += presence.changes((words or "what it had alone" for words in sources), now)
+        elif has_series:
+            self._tell_lost(what, f"the query {name} has no number: NaN, as of a share of nothing.")
+        elif name in self._presence:
+            words = "has no result any more: what it asks of is gone, or no longer scraped."
+            self._tell_lost(what, f"the query {name} {words}")
+        else:
+            self._tell_lost(what, f"the query {name} has no result. Correct it, or check the scrapes.")
 
     def _selected(self, now: float) -> list[Observation]:
         """What mapping.py finds in the scrapes that are new, of each instance."""
-        since = min(self._scraped_to.values(), default=now - FIRST_WINDOW_S)
+        is_first = not self._instances
+        followed = [one.since for one in self._instances.values() if not one.rhythm.is_silent]
+        since = min(followed, default=now - FIRST_WINDOW_S)
         window_s = min(LONGEST_WINDOW_S, math.ceil(now - since + LATE_SCRAPE_S))
         inside = (self._options.select or "").strip().strip("{}").strip().rstrip(",")
         query = f'{{__name__=~"{_ALL_KNOWN}",{inside}}}[{window_s:g}s]'
         answer, _, _ = self._answer("query", {"query": query}, "select")
-        scrapes = _by_target_and_time(_series(answer))
-        if not scrapes:
-            self._tell_once("select", f"select: no series of a known exporter has {inside}. Check it with PromQL.")
+        samples = samples_of(_series(answer))
+        if is_first:
+            names = {instance for instance, _ in samples}
+            self._only = names.pop() if len(names) == 1 else None
         found = []
-        instances = len({instance for instance, _ in scrapes})
-        for target, moments in scrapes.items():
-            done_to = self._scraped_to.get(target, -math.inf)
-            for at in sorted(moment for moment in moments if moment > done_to):
-                seen = self._scrapes.setdefault(target, Scrapes(COUNTERS)).add(moments[at], {}, at)
-                self._scraped_to[target] = at
-                local = self.clock_offset.local(at)
-                named = self._named(target[0], instances)
-                found += [Observation(one.source, one.values, local) for one in resources(seen, named)]
+        for target, many in samples.items():
+            found += self._of_instance(target, many, is_first)
+        for one in self._instances.values():
+            if one.rhythm.fell_silent(now, LATE_SCRAPE_S + self._options.every_s):
+                words = f"{one.words} has had no new samples for {now - (one.rhythm.last or now):.0f} s"
+                self._tell_lost(f"instance:{one.words}", f"select: {words}. It is gone, or its scrapes fail.")
+        if self._instances:
+            self._tell_back("select", "select: there are series of known exporters now.")
+        else:
+            self._tell_lost("select", f"select: no series of a known exporter has {inside}. Check it with PromQL.")
         return found
 
-    def _named(self, instance: str, instances: int) -> Named:
+    def _of_instance(self, target: Target, samples: Sequence[Sample], is_first: bool) -> list[Observation]:
+        one = self._instances.get(target)
+        if one is None:
+            instance, job = target
+            one = self._instances[target] = Instance(self._named(instance), f"{instance} (job {job})")
+        found: list[Observation] = []
+        for at, scrape in one.scrapes(samples):
+            if is_first:
+                one.followed.take_notes()  # what happened in the minute before
+            _, told = one.followed.add(scrape, {}, at)
+            if one.rhythm.came(at):
+                self._tell_back(f"instance:{one.words}", f"select: {one.words} has new samples again.")
+            local = self.clock_offset.local
+            found += [
+                Observation(this.source, this.values, local(at if this.stamp is None else this.stamp)) for this in told
+            ]
+        self._notes += one.followed.take_notes()
+        return found
+
+    def _named(self, instance: str) -> Named:
         host = urlsplit(f"//{instance}").hostname or instance
-        if instances == 1:
+        if instance == self._only:
             return Named(self._options.label, self._options.host or host)
         return Named(instance, host)
 
@@ -157,27 +239,9 @@ def _series(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
 
 
-def _values(labels: dict[str, str], pairs: Sequence[Any]) -> Iterator[tuple[dict[str, str], float, float]]:
-    for pair in pairs:
-        try:
-            at, value = float(pair[0]), float(pair[1])
-        except (TypeError, ValueError, LookupError):
-            continue
-        if math.isfinite(value) and math.isfinite(at):
-            yield labels, value, at
+def _labels(series: Mapping[str, Any]) -> dict[str, str]:
+    return {str(key): str(text) for key, text in (series.get("metric") or {}).items() if key != "__name__"}
 
 
 def _words(labels: Mapping[str, str]) -> str:
     return str(redact(" ".join(f"{name}={text}" for name, text in sorted(labels.items()))))
-
-
-def _by_target_and_time(series: Sequence[Mapping[str, Any]]) -> dict[Target, dict[float, dict[str, list[Sample]]]]:
-    """Samples of each scrape: those of one scrape of one target have the same time."""
-    found: dict[Target, dict[float, dict[str, list[Sample]]]] = {}
-    for one in series:
-        labels = {str(key): str(text) for key, text in (one.get("metric") or {}).items()}
-        name, target = labels.pop("__name__", ""), (labels.get("instance", ""), labels.get("job", ""))
-        for _, value, at in _values(labels, one.get("values") or []):
-            scrape = found.setdefault(target, {}).setdefault(at, {})
-            scrape.setdefault(name, []).append(Sample(name, labels, value, at))
-    return found
