@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from plimsoll.lab.json_input import ascii_json
 from plimsoll.lab.testcases.protocols import (
     DEEPEST,
     MOST_CALLS,
     RpcCall,
     json_batch,
-    json_bytes,
     json_error,
     xml_answer,
     xml_call,
@@ -65,7 +65,7 @@ def test_too_many_calls_too_deep_arguments_and_infinite_numbers_are_refused() ->
 def test_an_id_that_utf8_cannot_write_is_given_back_as_it_came() -> None:
     [call] = json_batch(b'{"method": "x", "id": "\\ud800"}').calls
     assert isinstance(call, RpcCall)
-    assert json.loads(json_bytes(json_error(call.key, CallError(1, "no")))) == {
+    assert json.loads(ascii_json(json_error(call.key, CallError(1, "no")))) == {
         "id": "\ud800",
         "jsonrpc": "2.0",
         "error": {"code": 1, "message": "no"},

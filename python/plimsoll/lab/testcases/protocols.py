@@ -77,11 +77,6 @@ def json_error(key: str | int | None, error: CallError) -> dict[str, Any]:
     return {"id": key, "jsonrpc": "2.0", "error": {"code": error.code, "message": error.text}}
 
 
-def json_bytes(value: Any) -> bytes:
-    """JSON in ASCII: an id may hold half a surrogate pair, which UTF-8 cannot write."""
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
-
-
 def is_shallow(value: Any) -> bool:
     """Whether it is nested at most DEEPEST deep and every number is finite."""
     level: list[Any] = [value]
