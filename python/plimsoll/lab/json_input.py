@@ -59,10 +59,10 @@ def ascii_json(value: Any) -> bytes:
 
 
 def strict_json(body: bytes) -> Any:
-    """The value of a JSON text. Raises ValueError where it is none, is nested too deeply, or holds NaN or a number that
-    no float is."""
+    """The value of a JSON text; 7.0 is the whole number 7, as in JSON Schema. Raises ValueError where it is none, is
+    nested too deeply, or holds NaN or a number that no float is."""
     try:
-        return json.loads(body, parse_constant=_no_constant, parse_float=_finite)
+        return json.loads(body, parse_constant=_no_constant, parse_float=_number)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -82,8 +82,8 @@ def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _finite(text: str) -> float:
+def _number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(text)
-    return number
+    return int(number) if number.is_integer() else number
