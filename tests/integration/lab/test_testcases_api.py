@@ -25,7 +25,7 @@ from plimsoll.lab.testcases.data import open_data
 from plimsoll.lab.testcases.methods import METHODS, Store
 from plimsoll.lab.testcases.queries import Fixed
 from plimsoll.lab.testcases.sessions import Sessions
-from plimsoll.lab.testcases.variants import _STATIC
+from plimsoll.lab.testcases.variants import STATIC_ANSWERS
 
 CASES = 120
 
@@ -155,7 +155,7 @@ def test_the_static_variant_has_answers_of_the_size_of_the_real_ones(lab: Lab) -
         "Category.filter": lab("Category.filter", {"product": parts["product"]}),
     }
     rows = lab.count(s.executions)
-    for method in _STATIC:
+    for method in STATIC_ANSWERS:
         assert lab("Static.answer", method)
     for method, answer in real.items():
         assert len(json.dumps(lab("Static.answer", method))) == pytest.approx(len(json.dumps(answer)), rel=0.25)

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.lab.__main__ import parser
 from plimsoll.lab.testcases.methods import METHODS
-from plimsoll.lab.testcases.variants import _STATIC, MOST_CASES
+from plimsoll.lab.testcases.variants import MOST_CASES, STATIC_ANSWERS
 from plimsoll.study import load_study
 
 STUDY = Path(__file__).parents[3] / "studies" / "kiwi"
@@ -39,7 +39,7 @@ def test_the_script_calls_methods_that_the_lab_has_and_that_have_a_static_answer
     called = set(re.findall(r"call\('([A-Za-z]+\.\w+)'", SCRIPT))
     listed = set(re.findall(r"^  '([A-Za-z]+\.\w+)',$", SCRIPT, re.MULTILINE))
     assert len(listed) == 10 and listed < called
-    assert called <= set(METHODS) and called <= set(_STATIC)
+    assert called <= set(METHODS) and called <= set(STATIC_ANSWERS)
 
 
 def test_the_labs_known_defect_is_off_unless_asked_for() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from plimsoll.lab.json_input import ascii_json
 from plimsoll.lab.testcases.protocols import (
     DEEPEST,
     MOST_CALLS,
     RpcCall,
     json_batch,
-    json_bytes,
     json_error,
     xml_answer,
     xml_call,
@@ -58,14 +58,21 @@ def test_too_many_calls_too_deep_arguments_and_infinite_numbers_are_refused() ->
     deep: Any = []
     for _ in range(DEEPEST + 1):
         deep = [deep]
-    for params in (deep, [float("inf")], [float("nan")]):
-        assert isinstance(only({**CALL, "params": params}), CallError)
+    assert isinstance(only({**CALL, "params": deep}), CallError)
+    for params in ([float("inf")], [float("nan")]):
+        with pytest.raises(CallError, match="not JSON"):
+            only({**CALL, "params": params})
+
+
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    [call] = json_batch(b'{"method": "x", "params": [7.0, 7.5, 1e3]}').calls
+    assert isinstance(call, RpcCall) and [repr(one) for one in call.arguments] == ["7", "7.5", "1000"]
 
 
 def test_an_id_that_utf8_cannot_write_is_given_back_as_it_came() -> None:
     [call] = json_batch(b'{"method": "x", "id": "\\ud800"}').calls
     assert isinstance(call, RpcCall)
-    assert json.loads(json_bytes(json_error(call.key, CallError(1, "no")))) == {
+    assert json.loads(ascii_json(json_error(call.key, CallError(1, "no")))) == {
         "id": "\ud800",
         "jsonrpc": "2.0",
         "error": {"code": 1, "message": "no"},

@@ -6,7 +6,6 @@ An error is {"error": {"status", "message", "mistakes": [{"field", "what"}]}}.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from plimsoll.lab.configurations.rules import BODY_BYTES, ID_AT_MOST, Fields, mistakes_of, text_mistake
-from plimsoll.lab.json_input import Mistake, is_json, parameter_mistakes, strict_json
+from plimsoll.lab.json_input import Mistake, TooLarge, ascii_json, is_json, parameter_mistakes, strict_json, whole_body
 
 LIMIT_AT_MOST = 200
 LIMIT_DEFAULT = 25
@@ -46,8 +45,7 @@ def refused(refusal: Refusal) -> Response:
         "message": refusal.message,
         "mistakes": [{"field": one.field, "what": one.what} for one in refusal.mistakes],
     }
-    # ASCII: a message may quote half of a surrogate pair, which UTF-8 does not have.
-    return Response(json.dumps({"error": error}).encode(), refusal.status, headers, "application/json")
+    return Response(ascii_json({"error": error}), refusal.status, headers, "application/json")
 
 
 def wrong_input(mistakes: Iterable[Mistake]) -> Refusal:
@@ -107,7 +105,9 @@ async def body_of(request: Request, fields: Fields) -> dict[str, Any]:
     if not is_json(request.headers.get("content-type", "")):
         raise Refusal(415, "The body must be JSON. Send Content-Type: application/json.")
     try:
-        value = strict_json(await _bytes_of(request))
+        value = strict_json(await whole_body(request.stream(), BODY_BYTES))
+    except TooLarge as error:
+        raise Refusal(413, str(error)) from None
     except ValueError:
         raise Refusal(400, "The body is not JSON, or is nested too deeply. Send a JSON object.") from None
     if not isinstance(value, dict):
@@ -116,16 +116,6 @@ async def body_of(request: Request, fields: Fields) -> dict[str, Any]:
     if mistakes:
         raise wrong_input(mistakes)
     return value
-
-
-async def _bytes_of(request: Request) -> bytes:
-    pieces, size = [], 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > BODY_BYTES:
-            raise Refusal(413, f"The body is larger than {BODY_BYTES} bytes. Send less at once.")
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def parameters(request: Request, known: Iterable[str]) -> dict[str, str]:

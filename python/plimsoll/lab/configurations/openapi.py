@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from plimsoll.lab import openapi
 from plimsoll.lab.configurations import rules
 from plimsoll.lab.configurations.answers import LIMIT_AT_MOST, LIMIT_DEFAULT, OFFSET_AT_MOST, QUERY_LETTERS
 from plimsoll.lab.configurations.global_queries import KINDS
 from plimsoll.lab.configurations.rules import ID_AT_MOST, Fields, Many, Number, OneOf, Rule, Text
 
-Json = dict[str, Any]
+Json = openapi.Json
+parameter = openapi.parameter
 
 # Texts without control characters; surrogates cannot be written in JSON Schema's strings either.
 _PRINTABLE = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\ud800-\\udfff]*$"
 _URI = "^https?://[!-~]*$"
 _NUMBER: Json = {"type": "integer", "minimum": 1, "maximum": ID_AT_MOST}
 _ID: Json = {"name": "id", "in": "path", "required": True, "schema": _NUMBER}
-_MEANINGS = {
-    400: "A parameter or the JSON is wrong.",
-    401: "The token, or the login, is missing or wrong.",
-    404: "There is none.",
-    409: "What is stored does not allow it.",
-    413: "The body is too large.",
-    415: "The body is not said to be JSON.",
-    422: "A field is wrong.",
-    502: "Another service broke off.",
-    503: "Another service or the database does not answer.",
-    504: "Another service did not answer in time.",
-}
 _BODY = (400, 413, 415, 422)
 _TROUBLE = (502, 503, 504)
 TITLES = {
@@ -189,25 +177,9 @@ def operation(
     free: bool = False,
 ) -> Json:
     """One method of a path; `free`: it needs no token."""
-    good: Json = {"description": "Done."}
-    if answer is not None:
-        good["content"] = {"application/json": {"schema": answer}}
-    codes = sorted({*errors, *_TROUBLE, *(() if free else (401,))})
-    reference = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    wrong = {str(code): {"description": _MEANINGS[code], "content": reference} for code in codes}
-    found: Json = {"operationId": name, "responses": {str(status): good, **wrong}}
-    if parameters:
-        found["parameters"] = parameters
-    if body is not None:
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema_of(body)}}}
-    if free:
-        found["security"] = []
-    return found
-
-
-def parameter(name: str, schema: Json, required: bool = False) -> Json:
-    """A query parameter."""
-    return {"name": name, "in": "query", "required": required, "schema": schema}
+    codes = (*errors, *_TROUBLE, *(() if free else (401,)))
+    schema = None if body is None else schema_of(body)
+    return openapi.operation(name, status, answer, codes, parameters, schema, free=free)
 
 
 def schema_of(fields: Fields) -> Json:

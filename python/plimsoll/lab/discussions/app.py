@@ -48,6 +48,7 @@ from plimsoll.lab.discussions.queries import AnyRow, Listing
 from plimsoll.lab.discussions.schema import LEARNER, THREAD_KINDS, UnreadIndex
 from plimsoll.lab.discussions.seed import PEOPLE
 from plimsoll.lab.discussions.transactions import Fan, Transactions
+from plimsoll.lab.json_input import TooLarge, whole_body
 
 JSON_TYPES = ("application/json", "application/merge-patch+json")
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -217,15 +218,12 @@ async def _body(request: Request, types: tuple[str, ...]) -> bytes:
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given not in types:
         raise Refusal(415, f"The body has the type '{given[:100]}'. Send {types[0]}.")
-    body = b""
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > BODY_BYTES:
-                raise Refusal(413, f"The body is larger than {BODY_BYTES} bytes. Send less.")
+        return await whole_body(request.stream(), BODY_BYTES)
+    except TooLarge as error:
+        raise Refusal(413, str(error)) from None
     except ClientDisconnect:
         raise Refusal(400, "The body ended early.") from None
-    return body
 
 
 def _query(request: Request) -> dict[str, str]:

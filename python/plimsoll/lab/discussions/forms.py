@@ -5,11 +5,12 @@ Ids are 24 hexadecimal digits, as MongoDB's are in the product.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs
+
+from plimsoll.lab.json_input import is_storable, is_visible, strict_json
 
 TITLE_LETTERS = 300
 BODY_LETTERS = 20_000
@@ -20,12 +21,7 @@ PAGE_SIZE, LARGEST_PAGE_SIZE = 10, 100
 PROFILE_IMAGE = "profile_image"
 THREAD_ORDERS = ("last_activity_at", "comment_count", "vote_count")
 
-# Text needs one letter that is neither a control character nor a space of Unicode's (White_Space, and the byte order
-# mark). Spelt out, as `\s` means something else in Python, ECMAScript and Rust, and the OpenAPI document has it too.
-VISIBLE_LETTER = r"[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
-
 _ID = re.compile(r"[0-9a-f]{24}")
-_VISIBLE = re.compile(VISIBLE_LETTER)
 _NONE = object()
 
 
@@ -53,8 +49,8 @@ def id_number(text: Any) -> int | None:
 def json_object(body: bytes) -> dict[str, Any]:
     """The body as a JSON object."""
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = strict_json(body)
+    except ValueError:
         raise Refusal(400, "The body is not JSON. Send one JSON object.") from None
     if not isinstance(value, dict):
         raise Refusal(400, "The body must be one JSON object.")
@@ -85,10 +81,9 @@ class Form:
         value = self._take(name, required)
         if value is _NONE:
             return None
-        if not isinstance(value, str) or len(value) > most or not _VISIBLE.search(value):
+        if not isinstance(value, str) or len(value) > most or not is_visible(value):
             return self._wrong(name, f"This must be text of 1 to {most} letters.")
-        # JSON can write a zero byte and half a surrogate pair; no database can keep them.
-        if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        if not is_storable(value):
             return self._wrong(name, "This holds letters that are none. Send plain Unicode text.")
         return value
 

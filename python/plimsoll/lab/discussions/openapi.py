@@ -12,9 +12,9 @@ from plimsoll.lab.discussions.forms import (
     PROFILE_IMAGE,
     THREAD_ORDERS,
     TITLE_LETTERS,
-    VISIBLE_LETTER,
 )
 from plimsoll.lab.discussions.schema import THREAD_KINDS
+from plimsoll.lab.json_input import VISIBLE_LETTER
 
 Json = dict[str, Any]
 _TEXT = rf"^[^\x00]*{VISIBLE_LETTER}[^\x00]*$"

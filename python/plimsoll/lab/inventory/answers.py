@@ -5,7 +5,6 @@ An error is {"errors": [{"message", "code", "parameters": [{"key", "value"}]}]},
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -17,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from plimsoll.lab.inventory.cql import QueryMistake
-from plimsoll.lab.json_input import Mistake, is_json, parameter_mistakes, strict_json
+from plimsoll.lab.json_input import Mistake, ascii_json, is_json, parameter_mistakes, strict_json
 
 LIMIT_AT_MOST = 1000
 LIMIT_DEFAULT = 10
@@ -44,9 +43,7 @@ def refused(refusal: Refusal) -> Response:
     headers = {"WWW-Authenticate": TOKEN_HEADER} if refusal.status == 401 else None
     if refusal.status == 503:
         headers = {"Retry-After": "1"}
-    # ASCII: a message may quote half of a surrogate pair, which UTF-8 does not have.
-    content = json.dumps({"errors": refusal.errors}).encode()
-    return Response(content, refusal.status, headers, "application/json")
+    return Response(ascii_json({"errors": refusal.errors}), refusal.status, headers, "application/json")
 
 
 def endpoint(handler: Handler) -> Handler:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plimsoll.lab.inventory.answers import LIMIT_AT_MOST, LIMIT_DEFAULT, OFFSET_AT_MOST, TOKEN_HEADER
 from plimsoll.lab.inventory.cql import QUERY_LETTERS
 from plimsoll.lab.inventory.documents import ID_PATTERN, INSTANCE_FIELDS, VERSION_AT_MOST, Fields, Listed, Text
 from plimsoll.lab.inventory.seed import REFERENCE_KINDS, reference_data
 from plimsoll.lab.inventory.storage import reference_key
 from plimsoll.lab.inventory.users import CREDENTIAL_LETTERS
-
-Json = dict[str, Any]
+from plimsoll.lab.openapi import Json, operation, ref
 
 # What a JSON Schema calls a text without control characters; surrogates cannot be written in it.
 _PRINTABLE = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\ud800-\\udfff]*$"
@@ -29,19 +26,6 @@ _PAGE = [
      "schema": {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST, "default": LIMIT_DEFAULT}},
 ]  # fmt: skip
 _ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": ID_PATTERN}}
-_MEANINGS = {
-    400: "The query, a parameter or the JSON is wrong.",
-    401: "The token, or the login, is missing or wrong.",
-    404: "There is none.",
-    409: "What is stored does not allow it.",
-    413: "The body is too large.",
-    414: "The address is too long.",
-    415: "The body is not said to be JSON.",
-    422: "A field is wrong.",
-    502: "A module broke off.",
-    503: "A module or the database does not run.",
-    504: "A module did not answer in time.",
-}
 _REFERENCE_IDS = [entry.id for entry in reference_data()]
 _TROUBLE = (502, 503, 504)
 
@@ -49,21 +33,21 @@ _TROUBLE = (502, 503, 504)
 def openapi_document() -> Json:
     """OpenAPI 3.1, as /openapi.json serves it."""
     paths: Json = {
-        "/authn/login": {"post": _operation("log_in", 201, _ref("Login"), (400, 401, 413, 415, 422), body="Credentials",
+        "/authn/login": {"post": _operation("log_in", 201, ref("Login"), (400, 401, 413, 415, 422), body="Credentials",
                                             free=True)},
         "/users": {"get": _operation("list_users", 200, _many("users", {"type": "object"}), (400, 401), [*_PAGE])},
         "/inventory/instances": {
-            "get": _operation("find_instances", 200, _many("instances", _ref("Instance")), (400, 401, 414),
+            "get": _operation("find_instances", 200, _many("instances", ref("Instance")), (400, 401, 414),
                               [_QUERY, *_PAGE])},
         "/inventory/instances/{id}": {
-            "get": _operation("show_instance", 200, _ref("Instance"), (400, 401, 404), [_ID])},
+            "get": _operation("show_instance", 200, ref("Instance"), (400, 401, 404), [_ID])},
         "/instance-storage/instances": {
-            "get": _operation("search_storage", 200, _many("instances", _ref("Instance")), (400, 401, 414),
+            "get": _operation("search_storage", 200, _many("instances", ref("Instance")), (400, 401, 414),
                               [_QUERY, *_PAGE]),
-            "post": _operation("create_instance", 201, _ref("Instance"), (400, 401, 409, 413, 415, 422),
+            "post": _operation("create_instance", 201, ref("Instance"), (400, 401, 409, 413, 415, 422),
                                body="NewInstance")},
         "/instance-storage/instances/{id}": {
-            "get": _operation("get_instance", 200, _ref("Instance"), (400, 401, 404), [_ID]),
+            "get": _operation("get_instance", 200, ref("Instance"), (400, 401, 404), [_ID]),
             "put": _operation("replace_instance", 204, None, (400, 401, 404, 409, 413, 415, 422), [_ID],
                               body="NewInstance"),
             "delete": _operation("delete_instance", 204, None, (400, 401, 404), [_ID])},
@@ -73,7 +57,7 @@ def openapi_document() -> Json:
             }), (400, 401, 414), [_QUERY])},
     }  # fmt: skip
     for kind in REFERENCE_KINDS:
-        answer = _many(reference_key(kind), _ref("Reference"))
+        answer = _many(reference_key(kind), ref("Reference"))
         paths[f"/{kind}"] = {"get": _operation(f"list_{kind.replace('-', '_')}", 200, answer, (400, 401), [*_PAGE])}
     return {
         "openapi": "3.1.0",
@@ -156,21 +140,9 @@ def _operation(
     body: str | None = None,
     free: bool = False,
 ) -> Json:
-    good: Json = {"description": "Done."}
-    if answer is not None:
-        good["content"] = {"application/json": {"schema": answer}}
-    wrong = {
-        str(code): {"description": _MEANINGS[code], "content": {"application/json": {"schema": _ref("Errors")}}}
-        for code in (*errors, *_TROUBLE)
-    }
-    found: Json = {"operationId": name, "responses": {str(status): good, **wrong}}
-    if parameters:
-        found["parameters"] = parameters
-    if body:
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": _ref(body)}}}
-    if free:
-        found["security"] = []
-    return found
+    codes = (*errors, *_TROUBLE)
+    schema = None if body is None else ref(body)
+    return operation(name, status, answer, codes, parameters, schema, error="Errors", free=free)
 
 
 def _many(name: str, items: Json) -> Json:
@@ -180,7 +152,3 @@ def _many(name: str, items: Json) -> Json:
         "required": [name, "totalRecords"],
         "properties": {name: {"type": "array", "items": items}, "totalRecords": total},
     }
-
-
-def _ref(name: str) -> Json:
-    return {"$ref": f"#/components/schemas/{name}"}

@@ -5,23 +5,25 @@ An error of a call is HTTP 200 with the error of its protocol, as both ask for; 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from plimsoll.lab.json_input import TooLarge, ascii_json, whole_body
 from plimsoll.lab.testcases import queries
 from plimsoll.lab.testcases.methods import Caller, Store, call
+from plimsoll.lab.testcases.openapi import COOKIE, document
 from plimsoll.lab.testcases.protocols import (
     RpcCall,
     json_answer,
     json_batch,
-    json_bytes,
     json_error,
     xml_answer,
     xml_call,
@@ -31,7 +33,6 @@ from plimsoll.lab.testcases.values import INVALID_PARAMS, UNAVAILABLE, CallError
 from plimsoll.lab.testcases.variants import MOST_CASES, work_without_rpc
 
 LARGEST_BODY_BYTES = 2**20
-COOKIE = "sessionid"
 
 Restore = Callable[[Connection], None]
 
@@ -40,13 +41,11 @@ def create_app(store: Store, restore: Restore) -> ASGIApp:
     """The application on a seeded database; `restore(connection)` takes the data back to the seeded state."""
 
     async def json_rpc(request: Request) -> Response:
-        body = await _body(request)
-        if body is None:
-            return _too_large()
+        body = await whole_body(request.stream(), LARGEST_BODY_BYTES)
         try:
             batch = json_batch(body)
         except CallError as error:
-            return Response(json_bytes(json_error(None, error)), 400, media_type="application/json")
+            return Response(ascii_json(json_error(None, error)), 400, media_type="application/json")
         caller = _caller(store, request)
         answers, session = [], None
         for one in batch.calls:
@@ -56,13 +55,11 @@ def create_app(store: Store, restore: Restore) -> ASGIApp:
                 answers.append(answer)
         if not answers:
             return Response(status_code=204)
-        content = json_bytes(answers if batch.listed else answers[0])
+        content = ascii_json(answers if batch.listed else answers[0])
         return _with_session(Response(content, media_type="application/json"), session)
 
     async def xml_rpc(request: Request) -> Response:
-        body = await _body(request)
-        if body is None:
-            return _too_large()
+        body = await whole_body(request.stream(), LARGEST_BODY_BYTES)
         try:
             wanted = xml_call(body)
         except CallError as error:
@@ -106,6 +103,11 @@ def create_app(store: Store, restore: Restore) -> ASGIApp:
             return JSONResponse({"error": error.text}, 503 if error.code == UNAVAILABLE else 403)
         return JSONResponse(await store.database.run(queries.counts))
 
+    described = document()
+
+    async def show_document(_request: Request) -> Response:
+        return JSONResponse(described)
+
     return Starlette(
         routes=[
             Route("/json-rpc/", json_rpc, methods=["POST"]),
@@ -114,9 +116,18 @@ def create_app(store: Store, restore: Restore) -> ASGIApp:
             Route("/admin/reset", reset, methods=["POST"]),
             Route("/healthz", healthz),
             Route("/volume", volume),
+            Route("/openapi.json", show_document),
         ],
-        exception_handlers={ClientDisconnect: _gone},
+        exception_handlers={ClientDisconnect: _gone, TooLarge: _too_large, HTTPException: _not_routed},
     )
+
+
+async def _not_routed(_request: Request, error: Exception) -> Response:
+    """What the router refuses (no such path, no such method)."""
+    assert isinstance(error, HTTPException)
+    told = {404: "There is nothing at this path.", 405: "This path does not take this method; see Allow."}
+    content = {"error": f"{told[error.status_code]} See /openapi.json."}
+    return JSONResponse(content, error.status_code, error.headers)
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:
@@ -135,20 +146,8 @@ async def _json_call(caller: Caller, wanted: RpcCall | CallError) -> tuple[dict[
     return (json_answer(wanted.key, result) if wanted.answered else None), opened
 
 
-async def _body(request: Request) -> bytes | None:
-    """The body; None if it is larger than LARGEST_BODY_BYTES, of which no more is read."""
-    stream: AsyncIterator[bytes] = request.stream()
-    parts, size = [], 0
-    async for part in stream:
-        size += len(part)
-        if size > LARGEST_BODY_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _too_large() -> Response:
-    return JSONResponse({"error": f"The body is larger than {LARGEST_BODY_BYTES} bytes. Send less at a time."}, 413)
+async def _too_large(_request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, 413)
 
 
 def _caller(store: Store, request: Request) -> Caller:

@@ -7,7 +7,7 @@ A query is an object of lookups as Kiwi TCMS writes them: `{"run": 7}`, `{"summa
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,12 @@ MOST_ROWS = 100_000
 MOST_IN_A_LIST = 1_000
 
 _COMPARED = {"exact": operator.eq, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
-_COMPARISONS = (*_COMPARED, "in", "icontains", "startswith", "isnull")
+_OF_ALL = ("exact", "in", "isnull")
+_COMPARISONS = {
+    "flag": _OF_ALL,
+    "number": (*_OF_ALL, "gt", "gte", "lt", "lte"),
+    "text": (*_OF_ALL, "gt", "gte", "lt", "lte", "icontains", "startswith"),
+}
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,13 @@ class Entity:
     def condition(self, key: str, value: Any) -> ColumnElement[bool]:
         """One lookup as a condition. Raises CallError."""
         name, _, comparison = key.rpartition("__")
-        if comparison not in _COMPARISONS or not name:
+        if comparison not in _COMPARISONS["text"] or not name:
             name, comparison = key, "exact"
         column = self._column("id" if name == "pk" else name)
         kind = _kind_of(column)
+        if comparison not in _COMPARISONS[kind.kind]:
+            known = ", ".join(_COMPARISONS[kind.kind])
+            raise CallError(INVALID_PARAMS, f"'{key}': a {kind.kind} cannot be compared so, only by {known}.")
         if comparison == "isnull":
             wanted = value_of(value, key, Field("flag"))
             return column.is_(None) if wanted else column.is_not(None)
@@ -46,18 +54,23 @@ class Entity:
                 raise CallError(INVALID_PARAMS, f"'{key}' must be a list of at most {MOST_IN_A_LIST} values.")
             return column.in_([value_of(one, key, kind) for one in value])
         if comparison in ("icontains", "startswith"):
-            if kind.kind != "text":
-                raise CallError(INVALID_PARAMS, f"'{key}': only text can be searched for a part of it.")
             part = value_of(value, key, kind)
             if comparison == "startswith":
                 return column.startswith(part, autoescape=True)
             return column.icontains(part, autoescape=True)
         if value is None and comparison == "exact":
             return column.is_(None)
-        if kind.kind == "flag" and comparison != "exact":
-            raise CallError(INVALID_PARAMS, f"'{key}': true and false have no order.")
         condition: ColumnElement[bool] = _COMPARED[comparison](column, value_of(value, key, kind))
         return condition
+
+    def lookups(self) -> Iterator[tuple[str, str, Field]]:
+        """All that can be searched: the key, the comparison and the kind of the column."""
+        columns = {**self.answered, **self.searched}
+        for name, column in {"pk": columns["id"], **columns}.items():
+            kind = _kind_of(column)
+            yield name, "exact", kind
+            for comparison in _COMPARISONS[kind.kind]:
+                yield f"{name}__{comparison}", comparison, kind
 
     def _column(self, name: str) -> ColumnElement[Any]:
         column = self.answered.get(name, self.searched.get(name))

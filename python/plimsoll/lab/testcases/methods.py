@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -25,15 +24,15 @@ from plimsoll.lab.testcases.values import (
     CallError,
     Field,
     checked,
-    id_of,
     moment,
-    table_of,
-    text_of,
+    value_of,
 )
-from plimsoll.lab.testcases.variants import static_answer
+from plimsoll.lab.testcases.variants import STATIC_ANSWERS, static_answer
 
 VERSION = "12.4-lab"
 TRIES = 5
+Argument = Field | Mapping[str, Field] | Entity
+Values = dict[str, Any]
 _RETRIED = {"40001", "40P01"}  # PostgreSQL: serialization failure, deadlock
 
 
@@ -85,10 +84,33 @@ class Caller:
 
 @dataclass(frozen=True)
 class Method:
-    """One method: what runs, and who may call it ("anyone", "reader", "writer")."""
+    """One method: what runs, who may call it ("anyone", "reader", "writer"), and what it takes.
+
+    An argument is a field, an object of fields, or the lookups of an entity, which may be left out; the function gets
+    them checked, but for the lookups, which are when they become conditions.
+    """
 
     function: Callable[..., Awaitable[Any]]
     caller: str
+    takes: Mapping[str, Argument] = field(default_factory=dict)
+
+    def arguments(self, name: str, given: list[Any] | dict[str, Any]) -> dict[str, Any]:
+        """What is given, by name. Raises CallError."""
+        named = given if isinstance(given, dict) else dict(zip(self.takes, given, strict=False))
+        needed = {key for key, rule in self.takes.items() if not isinstance(rule, Entity)}
+        if len(named) < len(given) or not needed <= set(named) <= set(self.takes):
+            raise CallError(INVALID_PARAMS, f"{name} takes ({', '.join(self.takes)}).")
+        return {key: _checked_argument(key, value, self.takes[key]) for key, value in named.items()}
+
+
+def _checked_argument(name: str, value: Any, rule: Argument) -> Any:
+    match rule:
+        case Field():
+            return value_of(value, name, rule)
+        case Entity():
+            return value
+        case _:
+            return checked(value, rule, name)
 
 
 async def call(caller: Caller, name: str, arguments: list[Any] | dict[str, Any]) -> Any:
@@ -100,24 +122,14 @@ async def call(caller: Caller, name: str, arguments: list[Any] | dict[str, Any])
         _ = caller.user
     if method.caller == "writer" and caller.person is not None and not caller.person.may_write:
         raise CallError(NOT_ALLOWED, f"{caller.person.username} may not call {name}. Log in as a tester.")
-    signature = inspect.signature(method.function)
-    try:
-        if isinstance(arguments, dict):
-            bound = signature.bind(caller, **arguments)
-        else:
-            bound = signature.bind(caller, *arguments)
-    except TypeError:
-        wanted = [parameter for parameter in signature.parameters if parameter != "caller"]
-        raise CallError(INVALID_PARAMS, f"{name} takes ({', '.join(wanted)}).") from None
-    return await method.function(*bound.args, **bound.kwargs)
+    return await method.function(caller, **method.arguments(name, arguments))
 
 
 # --- login ---------------------------------------------------------------------------------------------------------
 
 
-async def log_in(caller: Caller, username: Any, password: Any) -> str:
-    name, secret = text_of(username, "username", 150), text_of(password, "password", 1000)
-    person = await caller.store.run(known_person, name, secret)
+async def log_in(caller: Caller, username: str, password: str) -> str:
+    person = await caller.store.run(known_person, username, password)
     if person is None:
         raise CallError(NOT_ALLOWED, "Wrong username or password. They are in users.json.")
     return caller.store.sessions.open(person)
@@ -135,8 +147,8 @@ async def list_methods(caller: Caller) -> list[str]:
     return sorted(METHODS)
 
 
-async def answer_statically(caller: Caller, method: Any) -> Any:
-    return static_answer(text_of(method, "method", 100))
+async def answer_statically(caller: Caller, method: str) -> Any:
+    return static_answer(method)
 
 
 # --- creating ------------------------------------------------------------------------------------------------------
@@ -182,71 +194,63 @@ _RUN = {
 _EXECUTION = {"status": Field("id"), "build": Field("id"), "assignee": Field("id"), "sortkey": Field("number")}
 
 
-async def create_product(caller: Caller, values: Any) -> Any:
-    return await caller.store.run(queries.create_product, checked(values, _PRODUCT))
+async def create_product(caller: Caller, values: Values) -> Any:
+    return await caller.store.run(queries.create_product, values)
 
 
-async def create_version(caller: Caller, values: Any) -> Any:
-    return await caller.store.run(queries.create_version, checked(values, _VERSION))
+async def create_version(caller: Caller, values: Values) -> Any:
+    return await caller.store.run(queries.create_version, values)
 
 
-async def create_build(caller: Caller, values: Any) -> Any:
-    return await caller.store.run(queries.create_build, checked(values, _BUILD))
+async def create_build(caller: Caller, values: Values) -> Any:
+    return await caller.store.run(queries.create_build, values)
 
 
-async def create_plan(caller: Caller, values: Any) -> Any:
-    return _dated(await caller.store.run(queries.create_plan, checked(values, _PLAN), caller.user))
+async def create_plan(caller: Caller, values: Values) -> Any:
+    return _dated(await caller.store.run(queries.create_plan, values, caller.user))
 
 
-async def create_case(caller: Caller, values: Any) -> Any:
-    return _dated(await caller.store.run(queries.create_case, checked(values, _CASE), caller.user))
+async def create_case(caller: Caller, values: Values) -> Any:
+    return _dated(await caller.store.run(queries.create_case, values, caller.user))
 
 
-async def create_run(caller: Caller, values: Any) -> Any:
-    return _dated(await caller.store.run(queries.create_run, checked(values, _RUN), caller.user))
+async def create_run(caller: Caller, values: Values) -> Any:
+    return _dated(await caller.store.run(queries.create_run, values, caller.user))
 
 
 # --- cases in plans and runs ---------------------------------------------------------------------------------------
 
 
-async def add_case_to_plan(caller: Caller, plan_id: Any, case_id: Any) -> Any:
-    plan, case = id_of(plan_id, "plan_id"), id_of(case_id, "case_id")
-    return _dated(await caller.store.run(queries.add_case_to_plan, plan, case))
+async def add_case_to_plan(caller: Caller, plan_id: int, case_id: int) -> Any:
+    return _dated(await caller.store.run(queries.add_case_to_plan, plan_id, case_id))
 
 
-async def add_case_to_run(caller: Caller, run_id: Any, case_id: Any) -> Any:
-    run, case = id_of(run_id, "run_id"), id_of(case_id, "case_id")
-    found = await caller.store.run(queries.add_case_to_run, run, case, caller.store.fixed)
+async def add_case_to_run(caller: Caller, run_id: int, case_id: int) -> Any:
+    found = await caller.store.run(queries.add_case_to_run, run_id, case_id, caller.store.fixed)
     return [_dated(execution) for execution in found]
 
 
-async def update_execution(caller: Caller, execution_id: Any, values: Any) -> Any:
-    number, changes = id_of(execution_id, "execution_id"), checked(values, _EXECUTION)
+async def update_execution(caller: Caller, execution_id: int, values: Values) -> Any:
     store = caller.store
-    return _dated(await store.run(queries.update_execution, number, changes, caller.user, store.fixed, store.recount))
+    work = queries.update_execution
+    return _dated(await store.run(work, execution_id, values, caller.user, store.fixed, store.recount))
 
 
-async def execution_history(caller: Caller, execution_id: Any) -> Any:
-    number = id_of(execution_id, "execution_id")
-    return [_dated(entry) for entry in await caller.store.run(queries.execution_history, number)]
+async def execution_history(caller: Caller, execution_id: int) -> Any:
+    return [_dated(entry) for entry in await caller.store.run(queries.execution_history, execution_id)]
 
 
-async def remove_case_from_plan(caller: Caller, plan_id: Any, case_id: Any) -> int:
-    return int(
-        await caller.store.run(queries.remove_case_from_plan, id_of(plan_id, "plan_id"), id_of(case_id, "case_id"))
-    )
+async def remove_case_from_plan(caller: Caller, plan_id: int, case_id: int) -> int:
+    return int(await caller.store.run(queries.remove_case_from_plan, plan_id, case_id))
 
 
-async def remove_case_from_run(caller: Caller, run_id: Any, case_id: Any) -> int:
-    return int(await caller.store.run(queries.remove_case_from_run, id_of(run_id, "run_id"), id_of(case_id, "case_id")))
+async def remove_case_from_run(caller: Caller, run_id: int, case_id: int) -> int:
+    return int(await caller.store.run(queries.remove_case_from_run, run_id, case_id))
 
 
-async def remove_case(caller: Caller, query: Any) -> int:
+async def remove_case(caller: Caller, query: Values) -> int:
     """`TestCase.remove({"pk": N})`: only one case at a time, so that a mistyped query removes no more."""
-    given = table_of(query, "query")
-    if set(given) != {"pk"}:
-        raise CallError(INVALID_PARAMS, 'Give the case to remove as {"pk": N}.')
-    return int(await caller.store.run(queries.remove_case, id_of(given["pk"], "pk")))
+    return int(await caller.store.run(queries.remove_case, query["pk"]))
 
 
 def _dated(answer: dict[str, Any]) -> dict[str, Any]:
@@ -264,28 +268,35 @@ async def _filter(entity: Entity, caller: Caller, query: Any = None) -> Any:
 
 
 def _filtering(entity: Entity) -> Method:
-    return Method(partial(_filter, entity), "reader")
+    return Method(partial(_filter, entity), "reader", {"query": entity})
+
+
+_LOGIN = {"username": Field("text", most=150, blank=True), "password": Field("text", most=1000, blank=True)}
+_CASE_IN_A_PLAN = {"plan_id": Field("id"), "case_id": Field("id")}
+_CASE_IN_A_RUN = {"run_id": Field("id"), "case_id": Field("id")}
 
 
 METHODS: dict[str, Method] = {
-    "Auth.login": Method(log_in, "anyone"),
+    "Auth.login": Method(log_in, "anyone", _LOGIN),
     "Auth.logout": Method(log_out, "anyone"),
     "KiwiTCMS.version": Method(version, "reader"),
     "system.listMethods": Method(list_methods, "anyone"),
-    "Static.answer": Method(answer_statically, "reader"),
-    "Product.create": Method(create_product, "writer"),
-    "Version.create": Method(create_version, "writer"),
-    "Build.create": Method(create_build, "writer"),
-    "TestPlan.create": Method(create_plan, "writer"),
-    "TestCase.create": Method(create_case, "writer"),
-    "TestRun.create": Method(create_run, "writer"),
-    "TestPlan.add_case": Method(add_case_to_plan, "writer"),
-    "TestPlan.remove_case": Method(remove_case_from_plan, "writer"),
-    "TestRun.add_case": Method(add_case_to_run, "writer"),
-    "TestRun.remove_case": Method(remove_case_from_run, "writer"),
-    "TestCase.remove": Method(remove_case, "writer"),
-    "TestExecution.update": Method(update_execution, "writer"),
-    "TestExecution.history": Method(execution_history, "reader"),
+    "Static.answer": Method(
+        answer_statically, "reader", {"method": Field("text", most=100, among=tuple(STATIC_ANSWERS))}
+    ),
+    "Product.create": Method(create_product, "writer", {"values": _PRODUCT}),
+    "Version.create": Method(create_version, "writer", {"values": _VERSION}),
+    "Build.create": Method(create_build, "writer", {"values": _BUILD}),
+    "TestPlan.create": Method(create_plan, "writer", {"values": _PLAN}),
+    "TestCase.create": Method(create_case, "writer", {"values": _CASE}),
+    "TestRun.create": Method(create_run, "writer", {"values": _RUN}),
+    "TestPlan.add_case": Method(add_case_to_plan, "writer", _CASE_IN_A_PLAN),
+    "TestPlan.remove_case": Method(remove_case_from_plan, "writer", _CASE_IN_A_PLAN),
+    "TestRun.add_case": Method(add_case_to_run, "writer", _CASE_IN_A_RUN),
+    "TestRun.remove_case": Method(remove_case_from_run, "writer", _CASE_IN_A_RUN),
+    "TestCase.remove": Method(remove_case, "writer", {"query": {"pk": Field("id", required=True)}}),
+    "TestExecution.update": Method(update_execution, "writer", {"execution_id": Field("id"), "values": _EXECUTION}),
+    "TestExecution.history": Method(execution_history, "reader", {"execution_id": Field("id")}),
     "User.filter": _filtering(entities.USER),
     "Classification.filter": _filtering(entities.CLASSIFICATION),
     "Product.filter": _filtering(entities.PRODUCT),

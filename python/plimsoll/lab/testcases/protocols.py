@@ -6,13 +6,13 @@ is expanded, which rules out entity bombs and files of the server.
 
 from __future__ import annotations
 
-import json
 import math
 import xmlrpc.client
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
+from plimsoll.lab.json_input import strict_json
 from plimsoll.lab.testcases.values import INVALID_REQUEST, PARSE_ERROR, CallError
 
 MOST_CALLS = 100
@@ -43,8 +43,8 @@ class Batch:
 def json_batch(body: bytes) -> Batch:
     """The calls of a body. Raises CallError if it is no JSON."""
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):  # UnicodeDecodeError and numbers of too many digits are ValueErrors
+        value = strict_json(body)
+    except ValueError:  # so are UnicodeDecodeError and numbers of too many digits
         raise CallError(PARSE_ERROR, "The body is not JSON that can be read. Send one JSON-RPC 2.0 object.") from None
     if not isinstance(value, list):
         return Batch((_json_call(value),), listed=False)
@@ -75,11 +75,6 @@ def json_answer(key: str | int | None, result: Any) -> dict[str, Any]:
 def json_error(key: str | int | None, error: CallError) -> dict[str, Any]:
     """The error of one call."""
     return {"id": key, "jsonrpc": "2.0", "error": {"code": error.code, "message": error.text}}
-
-
-def json_bytes(value: Any) -> bytes:
-    """JSON in ASCII: an id may hold half a surrogate pair, which UTF-8 cannot write."""
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def is_shallow(value: Any) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from plimsoll.lab.json_input import is_visible
+
 LARGEST_ID = 2**31 - 1  # of a 32-bit integer column
 LONGEST_TEXT = 100_000
 
@@ -31,12 +33,14 @@ class CallError(Exception):
 
 @dataclass(frozen=True)
 class Field:
-    """One key of a `values` argument. `kind`: "id", "text", "number" or "flag"; `most`: letters of a text."""
+    """One argument, or one key of an argument. `kind`: "id", "text", "number" or "flag"; `most`: letters of a text;
+    `among`: the only texts that it may be."""
 
     kind: str
     required: bool = False
     most: int = LONGEST_TEXT
     blank: bool = False
+    among: tuple[str, ...] = ()
 
 
 def id_of(value: Any, name: str) -> int:
@@ -50,7 +54,7 @@ def text_of(value: Any, name: str, most: int = LONGEST_TEXT, blank: bool = True)
     """Text without letters that a database or XML cannot keep."""
     if not isinstance(value, str) or len(value) > most:
         raise CallError(INVALID_PARAMS, f"'{name}' must be text of at most {most} letters.")
-    if not blank and not value.strip():
+    if not blank and not is_visible(value):
         raise CallError(INVALID_PARAMS, f"'{name}' must not be empty.")
     if any(_is_no_letter(letter) for letter in value):
         raise CallError(INVALID_PARAMS, f"'{name}' holds control characters or half letters. Send plain Unicode text.")
@@ -68,19 +72,20 @@ def table_of(value: Any, name: str) -> dict[str, Any]:
     return value
 
 
-def checked(values: Any, fields: Mapping[str, Field]) -> dict[str, Any]:
-    """The values of the fields that are given and not null; every mistake is told at once. Raises CallError."""
-    given = table_of(values, "values")
+def checked(values: Any, fields: Mapping[str, Field], name: str) -> dict[str, Any]:
+    """What the argument of that name gives to its fields and is not null; every mistake is told at once. Raises
+    CallError."""
+    given = table_of(values, name)
     mistakes = [f"'{_shown(key)}' is no field here" for key in given if key not in fields]
     good: dict[str, Any] = {}
-    for name, field in fields.items():
-        value = given.get(name)
+    for key, field in fields.items():
+        value = given.get(key)
         if value is None:
             if field.required:
-                mistakes.append(f"'{name}' is missing")
+                mistakes.append(f"'{key}' is missing")
             continue
         try:
-            good[name] = value_of(value, name, field)
+            good[key] = value_of(value, key, field)
         except CallError as error:
             mistakes.append(error.text.rstrip("."))
     if mistakes:
@@ -93,7 +98,10 @@ def value_of(value: Any, name: str, field: Field) -> Any:
     if field.kind == "id":
         return id_of(value, name)
     if field.kind == "text":
-        return text_of(value, name, field.most, field.blank)
+        text = text_of(value, name, field.most, field.blank)
+        if field.among and text not in field.among:
+            raise CallError(INVALID_PARAMS, f"'{name}' must be one of {', '.join(field.among)}.")
+        return text
     if field.kind == "flag":
         if not isinstance(value, bool):
             raise CallError(INVALID_PARAMS, f"'{name}' must be true or false.")

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plimsoll.lab.database import Database
+from plimsoll.lab.json_input import ascii_json
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.background import Background
 from plimsoll.lab.tracker.calls import Call, Handler, Restore, Tracker
@@ -28,10 +31,12 @@ from plimsoll.lab.tracker.json_forms import (
     no_draft,
     number_of,
     person_answer,
+    query_of,
     suggestions_answer,
     text_of,
     texts_of,
 )
+from plimsoll.lab.tracker.openapi import document
 from plimsoll.lab.tracker.page_calls import PAGE_CALLS
 from plimsoll.lab.tracker.queries import Change, People, Person
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
@@ -100,7 +105,13 @@ def create_app(
     ]
     if beside.indexer is not None:
         routes.append(Route("/indexing", indexing))
-    return _Metered(Starlette(routes=routes), meter)
+    described = document(indexing=beside.indexer is not None)
+
+    async def show_document(_request: Request) -> Response:
+        return JSONResponse(described)
+
+    routes.append(Route("/openapi.json", show_document))
+    return _Metered(Starlette(routes=routes, exception_handlers={HTTPException: _not_routed}), meter)
 
 
 class _Metered:
@@ -125,6 +136,12 @@ def _endpoint(tracker: Tracker, handlers: dict[str, Handler]) -> Callable[[Reque
             return _refused(refusal)
         except SyntaxMistake as mistake:
             return _refused(Refusal(400, "invalid_query", str(mistake)))
+        except ClientDisconnect:
+            return _refused(Refusal(400, "bad_request", "The request was broken off."))
+        except IntegrityError:
+            return _refused(Refusal(409, "Conflict", "Another request has changed the same thing. Read it again."))
+        except OperationalError:
+            return _refused(Refusal(503, "Unavailable", "The database does not do this now. Try again in a moment."))
 
     return answer
 
@@ -132,7 +149,16 @@ def _endpoint(tracker: Tracker, handlers: dict[str, Handler]) -> Callable[[Reque
 def _refused(refusal: Refusal) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
     content = {"error": refusal.kind, "error_description": refusal.text}
-    return JSONResponse(content, refusal.status, headers)
+    return Response(ascii_json(content), refusal.status, headers, "application/json")
+
+
+async def _not_routed(_request: Request, error: Exception) -> Response:
+    """What the router refuses (no such path, no such method), in the form of the other errors."""
+    assert isinstance(error, HTTPException)
+    told = {404: "There is nothing at this path.", 405: "This path does not take this method; see Allow."}
+    answer = _refused(Refusal(error.status_code, error.detail, f"{told[error.status_code]} See /openapi.json."))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def _authenticated(request: Request, people: People) -> Person:
@@ -169,6 +195,7 @@ async def update_draft(call: Call) -> Any:
 async def create_issue(call: Call) -> Any:
     """From a draft (?draftId=), as the web page does, or from the body alone, as scripts do."""
     recount = call.tracker.age_recount
+    summary, description = texts_of(await call.json(dict))
     draft_id = call.request.query_params.get("draftId")
     if draft_id is not None:
         number = number_of(draft_id)
@@ -176,7 +203,6 @@ async def create_issue(call: Call) -> Any:
         if row is None:
             raise no_draft(number)
     else:
-        summary, description = texts_of(await call.json(dict))
         if not summary:
             raise Refusal(400, "bad_request", "An issue needs a summary. Send one, or draftId.")
         row = await call.tracker.database.run(queries.create_issue, call.person, summary, description or "", recount)
@@ -188,7 +214,7 @@ async def create_issue(call: Call) -> Any:
 
 async def sorted_issues(call: Call) -> Any:
     """Ids of one page, newest first; `before` (an id) goes on after an earlier page."""
-    wanted = call.filter(call.request.query_params.get("query", ""))
+    wanted = call.filter(query_of(call.request.query_params))
     limit = call.number("topRoot", queries.PAGE, queries.PAGE_LIMIT)
     before = call.request.query_params.get("before")
     key = None if before is None else number_of(before)
@@ -197,7 +223,7 @@ async def sorted_issues(call: Call) -> Any:
 
 
 async def count_issues(call: Call) -> Any:
-    wanted = call.filter(text_of(await call.json(dict), "query"))
+    wanted = call.filter(query_of(await call.json(dict)))
     count = await call.tracker.database.run(queries.count_matching, wanted)
     exact = wanted.counted or count <= queries.COUNT_LIMIT
     return {"count": count if exact else queries.COUNT_LIMIT, "exact": exact, "$type": "IssueCountResponse"}
@@ -226,12 +252,13 @@ async def view_issue(call: Call) -> Any:
 async def assist_search(call: Call) -> Any:
     """Completions of the word being typed: attributes, tags, values and summaries of issues."""
     body = await call.json(dict)
-    prefix = unfinished_word(text_of(body, "query"), caret_of(body))
+    query = query_of(body)
+    prefix = unfinished_word(query, caret_of(body))
     words = completions(prefix, (*(f"{name}:" for name in ATTRIBUTES), *(f"#{tag}" for tag in TAGS)))
     words += completions(prefix, (*STATES, *PRIORITIES))
     summaries = await call.tracker.database.run(queries.suggest_summaries, prefix) if len(prefix) > 1 else []
     return {
-        "query": body.get("query", ""),
+        "query": query,
         "suggestions": suggestions_answer(words, call.tracker.people, prefix, summaries),
     }
 
@@ -282,9 +309,8 @@ async def assist_command(call: Call) -> Any:
 async def list_users(call: Call) -> Any:
     """Users by login; `$skip` and `$top` page, `query` wants that beginning of a login or name."""
     prefix = call.request.query_params.get("query", "").lower()
-    skip = call.request.query_params.get("$skip", "0")
-    first = int(skip) if skip.isascii() and skip.isdigit() else 0
-    limit = call.number("$top", queries.PAGE, queries.PAGE_LIMIT) or queries.PAGE
+    first = call.number("$skip", 0, len(call.tracker.people.all), least=0)
+    limit = call.number("$top", queries.PAGE, queries.PAGE_LIMIT)
     found = [p for p in call.tracker.people.all if p.login.startswith(prefix) or p.name.lower().startswith(prefix)]
     return [person_answer(person) for person in found[first : first + limit]]
 

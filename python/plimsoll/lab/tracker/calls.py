@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from plimsoll.lab.database import Database
-from plimsoll.lab.tracker.json_forms import Refusal, number_of
+from plimsoll.lab.json_input import TooLarge, strict_json, whole_body
+from plimsoll.lab.tracker.json_forms import BODY_BYTES, Refusal, number_of
 from plimsoll.lab.tracker.queries import Filter, People, Person
 from plimsoll.lab.tracker.search_syntax import parse_search
 from plimsoll.lab.tracker.telemetry import Telemetry
@@ -40,30 +40,34 @@ class Call:
 
     async def json(self, kind: type) -> Any:
         """The body, which must be a JSON object (dict) or list (list); an empty body is an empty one of that kind."""
-        body = await self.request.body()
         try:
-            value = json.loads(body) if body.strip() else kind()
+            body = await whole_body(self.request.stream(), BODY_BYTES)
+            value = strict_json(body) if body.strip() else kind()
+        except TooLarge as error:
+            raise Refusal(413, "too_large", str(error)) from None
         except ValueError:
-            raise Refusal(400, "bad_request", "The body is not JSON. Send application/json.") from None
+            raise Refusal(400, "bad_request", "The body is not JSON, or is nested too deeply. Send JSON.") from None
         if not isinstance(value, kind):
             raise Refusal(400, "bad_request", f"The body must be a JSON {'object' if kind is dict else 'list'}.")
         return value
 
-    def number(self, name: str, default: int | None, largest: int) -> int | None:
-        """A query parameter that is a whole number from 1; larger than `largest` becomes that."""
+    def number(self, name: str, default: int, largest: int, least: int = 1) -> int:
+        """A query parameter that is a whole number from `least`; larger than `largest` becomes that."""
         value = self.request.query_params.get(name)
         if value is None:
             return default
-        if not value.isascii() or not value.isdigit() or int(value) < 1:
-            raise Refusal(400, "bad_request", f"{name} must be a whole number from 1, not '{value}'.")
-        return min(int(value), largest)
+        # Python reads no number of over 4,300 digits; one digit more than `largest` has is enough to be larger.
+        digits = (value.lstrip("0") or "0")[: len(str(largest)) + 1]
+        if not (value.isascii() and value.isdigit() and int(digits) >= least):
+            raise Refusal(400, "bad_request", f"{name} must be a whole number from {least}, not '{value[:60]}'.")
+        return min(int(digits), largest)
 
     def issue(self) -> int:
         """The number of the issue in the path."""
         return number_of(self.request.path_params["id"])
 
     def filter(self, query: str) -> Filter:
-        """What a search asks for, as this user."""
+        """What a search asks for, as this user. Raises SyntaxMistake."""
         return Filter.of(parse_search(query), self.tracker.people, self.person)
 
 

@@ -6,16 +6,20 @@ Ids are written as YouTrack writes them: users 1-N, issues 2-N or DEMO-N, drafts
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.lab.json_input import is_storable
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.queries import AnyRow, People, Person
 
 SUMMARY_LETTERS = 300
 DESCRIPTION_LETTERS = 100_000
+QUERY_LETTERS = 500  # of four bytes each, as long as a word may be in a text search of PostgreSQL
+BODY_BYTES = 2**21  # a description with every letter escaped, and what is around it
 LARGEST_ID = 2**31 - 1  # of a 32-bit integer column
 
-_ID = re.compile(r"(?:DEMO-|[0-9]{1,3}-)?([0-9]{1,10})")
+ID = re.compile(r"(?:DEMO-|[0-9]{1,3}-)?([0-9]{1,10})")
 
 
 class Refusal(Exception):
@@ -31,9 +35,10 @@ class Refusal(Exception):
 
 def number_of(text: Any) -> int:
     """The number in an id: "2-17", "3-17", "DEMO-17" or "17"."""
-    match = _ID.fullmatch(text) if isinstance(text, str) else None
+    match = ID.fullmatch(text) if isinstance(text, str) else None
     if match is None or int(match[1]) > LARGEST_ID:
-        raise Refusal(404, "Not Found", f"'{text}' is no id. Ids look like DEMO-17 or 2-17.")
+        shown = f"'{text[:60]}'" if isinstance(text, str) else "What is no text"
+        raise Refusal(404, "Not Found", f"{shown} is no id. Ids look like DEMO-17 or 2-17.")
     return int(match[1])
 
 
@@ -46,8 +51,13 @@ def ids_of(value: Any) -> list[int]:
 
 
 def text_of(body: dict[str, Any], key: str) -> str:
-    """The text under `key`, or ""."""
-    return _checked_text(body.get(key) or "", key, DESCRIPTION_LETTERS)
+    """The text under `key`; "" where it is null or not given."""
+    return _text_under(body, key, DESCRIPTION_LETTERS)
+
+
+def query_of(body: Mapping[str, Any]) -> str:
+    """The text of a search, under `query`; "" where it is null or not given."""
+    return _text_under(body, "query", QUERY_LETTERS)
 
 
 def texts_of(body: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -60,19 +70,26 @@ def texts_of(body: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def caret_of(body: dict[str, Any]) -> int | None:
+    """Before which letter of the query the user types; None: at its end."""
     caret = body.get("caret")
-    return caret if isinstance(caret, int) else None
+    if caret is not None and (not isinstance(caret, int) or isinstance(caret, bool)):
+        raise Refusal(400, "bad_request", "'caret' must be a whole number.")
+    return caret
 
 
 def no_draft(number: int) -> Refusal:
     return Refusal(404, "Not Found", f"You have no draft 3-{number}. Create one at /api/users/me/drafts.")
 
 
+def _text_under(body: Mapping[str, Any], key: str, most: int) -> str:
+    value = body.get(key)
+    return "" if value is None else _checked_text(value, key, most)
+
+
 def _checked_text(value: Any, name: str, most: int) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise Refusal(400, "bad_request", f"'{name}' must be text of at most {most} letters.")
-    # JSON can write a zero byte and half a surrogate pair; no database can keep them.
-    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+    if not is_storable(value):
         raise Refusal(400, "bad_request", f"'{name}' holds letters that are none. Send plain Unicode text.")
     return value
 

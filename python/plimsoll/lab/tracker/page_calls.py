@@ -10,13 +10,14 @@ from typing import Any
 
 from plimsoll.lab.tracker import page_queries, queries
 from plimsoll.lab.tracker.calls import Call, Handler
-from plimsoll.lab.tracker.json_forms import Refusal, ids_of, issue_answer, number_of, person_answer, text_of
+from plimsoll.lab.tracker.json_forms import Refusal, ids_of, issue_answer, number_of, person_answer, query_of, text_of
 from plimsoll.lab.tracker.queries import AnyRow, Change
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
 from plimsoll.lab.tracker.search_syntax import parse_command
 
 SPRINT_ISSUES = 250
 MOST_QUERIES = 20
+FIELDS = ("project", "state", "priority", "assignee")
 FOLDERS = ("direct", "mentions", "reactions", "subscriptions")
 PERMISSIONS = ("READ_ISSUE", "CREATE_ISSUE", "UPDATE_ISSUE", "READ_COMMENT", "CREATE_COMMENT", "READ_USER")
 WIDGETS = ("Agile board", "Issue list", "Reports", "Time spent", "Workflows")
@@ -132,7 +133,7 @@ async def count_each(call: Call) -> Any:
     given = (await call.json(dict)).get("queries")
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_QUERIES or not all(isinstance(q, str) for q in given):
         raise Refusal(400, "bad_request", f'Send 1 to {MOST_QUERIES} searches as {{"queries": ["", "#Unresolved"]}}.')
-    wanted = [call.filter(text_of({"query": query}, "query")) for query in given]
+    wanted = [call.filter(query_of({"query": query})) for query in given]
     counts = await call.tracker.database.run(page_queries.count_each, wanted)
     return [{"query": query, "count": count} for query, count in zip(given, counts, strict=True)]
 
@@ -150,12 +151,10 @@ async def show_permissions(call: Call) -> Any:
 async def list_filter_values(call: Call) -> Any:
     """The values of a field that searches filter by."""
     name = call.request.path_params["field"]
-    fields = {
-        "project": ("DEMO",), "state": STATES, "priority": PRIORITIES,
-        "assignee": tuple(person.login for person in call.tracker.people.all),
-    }  # fmt: skip
+    logins = tuple(person.login for person in call.tracker.people.all)
+    fields = dict(zip(FIELDS, (("DEMO",), STATES, PRIORITIES, logins), strict=True))
     if name not in fields:
-        raise Refusal(404, "Not Found", f"There is no field '{name}': {', '.join(fields)}.")
+        raise Refusal(404, "Not Found", f"There is no field '{name[:60]}': {', '.join(fields)}.")
     return [{"id": f"{name}-{value}", "presentation": value, "query": value} for value in fields[name]]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, insert, select
 
+from plimsoll.lab.tracker.json_forms import LARGEST_ID
 from plimsoll.lab.tracker.queries import (
     COMMENTS_SHOWN,
     AnyRow,
@@ -60,7 +61,7 @@ def watchers(connection: Connection, number: int) -> list[int] | None:
 
 def neighbours(connection: Connection, number: int) -> list[AnyRow] | None:
     """The issues before and after an issue, which it is linked to; None without such an issue."""
-    found = get_issues(connection, [number, number - 1, number + 1])
+    found = get_issues(connection, [one for one in (number, number - 1, number + 1) if one <= LARGEST_ID])
     return [row for row in found if row.id != number] if any(row.id == number for row in found) else None
 
 

@@ -1,0 +1,49 @@
+"""Runs schemathesis over a target's OpenAPI document: what it says is what the target does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+# How deep: so many generated requests for each operation, beside those of the limits, and so many seconds for all.
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "3"))
+SEED = os.environ.get("SCHEMATHESIS_SEED", "1")
+TIME_S = os.environ.get("SCHEMATHESIS_TIME_S", "10")
+
+
+def assert_schemathesis_finds_nothing(
+    url: str,
+    folder: Path,
+    headers: Mapping[str, str],
+    *,
+    languages: tuple[str, ...] = (),
+    settings: str = "",
+    hooks: str | None = None,
+) -> None:
+    """All of its checks, over the document of the server at `url`.
+
+    `languages`: operations whose input is more than a schema can say, so that they may refuse what the document
+    allows; `settings`: more of schemathesis.toml; `hooks`: a module of tests with checks of its own.
+    """
+    exempt = "".join(
+        f'[[operations]]\ninclude-operation-id = "{name}"\nchecks.positive_data_acceptance.enabled = false\n'
+        for name in languages
+    )
+    (folder / "schemathesis.toml").write_text(settings + exempt)
+    options = ["--max-examples", str(EXAMPLES), "--seed", SEED, "--max-time", TIME_S, "--no-color"]
+    options += [part for name, value in headers.items() for part in ("--header", f"{name}: {value}")]
+    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json", *options]
+    own = {"SCHEMATHESIS_HOOKS": hooks, "PYTHONPATH": os.pathsep.join(sys.path)} if hooks else {}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100 + int(TIME_S),
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
