@@ -115,6 +115,7 @@ def _table(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "title": "Parts of a request, mean",
         "note": "Intervals of 95 %. Getting a connection holds the two behind it.",
         "columns": ["At", *(name[:1].upper() + name[1:] for name in names), "Together"],
+        "words": ["At"],
         "rows": rows,
     }
 

@@ -73,7 +73,7 @@ def script_metrics_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> 
             "tables": [_table(one) for one in entries],
             "evidence": as_data(
                 [
-                    Evidence(seconds, "seconds", SERIES, about, names=tuple(one.load.words for one in seen)),
+                    Evidence(seconds, "seconds", SERIES, about),
                     Evidence(values, "values", SERIES, "Of rates and trends in them") if values else None,
                 ]
             ),
@@ -212,7 +212,7 @@ def _answer(entries: Sequence[Row]) -> str:
 def _sentence(entry: Row) -> str:
     loads = entry["loads"]
     shown = loads if len(loads) <= MOST_LOADS_SAID else [loads[0], loads[-1]]
-    told = ", ".join(_SAID[entry["kind"]](one, _unit(entry)) for one in shown)
+    told = "; ".join(_SAID[entry["kind"]](one, _unit(entry)) for one in shown)
     ceiling = entry["ceiling"]
     if ceiling is not None:
         told += (
@@ -231,16 +231,16 @@ def _interval(interval: Sequence[float] | None, words: Callable[[float], str]) -
 
 
 def _counter_said(row: Row, unit: str) -> str:
-    return f"{number(row['per_hour'])} an hour at {row['load']}{_interval(row['per_hour_interval'], number)}"
+    return f"{number(row['per_hour'])} an hour{_interval(row['per_hour_interval'], number)} at {row['load']}"
 
 
 def _rate_said(row: Row, unit: str) -> str:
-    return f"{share_words(row['share'])} of {number(row['values'])} at {row['load']}{_shares(row['share_interval'])}"
+    return f"{share_words(row['share'])} of {number(row['values'])}{_shares(row['share_interval'])} at {row['load']}"
 
 
 def _trend_said(row: Row, unit: str) -> str:
     mean = f"{number(row['mean'])}{unit}"
-    return f"mean {mean} at {row['load']}{_interval(row['mean_interval'], number)}, p95 {number(row['p95'])}{unit}"
+    return f"mean {mean}{_interval(row['mean_interval'], number)}, p95 {number(row['p95'])}{unit} at {row['load']}"
 
 
 def _gauge_said(row: Row, unit: str) -> str:
@@ -277,6 +277,7 @@ def _table(entry: Row) -> dict[str, Any]:
         "title": f"{entry['metric']}, {kind}" + (", in ms" if unit else ""),
         "note": " ".join(note for note in notes if note),
         "columns": _COLUMNS[kind],
+        "words": ["At"],
         "rows": [[row["load"], *_cells(kind, row), f"{number(row['seconds'])} s"] for row in entry["loads"]],
     }
 
