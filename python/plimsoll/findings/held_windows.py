@@ -12,9 +12,6 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
 
-# A probe of the ramp lasts seconds and proves nothing.
-_HELD = ("hold", "confirm", "expected", "baseline")
-
 
 @dataclass
 class Held:
@@ -60,11 +57,12 @@ def held_loads(run: Any, main: Mapping[str, Any]) -> list[Held]:
 
 
 def _of_steps(steps: Sequence[Mapping[str, Any]], unit: str) -> list[Held]:
+    """All steps at a level together, quick probes of the ramp as well: what is counted there is no verdict."""
     found: dict[tuple[float, bool], Held] = {}
     for step in steps:
-        if step.get("step_kind") not in _HELD or step["end_s"] <= step["measured_from_s"]:
+        if step["end_s"] <= step["measured_from_s"]:
             continue
-        alone = step["step_kind"] == "baseline"
+        alone = step.get("step_kind") == "baseline"
         words = level_words(step["level"], unit) + (" alone" if alone else "")
         load = found.setdefault((step["level"], not alone), Held(words, step["level"]))
         load.windows.append((step["measured_from_s"], step["end_s"]))

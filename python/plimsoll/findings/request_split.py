@@ -64,7 +64,7 @@ def request_split_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> l
             "evidence": as_data(
                 [Evidence(requests, "requests", SERIES, f"Of {len(cells)} cells with trials that count")]
             ),
-            "notes": [ASSUMED],
+            "notes": [ASSUMED, *_without_interval(seen)],
             "next": [],
             "run": main.get("run"),
         }
@@ -93,6 +93,15 @@ def _cell(seen: LoadSeen) -> dict[str, Any]:
             if found
         ],
     }
+
+
+def _without_interval(seen: Sequence[LoadSeen]) -> list[str]:
+    why: dict[str, list[str]] = {}
+    for one in seen:
+        waiting = one.mean("http_req_waiting")
+        if waiting is not None and waiting.reason:
+            why.setdefault(waiting.reason, []).append(one.load.words)
+    return [f"No interval of waiting at {'; '.join(loads)}: {reason}." for reason, loads in why.items()]
 
 
 def _answer(cell: Mapping[str, Any]) -> str:

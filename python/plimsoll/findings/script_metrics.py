@@ -305,13 +305,12 @@ def _notes(entries: Sequence[Row], silent: Sequence[str]) -> list[str]:
     notes = [ASSUMED] if any(one["kind"] != "gauge" for one in entries) else []
     if any(one["ceiling"] for one in entries):
         notes.append(CEILING_MEANS)
-    why = dict.fromkeys(
-        f"{one['metric']} at {row['load']}: no interval, {row['why_no_interval']}."
-        for one in entries
-        for row in one["loads"]
-        if row.get("why_no_interval")
-    )
-    notes += list(why)[:MOST_SAID]
+    for one in entries:
+        why: dict[str, list[str]] = {}
+        for row in one["loads"]:
+            if row.get("why_no_interval"):
+                why.setdefault(row["why_no_interval"], []).append(row["load"])
+        notes += [f"{one['metric']}: no interval at {'; '.join(loads)}: {reason}." for reason, loads in why.items()]
     if silent:
         verb = "was" if len(silent) == 1 else "were"
         notes.append(f"{', '.join(silent)} {verb} not recorded while the load was measured.")

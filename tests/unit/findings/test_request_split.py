@@ -19,7 +19,7 @@ MEANS = dict(zip(PARTS, (1.0, 0.4, 0.3, 0.1, 80.0, 9.0), strict=True))
 SECONDS = 30
 
 
-def run_of(folder: Path, sizes: tuple[int, ...]) -> RunReader:
+def run_of(folder: Path, sizes: tuple[int, ...], seconds: int = SECONDS) -> RunReader:
     """A cell for each size, whose waiting is as many times as long; the first second of each trial does not count."""
     random = np.random.default_rng(3)
     writer = RunWriter.create(folder, RunFacts("sweep", t0_unix=1e9), tables=False, redactor=Redactor())
@@ -27,8 +27,8 @@ def run_of(folder: Path, sizes: tuple[int, ...]) -> RunReader:
     with writer:
         writer.write_plan({"experiment": "sweep", "variants": variants, "levels": [{"level": 1.0, "words": "1 user"}]})
         for at, size in enumerate(sizes):
-            begin = at * (SECONDS + 1)
-            for second in range(begin, begin + SECONDS + 1):
+            begin = at * (seconds + 1)
+            for second in range(begin, begin + seconds + 1):
                 factor = 1000.0 if second == begin else 1.0
                 series = []
                 for name, mean in MEANS.items():
@@ -37,7 +37,7 @@ def run_of(folder: Path, sizes: tuple[int, ...]) -> RunReader:
                     series.append(Series.of_trend(name, {"name": "GET /"}, Histogram.from_values(values)))
                 writer.append_snapshot(Snapshot(second, 1e9 + second, done=20, series=tuple(series)))
             trial = {"trial": at + 1, "variant": f"SIZE={size}", "level": 1.0, "failed": 0}
-            writer.append_trial({**trial, "measured_from_s": begin + 1, "end_s": begin + SECONDS + 1})
+            writer.append_trial({**trial, "measured_from_s": begin + 1, "end_s": begin + seconds + 1})
     return RunReader(writer.path)
 
 
@@ -70,3 +70,10 @@ def test_trials_that_do_not_count_and_other_experiments_have_no_split(tmp_path: 
     assert [cell["load"] for cell in found["request_split"]] == ["SIZE=1"]
     assert findings_beside(run, [main_of(excluded=[{"trial": 1}, {"trial": 2}])]) == []
     assert findings_beside(run, [main_of(experiment="decompose")]) == []
+
+
+def test_a_trial_of_some_seconds_tells_why_it_has_no_interval(tmp_path: Path) -> None:
+    [found] = checked(findings_beside(run_of(tmp_path, (2,), 6), [main_of()]))
+    waiting = next(part for part in found["request_split"][0]["parts"] if part["part"] == "waiting")
+    assert waiting["mean_ms"] == pytest.approx(160, rel=0.15) and waiting["interval_ms"] is None
+    assert "No interval of waiting at 1 user: only 6 batches" in found["notes"][1]

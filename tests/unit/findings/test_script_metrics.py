@@ -153,7 +153,7 @@ def test_steps_of_some_seconds_tell_values_and_why_there_is_no_interval(tmp_path
     found = told_by(capacity_run(tmp_path, [2, 8], length_s=5, bad=None))
     row = entry_of(found, "links_created")["loads"][0]
     assert row["per_s"] > 0 and row["per_s_interval"] is None and "10 are needed" in row["why_no_interval"]
-    assert any("no interval, only 5 batches" in note for note in found["notes"])
+    assert any("no interval at 2 users; 8 users: only 5 batches" in note for note in found["notes"])
 
 
 def test_a_script_without_metrics_of_its_own_has_no_such_finding(tmp_path: Path) -> None:
