@@ -181,11 +181,11 @@ def _ceiling(name: str, seen: Sequence[LoadSeen], main: Mapping[str, Any]) -> Ro
     if not capacity or capacity["model"] != "closed" or capacity["bad"] is None or capacity["knee"] is None:
         return None
     bounds = bounds_by_plateau(*closed_counts(main["steps"]))
-    from_level = capacity["good"] if capacity["good"] is not None else capacity["bad"]
-    plateau = [one for one in seen if one.load.healthy and one.load.level >= from_level]
+    plateau = [one for one in seen if one.load.healthy and one.load.level >= capacity["knee"]]
     each = pooled(plateau, name).per_iteration(name) if plateau else None
     if bounds is None or each is None or each.low is None or each.high is None or each.low <= 0:
         return None
+    from_level = min(one.load.level for one in plateau)
     most = bounds.most_per_s.times(Estimate(each.value, each.low, each.high))
     return {
         "per_s": most.value,
