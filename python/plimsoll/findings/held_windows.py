@@ -48,8 +48,7 @@ def held_loads(run: Any, main: Mapping[str, Any]) -> list[Held]:
     experiments that hold no load."""
     experiment = main.get("experiment")
     if experiment in ("capacity", "hold"):
-        capacity = main.get("capacity")
-        unit = capacity["unit"] if capacity else main.get("level_unit", "users")
+        unit = (main.get("capacity") or {}).get("unit") or main.get("level_unit") or "users"
         return _of_steps(main.get("steps") or (), unit)
     if experiment in ("compare", "decompose", "sweep"):
         return _of_trials(run.plan(), run.trials(), {one["trial"] for one in main.get("excluded") or ()})
@@ -60,7 +59,7 @@ def _of_steps(steps: Sequence[Mapping[str, Any]], unit: str) -> list[Held]:
     """All steps at a level together, quick probes of the ramp as well: what is counted there is no verdict."""
     found: dict[tuple[float, bool], Held] = {}
     for step in steps:
-        if step["end_s"] <= step["measured_from_s"]:
+        if step.get("measured_from_s") is None or step["end_s"] <= step["measured_from_s"]:
             continue
         alone = step.get("step_kind") == "baseline"
         words = level_words(step["level"], unit) + (" alone" if alone else "")
