@@ -1,6 +1,7 @@
 #!/bin/sh
-# Two forums with the same data: the new index for unread counts on 28720, the old one on 28730; the accounts service of
-# each on the next port. Seeds them the first time (about 15 s), and begins from the seeded data each time.
+# Three forums with the same data: the new index for unread counts on 28720, the old one on 28730, and on 28740 the new one
+# with an accounts call for each author in place of one a page; the accounts service of each on the next port. Seeds them
+# the first time (about 20 s), and begins from the seeded data each time.
 #
 #   THREADS       threads of each forum                         1000
 #   UNREAD_INDEX  of the second forum: old, or new as the first   old
@@ -10,8 +11,8 @@ cd "$(dirname "$0")"
 . ../plimsoll.sh
 lab="$run lab"
 threads=${THREADS:-1000}
-first=; second=
-end() { kill $first $second 2>/dev/null || true; wait; }
+first=; second=; third=
+end() { kill $first $second $third 2>/dev/null || true; wait; }
 trap end EXIT
 trap 'exit 0' TERM INT
 $lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth &
@@ -19,4 +20,7 @@ first=$!
 $lab discussions --port 28730 --accounts-port 28731 --data .lab/old --threads "$threads" --reset --auto-auth \
   --unread-index "${UNREAD_INDEX:-old}" &
 second=$!
+$lab discussions --port 28740 --accounts-port 28741 --data .lab/author --threads "$threads" --reset --auto-auth \
+  --accounts-calls author &
+third=$!
 wait

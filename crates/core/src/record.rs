@@ -209,6 +209,11 @@ impl Recorder {
         Ok(id)
     }
 
+    /// Every registered metric, in the order of registration.
+    pub fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
     /// The kind of a registered metric.
     pub fn kind_of(&self, name: &str) -> Option<Kind> {
         self.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.kind)

@@ -70,6 +70,8 @@ pub struct Collector<'a> {
     /// Asks the run to stop, because a threshold with `abortOnFail` failed.
     pub abort: &'a dyn Fn(String),
     pub t0_unix_s: f64,
+    /// What the script's own metrics are, which the first second tells.
+    pub script_metrics: &'a [Value],
     /// Where raw samples are wanted: the numbers of VUs, which no thread knows alone.
     pub vus: Option<VusSamples>,
 }
@@ -180,6 +182,9 @@ impl Collector<'_> {
         });
         if let Some(generator) = snapshot["generator"].as_object_mut() {
             generator.extend(second.health.to_json());
+        }
+        if number == 0 && !self.script_metrics.is_empty() {
+            snapshot["script_metrics"] = json!(self.script_metrics);
         }
         snapshot
     }

@@ -15,7 +15,7 @@ use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::Secrets;
-use plimsoll_script::state::{Iteration, Recording, VuState};
+use plimsoll_script::state::{Builtin, Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
 use serde::Deserialize;
 use serde_json::{json, Value};
@@ -128,6 +128,7 @@ struct Loaded {
     options: Options,
     options_json: Value,
     rules: Arc<Rules>,
+    script_metrics: Vec<Value>,
 }
 
 fn console_file(path: &Path) -> Result<Arc<Mutex<File>>, EngineError> {
@@ -185,7 +186,16 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         system_tags: options.system_tags,
     };
     let bundle = Arc::new(bundle.with_options(defaults, seen_by_script(&options_json, &options).to_string()));
-    Ok(Loaded { bundle, info, options, options_json, rules })
+    let script_metrics = metrics_of_script(&recorder.borrow()).map_err(ScriptError::new)?;
+    Ok(Loaded { bundle, info, options, options_json, rules, script_metrics })
+}
+
+/// The metrics that the init context has made beside those of every run, as the first second of a run tells them.
+fn metrics_of_script(recorder: &Recorder) -> Result<Vec<Value>, String> {
+    let mut of_every_run = Recorder::new();
+    Builtin::register(&mut of_every_run)?;
+    let own = recorder.metrics().iter().filter(|metric| of_every_run.kind_of(&metric.name).is_none());
+    Ok(own.map(|metric| json!({"name": metric.name, "kind": metric.kind.name(), "is_time": metric.is_time})).collect())
 }
 
 /// The options of a run of one URL with its shortcut for a load in place of arrivals at `rate` per second.
@@ -530,6 +540,7 @@ impl Plan {
             output: self.output.clone(),
             abort: &abort_by_threshold,
             t0_unix_s: unix_now_s(),
+            script_metrics: &self.loaded.script_metrics,
             vus: self.samples.as_deref().map(VusSamples::new),
         };
         collector.gather(&incoming, totals);

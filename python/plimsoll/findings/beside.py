@@ -1,4 +1,5 @@
-"""What was watched beside the load and has findings of its own: databases, and profiles of steps."""
+"""What is told beside an experiment's own answers: the script's own metrics, how a request's time splits, and what was
+watched beside the load, databases and profiles of steps."""
 
 from __future__ import annotations
 
@@ -9,12 +10,16 @@ KINDS = ("database_step", "database_run", "profile_step")
 
 
 def findings_beside(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """They; none where nothing of the kind was watched. `run`: a RunReader; `findings`: those made already, which tell
-    experiment, status and the knee."""
-    if not any(event.get("kind") in KINDS for event in run.events()):
-        return []
-    from plimsoll.findings.database import database_findings
-    from plimsoll.findings.profile import profile_findings
+    """They; none where there is nothing of the kind. `run`: a RunReader; `findings`: those made already, which tell
+    experiment, status, the steps and the knee."""
+    from plimsoll.findings.request_split import request_split_findings
+    from plimsoll.findings.script_metrics import script_metrics_findings
     from plimsoll.findings.shape.units_of import with_units
 
-    return [with_units(one) for one in (*database_findings(run, findings), *profile_findings(run, findings))]
+    found = [*script_metrics_findings(run, findings), *request_split_findings(run, findings)]
+    if any(event.get("kind") in KINDS for event in run.events()):
+        from plimsoll.findings.database import database_findings
+        from plimsoll.findings.profile import profile_findings
+
+        found += [*database_findings(run, findings), *profile_findings(run, findings)]
+    return [with_units(one) for one in found]

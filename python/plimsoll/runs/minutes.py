@@ -26,7 +26,8 @@ from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import FIELDS
 
 VERSION = 1
-# The trends that answers and reports are made of; every other kind of series is small and is kept whole.
+# The trends that answers and reports are made of, beside the script's own; every other kind of series is small and is
+# kept whole.
 KEPT_TRENDS = frozenset(RESPONSE_METRICS)
 SECONDS = 60
 MOST_BUCKETS = 500_000  # a block with as many is full before its minute is, so that memory stays bounded
@@ -127,6 +128,7 @@ class MinuteWriter:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: LineFile | None = None
+        self._kept = KEPT_TRENDS
         self._clear()
 
     def _clear(self) -> None:
@@ -162,10 +164,11 @@ class MinuteWriter:
         load["generator"] = dict(load.get("generator") or {})
         if type(load["second"]) is not int:
             raise TypeError("a second is a whole number")
+        self._kept |= {one["name"] for one in load.get("script_metrics") or ()}
         at = len(self._load)
         for place, item in enumerate(data.get("series") or ()):
             metric, kind = item["metric"], item["kind"]
-            if kind == "trend" and metric not in KEPT_TRENDS:
+            if kind == "trend" and metric not in self._kept:
                 self._left_out.add(metric)
                 continue
             tags = self._tags.setdefault(tuple(item["tags"].items()), len(self._tags))

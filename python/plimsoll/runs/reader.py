@@ -21,7 +21,7 @@ from plimsoll.runs.directory import is_being_written, run_error
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import numbered_lines, raw_lines, read_lines
-from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs.snapshot import ScriptMetric, Series, Snapshot
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,6 +140,12 @@ class RunReader:
         for following, line in numbered_lines(lines, start):
             if isinstance(line.get("second"), int):
                 yield following, Snapshot.from_json(line)
+
+    def script_metrics(self) -> tuple[ScriptMetric, ...]:
+        """The metrics that the run's script makes, or its scripts; none of runs of earlier versions, of other tools and
+        of tables alone."""
+        told = (one for snapshot in self.snapshots(metrics=()) for one in snapshot.script_metrics)
+        return tuple({one.name: one for one in told}.values())
 
     def first_metric(self, names: Sequence[str]) -> str | None:
         """The first of `names` that is among the series of the first second that has any of them; None without."""

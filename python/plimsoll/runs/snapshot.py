@@ -80,12 +80,30 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptMetric:
+    """A metric that the script makes beside those of every run; `is_time`: its values are milliseconds."""
+
+    name: str
+    kind: Kind
+    is_time: bool = False
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ScriptMetric:
+        """From a plain mapping; raises KeyError without name or kind."""
+        return cls(data["name"], data["kind"], bool(data.get("is_time")))
+
+    def to_json(self) -> dict[str, Any]:
+        """The plain mapping that the first second of a load holds."""
+        return {"name": self.name, "kind": self.kind, "is_time": self.is_time}
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What happened in elapsed [second, second + 1) s since the run's start.
 
     `level`: in force at its end; arrivals `planned`, `started`, `done` (iterations), `late`, `dropped` in this
     second; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end; `generator`: CPU seconds,
-    lag in ms, threads, bytes and files of the generator itself.
+    lag in ms, threads, bytes and files of the generator itself. `script_metrics`: of the first second of a load.
     """
 
     second: int
@@ -103,19 +121,25 @@ class Snapshot:
     oldest_wait_s: float = 0.0
     series: tuple[Series, ...] = ()
     generator: Mapping[str, float] = field(default_factory=dict)
+    script_metrics: tuple[ScriptMetric, ...] = ()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Snapshot:
         """From a plain mapping; raises KeyError without `second`."""
         given = {name: data[name] for name in SCALARS if data.get(name) is not None}
         series = tuple(Series.from_json(item) for item in data.get("series") or ())
-        return cls(second=data["second"], series=series, generator=data.get("generator") or {}, **given)
+        own = tuple(ScriptMetric.from_json(item) for item in data.get("script_metrics") or ())
+        generator = data.get("generator") or {}
+        return cls(second=data["second"], series=series, generator=generator, script_metrics=own, **given)
 
     def to_json(self) -> dict[str, Any]:
         """The plain mapping that a line of series.jsonl is; `second` comes first."""
         data: dict[str, Any] = {"second": self.second}
         data |= {name: getattr(self, name) for name in SCALARS}
+        if self.script_metrics:
+            data["script_metrics"] = [one.to_json() for one in self.script_metrics]
         return data | {"series": [item.to_json() for item in self.series], "generator": dict(self.generator)}
 
 
-SCALARS = tuple(name for name in Snapshot.__dataclass_fields__ if name not in ("second", "series", "generator"))
+_NO_SCALARS = ("second", "series", "generator", "script_metrics")
+SCALARS = tuple(name for name in Snapshot.__dataclass_fields__ if name not in _NO_SCALARS)

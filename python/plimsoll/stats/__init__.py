@@ -23,6 +23,7 @@ space.py           memory or disk, as load, time or the number of items grows
 Long runs
 quantile.py        how many samples a quantile needs to be judged
 block_quantile.py  interval of a quantile where the values depend on each other
+batch_ratio.py     interval of a rate, a mean or a share likewise, from batches of time
 wilson.py          interval of a share
 drift.py           slope of a series whose neighbours depend on each other
 trend.py           slope of a series of independent values with an interval

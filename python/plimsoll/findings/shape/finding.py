@@ -38,6 +38,7 @@ from plimsoll.findings.shape.long_runs import (
     PolledWork,
     Restart,
 )
+from plimsoll.findings.shape.script_metrics import RequestSplit, ScriptMetric
 from plimsoll.findings.shape.trials import (
     Cell,
     Compared,
@@ -328,6 +329,8 @@ class Finding(TypedDict, total=False):
     diagnoses: list[Diagnosis]
     database: Database
     profile: Profile | None
+    script_metrics: list[ScriptMetric]
+    request_split: list[RequestSplit]
     cannot: list[str]
     totals: Totals
     growth: Growth | None
