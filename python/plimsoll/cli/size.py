@@ -35,11 +35,12 @@ def size(
     """
     import json
 
+    from plimsoll.cli.budgets import share_of
     from plimsoll.report.text import answer_lines, table_lines
     from plimsoll.verbs.sizing import SizeChoices
     from plimsoll.verbs.sizing import size as size_of
 
-    sized = size_of(runs, SizeChoices(expected, rate, items, _share(reserve), tuple(cores or ())))
+    sized = size_of(runs, SizeChoices(expected, rate, items, share_of(reserve, "--reserve", "30%"), tuple(cores or ())))
     if as_json:
         print(json.dumps(sized.findings, indent=2, ensure_ascii=False))
     else:
@@ -47,13 +48,3 @@ def size(
         print(table_lines(sized.findings))
         print(f"\nReport: {sized.report}")
     raise typer.Exit(0 if sized.findings[0]["valid"] else 3)
-
-
-def _share(text: str) -> float:
-    """ "30%" or "0.3"."""
-    from plimsoll.errors import InputError
-
-    try:
-        return float(text.strip().rstrip("%")) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise InputError(f"--reserve {text!r} is no share", "Write it like 30%.") from None

@@ -292,8 +292,8 @@ def test_runs_that_do_not_tell_hardware_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_reserve_that_is_no_share_is_refused() -> None:
-    from plimsoll.cli.size import _share
+    from plimsoll.cli.budgets import share_of
 
-    assert _share("30%") == pytest.approx(0.3) and _share(" 0.25 ") == 0.25
+    assert share_of("30%", "--reserve", "30%") == pytest.approx(0.3) and share_of(" 0.25 ", "", "") == 0.25
     with pytest.raises(InputError, match="--reserve 'much' is no share"):
-        _share("much")
+        share_of("much", "--reserve", "30%")

@@ -15,6 +15,7 @@ from plimsoll.findings.shape.loads import (
     Extrapolation,
     Headroom,
     LimitedBy,
+    Negligible,
     Ordered,
     RemedySide,
     ResourceUse,
@@ -282,6 +283,7 @@ class Finding(TypedDict, total=False):
     resources: list[ResourceUse]
     order: list[Ordered]
     sizing: Sizing | None
+    negligible: Negligible
     verdict: str
     ratio_at_least: Ratio | None
     ratio_at_most: Ratio | None

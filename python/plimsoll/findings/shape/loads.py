@@ -293,6 +293,31 @@ class Sizing(TypedDict):
     carries: list[Carried]
 
 
+class ResourceShare(TypedDict):
+    """What the operations take of a resource: demand in ms of the whole of it, and their share at the expected load."""
+
+    name: str
+    where: str
+    demand_ms: Milliseconds
+    demand_interval_ms: list[Milliseconds]
+    confidence: Probability
+    share: list[Ratio | None]
+
+
+class Negligible(TypedDict):
+    """`share`: of what the target carries of these operations alone, lowest and highest by the bracket; a smaller one
+    than `below` is negligible."""
+
+    below: Ratio
+    expected_level: Level
+    expected_per_s: PerSecond
+    carried_per_s: PerSecond | None
+    not_carried_per_s: PerSecond | None
+    share: list[Ratio | None]
+    resources: list[ResourceShare]
+    operations: list[str]
+
+
 class RemedyLimit(TypedDict):
     """What stopped a run."""
 
