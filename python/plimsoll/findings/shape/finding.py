@@ -27,6 +27,7 @@ from plimsoll.findings.shape.long_runs import (
     Burst,
     Cliff,
     Consumer,
+    ConsumerUse,
     Drain,
     Drift,
     Forecast,
@@ -308,6 +309,7 @@ class Finding(TypedDict, total=False):
     consumer: Consumer | None
     drain: Drain
     index: Index | None
+    use: ConsumerUse
     polls: PolledWork | None
     # compare, decompose, sweep
     a: str
