@@ -1,4 +1,4 @@
-"""--budget NAME=80%: the share of a resource that may be used."""
+"""Shares on the command line: --budget NAME=80%, --negligible-below 5%."""
 
 from __future__ import annotations
 
@@ -14,11 +14,23 @@ def budgets_of(texts: Iterable[str] | None) -> dict[str, float]:
 
 def _budget(text: str) -> tuple[str, float]:
     name, equals, share = text.rpartition("=")
-    percent = share.strip().endswith("%")
-    try:
-        value = float(share.strip().rstrip("%")) / (100 if percent else 1)
-    except ValueError:
-        value = -1.0
-    if not equals or not name.strip() or not 0 < value <= 1:
+    value = _share(share)
+    if not equals or not name.strip() or value is None or not 0 < value <= 1:
         raise InputError(f"--budget {text!r} is no share of a resource", "Write it like gc=83%.")
     return name.strip(), value
+
+
+def share_of(text: str, flag: str, example: str) -> float:
+    """A number of "5%" or "0.05", whatever its size. InputError for others."""
+    value = _share(text)
+    if value is None:
+        raise InputError(f"{flag} {text!r} is no share", f"Write it like {example}.")
+    return value
+
+
+def _share(text: str) -> float | None:
+    words = text.strip()
+    try:
+        return float(words.rstrip("%")) / (100 if words.endswith("%") else 1)
+    except ValueError:
+        return None

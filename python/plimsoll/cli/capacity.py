@@ -46,6 +46,10 @@ def capacity(
         typer.Option(help="NAME=80%: how far it would go on that share of cpu, disk, or a process's one busy thread"),
     ] = None,
     cores: Annotated[int | None, typer.Option(min=1, help="how far it would go on a host with so many cores")] = None,
+    negligible_below: Annotated[
+        str | None,
+        typer.Option(help="SHARE, as 5%: say whether these operations take less of the target at the expected load"),
+    ] = None,
     remedy: Annotated[
         str | None,
         typer.Option("--verify", help="a command: find the capacity, run it, find it again, and say what it changed"),
@@ -59,7 +63,7 @@ def capacity(
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.answers import show
-    from plimsoll.cli.budgets import budgets_of
+    from plimsoll.cli.budgets import budgets_of, share_of
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.cli.run import pairs
     from plimsoll.plans.load import Choices
@@ -84,6 +88,7 @@ def capacity(
         awake=awake,
         budgets=budgets_of(budget),
         cores=cores,
+        negligible_below=None if negligible_below is None else share_of(negligible_below, "--negligible-below", "5%"),
         probes=tuple(probe or ()),
     )
     with listening(ProgressLine(quiet=quiet)) as listeners:

@@ -9,21 +9,29 @@ import typer
 
 from plimsoll.cli.shared_flags import AsJson
 
+SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+
 
 def size(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="a run of capacity or hold (runs/…), and runs of grow for memory and disk by items"),
+        typer.Argument(help="a run of capacity, hold or drain (runs/…), and runs of grow for memory and disk by items"),
     ],
     expected: Annotated[
         float | None, typer.Option(help="the load, in the run's unit; else its expected users, else what it carried")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="the load as operations per second instead")] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(help="the load as operations (of drain: items) per second instead; 198000/h and 5000000/d do too"),
+    ] = None,
     items: Annotated[
         float | None, typer.Option(help="how many items it shall hold, where a run of grow is given")
     ] = None,
     cores: Annotated[
         list[float] | None, typer.Option(help="also what so many cores (0.5 is a quota) would carry; may be repeated")
+    ] = None,
+    process: Annotated[
+        list[str] | None, typer.Option(help="count this process of the target alone (its label); may be repeated")
     ] = None,
     reserve: Annotated[str, typer.Option(help="share of the hardware to be left unused")] = "30%",
     as_json: AsJson = False,
@@ -35,11 +43,20 @@ def size(
     """
     import json
 
+    from plimsoll.cli.budgets import share_of
     from plimsoll.report.text import answer_lines, table_lines
     from plimsoll.verbs.sizing import SizeChoices
     from plimsoll.verbs.sizing import size as size_of
 
-    sized = size_of(runs, SizeChoices(expected, rate, items, _share(reserve), tuple(cores or ())))
+    choices = SizeChoices(
+        expected=expected,
+        per_s=None if rate is None else _per_s(rate),
+        items=items,
+        reserve=share_of(reserve, "--reserve", "30%"),
+        cores=tuple(cores or ()),
+        processes=tuple(process or ()),
+    )
+    sized = size_of(runs, choices)
     if as_json:
         print(json.dumps(sized.findings, indent=2, ensure_ascii=False))
     else:
@@ -49,11 +66,12 @@ def size(
     raise typer.Exit(0 if sized.findings[0]["valid"] else 3)
 
 
-def _share(text: str) -> float:
-    """ "30%" or "0.3"."""
+def _per_s(text: str) -> float:
+    """ "55", "55/s", "198000/h", "5000000/d"."""
     from plimsoll.errors import InputError
 
+    number, _, unit = text.strip().partition("/")
     try:
-        return float(text.strip().rstrip("%")) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise InputError(f"--reserve {text!r} is no share", "Write it like 30%.") from None
+        return float(number) / SECONDS_OF[unit or "s"]
+    except (ValueError, KeyError):
+        raise InputError(f"--rate {text!r} is no rate", "Write it like 55, 198000/h or 5000000/d.") from None

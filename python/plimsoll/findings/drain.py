@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.consumer_use import Phases, blocks_of, use_finding
 from plimsoll.findings.drain_polls import polls_finding
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data, of_seconds, of_steps
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
@@ -53,7 +54,7 @@ def drain_findings(
     A generator that was the limit makes that answer invalid, as the load was not the one asked for; the others tell
     what the consumer did with the items that came, and stay valid.
     """
-    facts = _facts(run)
+    facts = drain_facts(run)
     common = {
         "schema": 1,
         "experiment": "drain",
@@ -129,8 +130,10 @@ def drain_findings(
     }
     told = polls_finding(run, _operations(run, facts))
     polls = [{**common, "valid": answered, **told}] if told is not None else []
+    used = use_finding(run, blocks_of(seen.seconds, seen.put_in, seen.taken_out, phases_of(facts)))
+    use = [{**common, "valid": answered, **used}] if used is not None else []
     wanted = [index] if seen.index is not None or index_budget_bytes is not None else []
-    return [main, time_finding, *polls, *wanted, *([memory] if memory_budget_bytes is not None else [])]
+    return [main, time_finding, *polls, *use, *wanted, *([memory] if memory_budget_bytes is not None else [])]
 
 
 def _between(seen: Consumer, from_s: float, to_s: float) -> Array:
@@ -470,7 +473,15 @@ def _next(judged: KeepingUp | None) -> list[str]:
     return []
 
 
-def _facts(run: Any) -> dict[str, Any]:
+def phases_of(facts: Mapping[str, Any]) -> Phases:
+    """When the run rested, was loaded and drained."""
+    begin = float(facts["load_from_s"])
+    measured = float((facts["steps"] or [{}])[0].get("measured_from_s", begin))
+    return Phases(begin, measured, float(facts["load_to_s"]), facts["drained_at_s"], float(facts["ended_s"]))
+
+
+def drain_facts(run: Any) -> dict[str, Any]:
+    """The result as the run recorded it; of a killed run what it shows until then."""
     ended = run.events("drain_result")
     if ended:
         return dict(ended[-1]["result"])

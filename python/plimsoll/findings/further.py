@@ -1,5 +1,5 @@
 """What else a capacity run tells: how it scales, what bounds its throughput, how far its resources would go, what would
-stop it next, and what hardware it needs.
+stop it next, what hardware it needs and, where that is asked, whether its operations are negligible.
 
 Each is a finding of its own beside the capacity, made from the run directory alone; where the steps do not support one
 it is not made, or says that it cannot tell and what would settle it.
@@ -13,9 +13,10 @@ from typing import Any
 from plimsoll.findings.bounds import bounds_finding
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.how_far import how_far_finding
+from plimsoll.findings.negligible import negligible_finding
 from plimsoll.findings.next_limit import next_limit_finding
 from plimsoll.findings.resources import Means, Step, hosts, means_of_steps, processes
-from plimsoll.findings.run_resources import resources_of
+from plimsoll.findings.run_resources import Resource, resources_of
 from plimsoll.findings.scaling import scaling_finding
 from plimsoll.findings.sizing import sizing_finding
 from plimsoll.findings.sizing_facts import sizing_facts
@@ -33,10 +34,12 @@ def further_findings(
     same_host: bool | None = None,
     kept_apart: str | None = None,
     expected_level: float | None = None,
+    negligible_below: float | None = None,
 ) -> list[dict[str, Any]]:
     """The further findings of a run whose capacity finding is `main`. `run`: a RunReader; `budgets`: share of a
     resource that may be used, by name, "a+b" for two threads on one core; `cores`: of another host; `expected_level`:
-    what the hardware is sized for, else for what it carried."""
+    what the hardware is sized for, else for what it carried; `negligible_below`: the share of the target
+    below which its operations are negligible."""
     if main["status"] == "failed":
         return []
     steps = main["steps"]
@@ -49,6 +52,7 @@ def further_findings(
         how_far_finding(main, resources, asked, cores, same_host is not False, _probed(means), kept_apart is not None),
         next_limit_finding(main, resources, same_host is not False, _hosts_read(means)),
         _sizing(main, run, steps, expected_level),
+        _negligible(main, run, steps, resources, expected_level, negligible_below),
     ]
     common = {
         "schema": SCHEMA,
@@ -76,6 +80,26 @@ def _sizing(
     chosen = "the expected load" if expected_level else "what it carried"
     wanted = wanted_of(facts, is_open=main["capacity"]["model"] == "open", level=level, chosen=chosen)
     return None if wanted is None else sizing_finding(main, facts, wanted, main["capacity"]["unit"])
+
+
+def _negligible(
+    main: Mapping[str, Any],
+    run: Any,
+    steps: Sequence[Step],
+    resources: Sequence[Resource],
+    expected_level: float | None,
+    below: float | None,
+) -> dict[str, Any] | None:
+    """Whether its operations are negligible at the expected load, else at the load that a script declares."""
+    if below is None:
+        return None
+    if expected_level is None and main["capacity"]["unit"] == "multiple":
+        expected_level = 1.0
+    if expected_level is None:
+        return None
+    study = (getattr(run, "manifest", None) or {}).get("study") or {}
+    names = [str(one["name"]) for one in (study.get("workload") or {}).get("operations") or ()]
+    return negligible_finding(main, steps, resources, expected_level=expected_level, below=below, operations=names)
 
 
 def _probed(means: Sequence[Means]) -> list[str]:

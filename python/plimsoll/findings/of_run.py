@@ -44,6 +44,7 @@ class Facts:
     users_per_level: float | None = None
     budgets: Mapping[str, float] = field(default_factory=dict)
     cores: int | None = None
+    negligible_below: float | None = None
     memory_limit_bytes: float | None = None
     index_budget_bytes: float | None = None
     memory_budget_bytes: float | None = None
@@ -154,6 +155,7 @@ def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
         same_host=facts.same_host,
         kept_apart=facts.kept_apart,
         expected_level=expected_level(facts, findings[0]),
+        negligible_below=facts.negligible_below,
     )
     if facts.variant is not None:
         findings = [finding | {"variant": facts.variant} for finding in findings]

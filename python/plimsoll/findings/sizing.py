@@ -17,13 +17,25 @@ from typing import Any
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.sizing_facts import DISK, HERE, Grown, Part, SizingFacts
-from plimsoll.findings.sizing_needs import TIMES, Wanted, carried_on, cores_of, grown_with_load, needs_at
+from plimsoll.findings.sizing_needs import (
+    TIMES,
+    Wanted,
+    carried_on,
+    cores_of,
+    cpu_per_operation_s,
+    grown_with_load,
+    needs_at,
+)
 from plimsoll.findings.words import size_words
 from plimsoll.stats.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
 
 QUESTION = "What hardware does it need?"
 CANNOT = "cannot tell"
 FAR = 2.0
+_AHEAD = {
+    "operation": "ahead: if each further item takes as much.",
+    "item": "items are counted from the run's start: how many there were before is not known.",
+}
 
 
 def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, unit: str) -> dict[str, Any]:
@@ -38,6 +50,7 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
         "question": QUESTION,
         "answer": _answer(first, sizes, facts, wanted, unit),
         "sizing": {
+            "noun": facts.noun,
             "per_s": wanted.per_s,
             "level": wanted.level,
             "items": wanted.items,
@@ -49,9 +62,10 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
         },
         "evidence": _evidence(facts, unit),
         "tables": [
-            _hardware(sizes, wanted, unit, hosts),
+            _hardware(sizes, wanted, unit, hosts, facts.noun),
             *_carries_table(carries),
             _by_process(facts, wanted),
+            *_disk_table(sizes, unit, facts),
             *_by_item(facts),
         ],
         "notes": _notes(main, facts, wanted, hosts),
@@ -96,7 +110,7 @@ def _evidence(facts: SizingFacts, unit: str) -> list[dict[str, Any]]:
 def _answer(
     first: Mapping[str, Any], sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Wanted, unit: str
 ) -> str:
-    load = _load_words(first, unit)
+    load = _load_words(first, unit, facts.noun)
     parts = []
     for host in first["hosts"]:
         where = f" on {host['host']}" if host["host"] else ""
@@ -144,8 +158,8 @@ def _thread_words(part: Part, wanted: Wanted) -> str:
     return ""
 
 
-def _load_words(size: Mapping[str, Any], unit: str) -> str:
-    rate = f"{number(size['per_s'])} operations/s"
+def _load_words(size: Mapping[str, Any], unit: str, noun: str) -> str:
+    rate = f"{number(size['per_s'])} {noun}s/s"
     return rate if size["level"] is None else f"{level_words(size['level'], unit)} ({rate})"
 
 
@@ -176,8 +190,10 @@ def _capital(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _hardware(sizes: Sequence[Mapping[str, Any]], wanted: Wanted, unit: str, hosts: Sequence[str]) -> dict[str, Any]:
-    columns = ["Load", "Operations/s", "CPU used, cores", "CPU minimum", "CPU recommended", "Memory used"]
+def _hardware(
+    sizes: Sequence[Mapping[str, Any]], wanted: Wanted, unit: str, hosts: Sequence[str], noun: str
+) -> dict[str, Any]:
+    columns = ["Load", f"{_capital(noun)}s/s", "CPU used, cores", "CPU minimum", "CPU recommended", "Memory used"]
     columns += ["Memory recommended"]
     is_many = len(hosts) > 1
     rows = []
@@ -225,19 +241,43 @@ def _by_process(facts: SizingFacts, wanted: Wanted) -> dict[str, Any]:
         rows.append(
             [
                 part.label,
-                f"{number(1000 * part.cores[-1] / part.per_s[-1])} ms",
+                _cpu_of_one(part),
                 _growth_words(part),
                 count if part.one_thread else "more cores serve it",
             ]
         )
     return {
         "title": "By process",
-        "note": f"CPU per operation at the highest throughput. A process of one busy thread uses one core at most: so "
+        "note": f"CPU per {facts.noun}{_where_measured(facts)}. A process of one busy thread uses one core at most: so "
         f"many of it are needed at {', '.join(f'{times}×' for times in TIMES)}.",
-        "columns": ["Process", "CPU per operation", "Memory", "Processes needed"],
+        "columns": ["Process", f"CPU per {facts.noun}", "Memory", "Processes needed"],
         "rows": rows,
         "words": ["Process", "Memory"],
     }
+
+
+def _where_measured(facts: SizingFacts) -> str:
+    return " at the highest throughput" if facts.noun == "operation" else ", put in and done"
+
+
+def _cpu_of_one(part: Part) -> str:
+    found = cpu_per_operation_s(part)
+    return CANNOT if found is None else f"{number(1000 * found)} ms"
+
+
+def _disk_table(sizes: Sequence[Mapping[str, Any]], unit: str, facts: SizingFacts) -> list[dict[str, Any]]:
+    """Of a run of drain: what its index grows by in a day."""
+    rows = []
+    for size in sizes:
+        for disk in size["disk"]:
+            low, high = (size_words(end) for end in disk["interval"])
+            load = f"{size['times']}×, {number(size['per_s'])} items/s"
+            rows.append([load, disk["where"], f"{size_words(disk['bytes_per_day'])} ({low} to {high})"])
+    if not rows:
+        return []
+    note = "Bytes of each item × items of a day at that load, if each further item takes as much; nothing is deleted."
+    columns = ["Load", "What", "Grows in a day (95 %)"]
+    return [{"title": "Disk by load", "note": note, "columns": columns, "rows": rows, "words": columns}]
 
 
 def _growth_words(part: Part) -> str:
@@ -269,14 +309,13 @@ def _by_item(facts: SizingFacts) -> list[dict[str, Any]]:
                 f"{size_words(found.per_item)} ({spread})",
                 f"{number(found.from_items)} to {number(found.to_items)}",
                 size_words(found.last),
-                *(_ahead(one, times) for times in TIMES[1:]),
+                *(_ahead(one, times, facts.noun) for times in TIMES[1:]),
             ]
         )
     return [
         {
             "title": "Growth with items",
-            "note": "The mean of what came with each item, with its 95 % interval; ahead: if each further item takes "
-            "as much.",
+            "note": "The mean of what came with each item, with its 95 % interval; " + _AHEAD[facts.noun],
             "columns": ["What", "Per item", "Items seen", "Size there", *(f"At {times}× items" for times in TIMES[1:])],
             "rows": rows,
             "words": ["What"],
@@ -284,8 +323,10 @@ def _by_item(facts: SizingFacts) -> list[dict[str, Any]]:
     ]
 
 
-def _ahead(one: Grown, times: int) -> str:
+def _ahead(one: Grown, times: int, noun: str) -> str:
     found = one.found
+    if noun == "item":  # counted from the start of the run: how many there were before is not known
+        return CANNOT
     if found.interval[0] <= 0 < found.interval[1]:
         return CANNOT if found.per_item > 0 else size_words(found.last)
     return size_words(found.last + (times - 1) * found.to_items * found.per_item)
@@ -296,7 +337,7 @@ def _part_json(part: Part, wanted: Wanted) -> dict[str, Any]:
     return {
         "label": part.label,
         "host": part.host or None,
-        "cpu_ms_per_operation": 1000 * part.cores[-1] / part.per_s[-1],
+        "cpu_ms_per_operation": None if (found := cpu_per_operation_s(part)) is None else 1000 * found,
         "one_thread": part.one_thread,
         "processes": part.processes,
         "memory_highest_bytes": part.memory_highest if part.memory else None,
@@ -327,9 +368,9 @@ def _grown_json(one: Grown) -> dict[str, Any]:
 def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: Sequence[str]) -> list[str]:
     """The assumptions, and what is not in the numbers."""
     top = max(rate for _, rate in facts.rates)
-    named = ", ".join(part.label for part in facts.parts)
+    named, of_items = ", ".join(part.label for part in facts.parts), facts.noun == "item"
     levels = len({rate for _, rate in facts.rates})
-    stays = "the same mix of operations on cores like these, and CPU per operation that stays"
+    stays = f"the same mix of {facts.noun}s on cores like these, and CPU per {facts.noun} that stays"
     notes = [
         f"Counted: the processes {named}. Not counted: other services, system, file caches, generator.",
         f"Assumed: {stays}, for which a change of {RISE:+.0%} ± {RISE_SD:.0%} is allowed in the interval."
@@ -339,8 +380,9 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
     ]
     if wanted.per_s > top or FAR * wanted.per_s > top:
         most = max(times for times in TIMES) * wanted.per_s / top
+        loads = "1 load" if levels == 1 else f"{levels} loads"
         notes.append(
-            f"The highest load measured is {number(top)} operations/s over {levels} loads; the largest size is "
+            f"The highest load measured is {number(top)} {facts.noun}s/s over {loads}; the largest size is "
             f"{number(most)} times of it, an extrapolation."
         )
     notes += _stopped(main, wanted)
@@ -351,7 +393,10 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
         volume = f"the {number(facts.volume)} items of this run" if facts.volume is not None else "the data of this run"
         notes.append(f"Memory is for {volume}; more data may need more.")
     if any(one.kind == DISK for one in facts.grown) is False:
-        notes.append(f"Disk: {CANNOT}, no run shows files (probes.files) while a known number of items came.")
+        why = "no run shows files (probes.files) while a known number of items came"
+        notes.append(f"Disk: {CANNOT}, {'the size of the index was not read (--index)' if of_items else why}.")
+    if of_items:
+        notes.append("An item counts with the requests that put it in, in the processes that answer these.")
     if len(hosts) > 1 or hosts != [HERE]:
         notes.append("Each host is sized for the parts that ran on it.")
     return notes
@@ -376,7 +421,9 @@ def _stopped(main: Mapping[str, Any], wanted: Wanted) -> list[str]:
 def _next(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted) -> list[str]:
     steps = []
     levels = len({rate for _, rate in facts.rates})
-    if levels < FEWEST_LEVELS:
+    if facts.noun == "item":
+        steps.append("Run plimsoll drain with more items a second as well: it shows whether an item's CPU stays.")
+    elif levels < FEWEST_LEVELS:
         steps.append(
             "Give a run of plimsoll capacity: its steps show how demand changes with load, and give intervals."
         )
@@ -386,5 +433,6 @@ def _next(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted) -> list[s
         steps.append(
             "Give a run of plimsoll grow as well, and probe its files (probes.files), for memory and disk by items."
         )
-    steps.append("Prove the size: run plimsoll capacity on such a host or quota before buying it.")
+    how = "drain" if facts.noun == "item" else "capacity"
+    steps.append(f"Prove the size: run plimsoll {how} on such a host or quota before buying it.")
     return steps

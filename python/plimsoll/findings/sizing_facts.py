@@ -28,7 +28,8 @@ class Part:
     processes: `cores` and `memory` at `per_s` over `seconds`, `when_s` the middle of each, all of shape (n,).
 
     `one_thread`: most of its work is one thread of its only process; `processes`: at the highest throughput;
-    `memory_highest`: of any second; `quota_cores`: what its control group may use, None without a quota.
+    `memory_highest`: of any second; `quota_cores`: what its control group may use, None without a quota;
+    `put_per_s`: of a run of drain, the items put in while `per_s` were done.
     """
 
     label: str
@@ -42,6 +43,7 @@ class Part:
     processes: float
     memory_highest: float
     quota_cores: float | None = None
+    put_per_s: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,20 +59,22 @@ class Grown:
 @dataclass
 class SizingFacts:
     """`parts` of the target; `rates`: (level, throughput) of the steps that count, lowest first; `volume`: items that
-    were there at the end of the run, None if not known; `grown`: sizes by items; `missing`: processes without CPU."""
+    were there at the end of the run, None if not known; `grown`: sizes by items; `missing`: processes without CPU;
+    `noun`: what is counted per second."""
 
     parts: list[Part]
     rates: list[tuple[float, float]]
     volume: float | None
     grown: list[Grown] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    noun: str = "operation"
 
 
 def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
     """Of a run of capacity or hold (a RunReader) with these steps, in the JSON of its result."""
     points = [point for step in steps if _counts(step) for point in _points(run, step)]
     means = means_of_steps(run.resources(), points)
-    highest = _highest(run.resources(), points)
+    highest = highest_memory(run.resources(), points)
     rates: dict[float, list[float]] = defaultdict(list)
     for point in points:
         rates[float(point["level"])].append(float(point["done_per_s"]))
@@ -182,7 +186,7 @@ def _points(run: Any, step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def _highest(rows: Iterable[Mapping[str, Any]], points: Sequence[Step]) -> dict[str, float]:
+def highest_memory(rows: Iterable[Mapping[str, Any]], points: Sequence[Step]) -> dict[str, float]:
     """The most memory of each process in any second that counts."""
     windows = [(float(one["measured_from_s"]), float(one["end_s"])) for one in points]
     found: dict[str, float] = {}

@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.sizing_facts import HERE, MEMORY, Part, SizingFacts
+from plimsoll.findings.sizing_facts import DISK, HERE, MEMORY, Grown, Part, SizingFacts
 from plimsoll.findings.words import size_words
 from plimsoll.stats.demand_curve import FEWEST_LEVELS, reach_along_curve, use_along_curve, use_in_proportion
+from plimsoll.stats.item_demand import ItemDemand, item_demand
 from plimsoll.stats.space import LEAST_SHARE, WithLoad, are_different_loads, with_load
 
 TIMES = (1, 2, 5, 10)
 RESERVE = 0.30
 NEAR_END = 0.7
+DAY_S = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ def needs_at(times: int, hosts: Sequence[str], facts: SizingFacts, wanted: Wante
         "per_s": per_s,
         "level": None if wanted.level is None else times * wanted.level,
         "hosts": [],
+        "disk": [_disk(one, per_s) for one in facts.grown if one.kind == DISK and facts.noun == "item"],
     }
     for host in hosts:
         parts = [part for part in facts.parts if part.host == host]
@@ -108,11 +111,26 @@ def needs_at(times: int, hosts: Sequence[str], facts: SizingFacts, wanted: Wante
     return found
 
 
+def _disk(grown: Grown, per_s: float) -> dict[str, Any]:
+    """What it grows by in a day at so many items per second."""
+    daily = DAY_S * per_s
+    low, high = grown.found.interval
+    return {
+        "where": grown.where,
+        "bytes_per_day": daily * grown.found.per_item,
+        "interval": [daily * low, daily * high],
+        "confidence": 0.95,
+    }
+
+
 def cores_of(parts: Sequence[Part], per_s: float) -> Need:
     """Cores of all the parts together, where all of them were seen."""
     points = _together(parts)
     if not points:
         return Need(None, why="no step saw all processes")
+    if parts[0].put_per_s:
+        demand = item_demand_of(parts)
+        return Need(*demand.at(per_s)) if demand is not None else Need(None, why="its CPU time did not rise with items")
     rate, used, seconds = (list(column) for column in zip(*points, strict=True))
     if are_different_loads(rate):
         found = use_along_curve(used, rate, per_s, seconds)
@@ -124,6 +142,24 @@ def cores_of(parts: Sequence[Part], per_s: float) -> Need:
     if are_different_loads(rate) and per_s > rate[top]:
         return Need(None, why="its CPU time did not rise with throughput")
     return Need(used[top] * per_s / rate[top])
+
+
+def item_demand_of(parts: Sequence[Part]) -> ItemDemand | None:
+    """Of a run of drain: CPU of an item in all the parts together, which have the same points in time."""
+    order = sorted(range(len(parts[0].when_s)), key=parts[0].when_s.__getitem__)
+    used = [cores for _, cores, _ in _together(parts)]
+    put, done, seconds = (
+        [one[place] for place in order] for one in (parts[0].put_per_s, parts[0].per_s, parts[0].seconds)
+    )
+    return item_demand(used, put, done, seconds)
+
+
+def cpu_per_operation_s(part: Part) -> float | None:
+    """At the highest throughput; of a run of drain that of an item, None where it cannot be told."""
+    if part.put_per_s:
+        demand = item_demand_of([part])
+        return None if demand is None else demand.per_item
+    return part.cores[-1] / part.per_s[-1]
 
 
 def _together(parts: Sequence[Part]) -> list[tuple[float, float, float]]:
@@ -203,7 +239,7 @@ def carried_on(cores: float, main: Mapping[str, Any], facts: SizingFacts) -> dic
     if not parts:
         return found | {"why": "no process of the target ran on this host"}
     points = _together(parts)
-    if not points or not are_different_loads([rate for rate, _, _ in points]):
+    if not points or parts[0].put_per_s or not are_different_loads([rate for rate, _, _ in points]):
         return found | {"why": f"fewer than {FEWEST_LEVELS} loads were measured"}
     per_s, used, seconds = (list(column) for column in zip(*points, strict=True))
     share, usable = _usable_share(main, parts, points), cores

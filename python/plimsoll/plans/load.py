@@ -43,7 +43,8 @@ class Choices:
     the generator's processors from halting where it has them to itself on a virtual machine (experiments/awake.py);
     `arrival_process` is "poisson", "even" or None for the study's. `budgets` (share of a resource that may be used, by
     name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
-    are extrapolated to. `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
+    are extrapolated to. `negligible_below`: operations that take a smaller share of the target at the expected load are
+    called negligible. `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
     further databases to watch, each "postgresql=DSN" or "mysql=DSN".
     """
 
@@ -66,6 +67,7 @@ class Choices:
     awake: bool = True
     budgets: Mapping[str, float] = field(default_factory=dict)
     cores: int | None = None
+    negligible_below: float | None = None
     remedy: str | None = None
     probes: tuple[str, ...] = ()
 
@@ -94,6 +96,7 @@ class Plan:
     study_data: dict[str, Any] | None
     budgets: Mapping[str, float] = field(default_factory=dict)
     cores: int | None = None
+    negligible_below: float | None = None
     objectives_level: float | None = None
     notes: tuple[str, ...] = ()
 
@@ -169,6 +172,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         tuple(study.objectives), 1.0, study.model_dump(mode="json", exclude_none=True),
         {**(wanted.budgets if wanted else {}), **choices.budgets},
         choices.cores if choices.cores is not None or wanted is None else wanted.cores,
+        choices.negligible_below if choices.negligible_below is not None or wanted is None else wanted.negligible_below,
     )  # fmt: skip
 
 
@@ -232,7 +236,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     target = Target(processes=local_listeners(choices.env.values()))
     return Plan(
         config, unit, is_open, target, Path(), Probes(), settings, None, objectives, choices.users_at_1x, None,
-        choices.budgets, choices.cores, declared, notes,
+        choices.budgets, choices.cores, choices.negligible_below, declared, notes,
     )  # fmt: skip
 
 

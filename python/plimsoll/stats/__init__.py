@@ -35,6 +35,7 @@ cliff.py           a volume of data from which on a cost is higher at once
 load_forecast.py   how long loading the rest will take
 keeping_up.py      does a consumer keep up with what comes in
 poll_rate.py       a consumer's rate while it works, from its polls
+item_demand.py     how much CPU an item costs that comes in and is worked on later
 
 Comparing
 log_ratio.py             how much slower is B than A, from one value a trial

@@ -55,6 +55,14 @@ def _capacity(path: KeyPath, options: dict[str, Any], data: dict[str, Any]) -> F
     most, least = options.get("max_rate"), options.get("min_users")
     if most is not None and _is_closed(data):
         yield Contradiction((*path, "max_rate"), _NO_RATE, "Use max_users.")
+    if options.get("negligible_below") is not None:
+        if _is_closed(data):
+            step = "Give the operations rates (model: open), or leave it out."
+            yield Contradiction((*path, "negligible_below"), _NO_RATE, step)
+        elif data.get("expected_users") is None:
+            what = "the study does not say how many users are expected"
+            yield Contradiction((*path, "negligible_below"), what, "Add expected_users to the study.")
+    if _is_closed(data):
         return
     per_user_s = _rate_per_user_s(options, data)
     if _is_number(most) and _is_number(least) and per_user_s and least * per_user_s > most:

@@ -67,6 +67,12 @@ class CapacityOptions(LoadOptions):
         description="share of a resource that may be used, to see how far it would go: cpu, disk, a process's label",
     )
     cores: int | None = Field(default=None, ge=1, description="of another host, to see how far it would go")
+    negligible_below: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="share of the target below which these operations, at the expected users, are called negligible",
+    )
     verify: str | None = Field(
         default=None,
         min_length=1,

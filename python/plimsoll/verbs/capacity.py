@@ -18,6 +18,7 @@ from plimsoll.findings.of_run import Facts
 from plimsoll.findings.remedy import applied, not_run
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
+from plimsoll.plans.negligible import check_negligible
 from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
@@ -93,6 +94,7 @@ def _found(
         choices = as_entry_says(choices, first_of(CapacityOptions, given.experiments))
     plan = plan_of(given, choices)
     check_budgets(plan)
+    check_negligible(plan)
     with writer_of("capacity", plan, choices) as writer:
         remedy = applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None
         return _measure(plan, choices, writer, listeners, {"remedy": remedy, "remedy_wanted": wanted})
@@ -109,6 +111,7 @@ def _measure(
             users_per_level=plan.users_per_level,
             budgets=plan.budgets,
             cores=plan.cores,
+            negligible_below=plan.negligible_below,
             same_host=is_local(around.control.target.url),
             kept_apart=around.kept_apart,
             variant=choices.variant,

@@ -17,6 +17,7 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing import QUESTION, sizing_finding
+from plimsoll.findings.sizing_drain import sizing_facts_of_drain
 from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
 from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
 from plimsoll.report.html import write_html
@@ -25,21 +26,23 @@ from plimsoll.runs.directory import write_json
 from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.own_runs import is_own_run
 
-OF_LOAD, OF_ITEMS = ("capacity", "hold"), ("grow",)
+OF_LOAD, OF_ITEMS = ("capacity", "hold", "drain"), ("grow",)
 MOST_RESERVE = 0.9
 
 
 @dataclass(frozen=True)
 class SizeChoices:
     """What to size for. `expected`: load in the run's unit (users), else the run's expected users, else what it
-    carried; `per_s`: operations per second instead; `items`: data that it shall hold; `reserve`: share of the hardware
-    that is to be left unused; `cores`: sizes, of which it says what they would carry."""
+    carried; `per_s`: operations (of a run of drain items) per second instead; `items`: data that it shall hold;
+    `reserve`: share of the hardware that is to be left unused; `cores`: sizes, of which it says what they would carry;
+    `processes`: labels of those that count, all if empty."""
 
     expected: float | None = None
     per_s: float | None = None
     items: float | None = None
     reserve: float = RESERVE
     cores: tuple[float, ...] = ()
+    processes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Sized:
 
 
 def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = None) -> Sized:
-    """The hardware by a run of capacity or hold; runs of grow beside it tell memory and disk by items.
+    """The hardware by a run of capacity, hold or drain; runs of grow beside it tell memory and disk by items.
 
     The finding is written into that run, in place of an earlier one, and its report is written again. Raises
     InputErrors with all that is wrong, RunDirectoryError for a folder that cannot be read or written.
@@ -64,8 +67,12 @@ def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = 
     if not findings:
         raise InputError(f"{main.path}: nothing was measured that says anything", "Make the run again.")
     first = findings[0]
-    steps = _steps(main, first)
-    facts = sizing_facts(main, steps)
+    if main.manifest.get("experiment") == "drain":
+        steps, facts = [], sizing_facts_of_drain(main)
+    else:
+        steps = _steps(main, first)
+        facts = sizing_facts(main, steps)
+    facts = _of_processes(facts, choices.processes)
     facts = replace(facts, grown=_latest([*facts.grown, *(one for run in others for one in _grown(run))]))
     unit = str((first.get("capacity") or {}).get("unit") or main.manifest.get("level_unit") or "users")
     wanted = replace(_wanted(main, first, steps, facts, choices), cores=choices.cores)
@@ -95,7 +102,7 @@ def _checked(paths: Sequence[Path], choices: SizeChoices) -> tuple[RunReader, li
     for path in paths:
         if not is_own_run(path):
             problems.append(
-                InputError(f"{path} is no run directory", "Give runs/… of plimsoll capacity, hold or grow.")
+                InputError(f"{path} is no run directory", "Give runs/… of plimsoll capacity, hold, drain or grow.")
             )
             continue
         run = RunReader(path)
@@ -108,14 +115,34 @@ def _checked(paths: Sequence[Path], choices: SizeChoices) -> tuple[RunReader, li
             others.append(run)
         else:
             what = f"{path} is a run of {experiment}, which does not tell hardware"
-            problems.append(InputError(what, "Give a run of capacity or hold, and runs of grow beside it."))
+            problems.append(InputError(what, "Give a run of capacity, hold or drain, and runs of grow beside it."))
     if len(main) != 1 and not problems:
         listed = ", ".join(str(run.path) for run in main) or "none"
-        what = f"one run of capacity or hold is needed, given: {listed}"
+        what = f"one run of capacity, hold or drain is needed, given: {listed}"
         problems.append(InputError(what, "Give the one whose demand counts; runs of grow may be given beside it."))
     if problems:
         raise InputErrors(problems)
     return main[0], others
+
+
+def _of_processes(facts: SizingFacts, labels: Sequence[str]) -> SizingFacts:
+    """With these processes alone; raises InputErrors for labels that the run does not have."""
+    if not labels:
+        return facts
+    known = [part.label for part in facts.parts]
+    problems = [
+        InputError(f"--process {label}: the run saw no process of that label", f"It saw {', '.join(known) or 'none'}.")
+        for label in labels
+        if label not in known
+    ]
+    if problems:
+        raise InputErrors(problems)
+    others = set(known) - set(labels)
+    return replace(
+        facts,
+        parts=[part for part in facts.parts if part.label in labels],
+        grown=[one for one in facts.grown if one.where not in others],
+    )
 
 
 def _steps(run: RunReader, first: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -135,7 +162,9 @@ def _wanted(
 ) -> Wanted:
     if choices.per_s is not None:
         return Wanted(choices.per_s, None, "as asked", choices.items, choices.reserve)
-    if run.manifest.get("experiment") == "hold":
+    if run.manifest.get("experiment") == "drain":
+        level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), "the load that was held", True
+    elif run.manifest.get("experiment") == "hold":
         held = [step for step in steps if step.get("step_kind") != "baseline"]
         facts = replace(facts, rates=[(float(one["level"]), float(one["done_per_s"])) for one in held])
         level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), "the load that was held", True

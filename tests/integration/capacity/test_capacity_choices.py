@@ -270,3 +270,42 @@ def test_a_remedy_that_fails_is_told_and_the_first_answer_is_kept(tmp_path: Path
         plimsoll.verify(tmp_path / "script.js", "exit 3", choices)
     first, _ = sorted((tmp_path / "runs").iterdir(), key=lambda path: path.stat().st_ctime_ns)
     assert (first / "report.html").is_file()
+
+
+def negligible_of(run: Path) -> dict[str, Any]:
+    return next(one for one in RunReader(run).findings() if one["question"] == "Are these operations negligible?")
+
+
+def test_the_declared_load_is_negligible_beside_six_times_of_it_and_not_at_half_of_the_capacity(
+    tmp_path: Path, known_server: Server
+):
+    flags = ("--min-users", "1", "--arrival-process", "even", "--negligible-below", "20%")
+    finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags, "--max-users", "6")
+    little = negligible_of(run)
+    assert finding["capacity"]["good"] == 6 and little["verdict"] == "negligible"
+    assert little["negligible"]["share"] == [None, pytest.approx(1 / 6)]
+    assert little["negligible"]["expected_per_s"] == pytest.approx(50, rel=0.02)
+    slow = known_server("--servers", 1, "--service-ms", 10)
+    finding, run = capacity(tmp_path, OPEN, slow, *SHORT, *flags, "--max-users", "4")
+    much = negligible_of(run)
+    assert much["verdict"] == "include" and much["negligible"]["share"][0] == pytest.approx(
+        1 / finding["capacity"]["bad"]
+    )
+    again, _ = judge_again(run, Again(), report=False)
+    assert much["negligible"] in [one.get("negligible") for one in json.loads(json.dumps(again))]
+
+
+@pytest.mark.parametrize(
+    ("script", "share", "words"),
+    [
+        (CLOSED, "5%", "this load has no arrival rate"),
+        (OPEN, "5", "500% is no share"),
+        (OPEN, "little", "'little' is no share"),
+    ],
+)
+def test_a_share_that_cannot_be_asked_is_told_before_any_load(tmp_path: Path, script: str, share: str, words: str):
+    (tmp_path / "script.js").write_text(script)
+    command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "-e", "URL=http://127.0.0.1:9"]
+    command += ["--negligible-below", share]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 2 and words in done.stderr and not (tmp_path / "runs").exists()

@@ -281,19 +281,29 @@ def test_all_that_is_wrong_with_what_is_asked_comes_at_once(tmp_path: Path) -> N
 
 
 def test_runs_that_do_not_tell_hardware_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputErrors, match="a run of drain, which does not tell hardware"):
-        plimsoll.size(written(tmp_path / "a", "drain"))
-    with pytest.raises(InputErrors, match="one run of capacity or hold is needed, given: none"):
+    with pytest.raises(InputErrors, match="a run of compare, which does not tell hardware"):
+        plimsoll.size(written(tmp_path / "a", "compare"))
+    with pytest.raises(InputErrors, match="one run of capacity, hold or drain is needed, given: none"):
         plimsoll.size(grown(tmp_path / "b"))
-    with pytest.raises(InputErrors, match=r"one run of capacity or hold is needed, given: .*capacity.*, .*capacity"):
+    with pytest.raises(
+        InputErrors, match=r"one run of capacity, hold or drain is needed, given: .*capacity.*, .*capacity"
+    ):
         plimsoll.size([written(tmp_path / "c"), written(tmp_path / "d")])
     with pytest.raises(InputErrors, match="is still running"):
         plimsoll.size(written(tmp_path / "e", ends=False))
 
 
 def test_a_reserve_that_is_no_share_is_refused() -> None:
-    from plimsoll.cli.size import _share
+    from plimsoll.cli.budgets import share_of
 
-    assert _share("30%") == pytest.approx(0.3) and _share(" 0.25 ") == 0.25
+    assert share_of("30%", "--reserve", "30%") == pytest.approx(0.3) and share_of(" 0.25 ", "", "") == 0.25
     with pytest.raises(InputError, match="--reserve 'much' is no share"):
-        _share("much")
+        share_of("much", "--reserve", "30%")
+
+
+def test_a_rate_may_be_of_an_hour_or_a_day() -> None:
+    from plimsoll.cli.size import _per_s
+
+    assert [_per_s(text) for text in ("55", "55/s", "198000/h", "8.64e6/d")] == [55, 55, 55, 100]
+    with pytest.raises(InputError, match="--rate '5/week' is no rate"):
+        _per_s("5/week")

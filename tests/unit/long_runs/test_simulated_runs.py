@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from findings_as_json import checked
 
+import plimsoll
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
@@ -282,6 +283,69 @@ def test_a_consumer_of_forty_does_not_keep_up_with_fifty(tmp_path: Path) -> None
 def test_a_consumer_of_eighty_keeps_up_with_fifty(tmp_path: Path) -> None:
     main, *_ = drained(tmp_path, 80)
     assert main["keeps_up"] is True and exit_code(main) == 0 and "would have shown" in main["answer"]
+
+
+class Working(Fed):
+    """Its server takes 2 ms of CPU for each item put in, its indexer 10 ms for each done; both 0.02 cores at rest."""
+
+    put_before = done_before = 0.0
+
+    def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        rows = super().sample(second, t_unix)
+        put, done = self.put - self.put_before, self.done - self.done_before
+        self.put_before, self.done_before = self.put, self.done
+        for label, cores in (("server", 0.02 + 0.002 * put), ("indexer", 0.02 + 0.010 * done)):
+            values = {"cpu_cores_used": cores * (1 + 0.02 * self.noise.standard_normal()), "rss_bytes": 1e8}
+            values |= {"busiest_thread_cores_used": values["cpu_cores_used"], "processes": 1.0}
+            rows.append({"t_unix": t_unix, "second": second, "source": f"process:{label}", "values": values})
+        return [*rows, {"t_unix": t_unix, "second": second, "source": "host", "values": {"cores": 4.0}}]
+
+
+@pytest.fixture(scope="module", params=[40, 80], ids=["falls behind", "keeps up"])
+def worked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of drain of a load of 50 items/s for a minute and its findings; the consumer does so many."""
+    load = Working(request.param)
+    with writer(tmp_path_factory.mktemp("worked"), "drain", "users") as run:
+        run_drain(load, DrainSettings(50, 60, 5, 60), run, load.sample)
+        run.write_findings(checked(drain_findings(RunReader(run.path))))
+    return run.path
+
+
+def test_what_an_item_costs_each_process_is_told_whether_the_consumer_keeps_up_or_not(worked: Path) -> None:
+    found = of(RunReader(worked).findings(), "What does the consumer use?")
+    used = {one["label"]: one for one in found["use"]["processes"]}
+    for label, truth_ms in (("indexer", 10.0), ("server", 2.0)):
+        low, high = used[label]["cpu_interval_ms"]
+        assert low <= 1.01 * truth_ms and high >= 0.99 * truth_ms and high - low < 0.4 * truth_ms, label
+        assert used[label]["cpu_ms_per_item"] == pytest.approx(truth_ms, rel=0.06)
+        assert used[label]["rest_cores"] == pytest.approx(0.02, rel=0.2)
+    assert found["use"]["host_cores"] == 4 and found["answer"].startswith("Under the load indexer 0.")
+    drained = used["indexer"]["drain_cores"]
+    assert drained is None or drained > 10 * used["server"]["rest_cores"], "it works on without load"
+
+
+def test_a_run_of_drain_says_the_hardware_for_items_of_a_day(worked: Path) -> None:
+    asked = plimsoll.SizeChoices(per_s=100.0, processes=("indexer",))
+    [found] = checked(plimsoll.size(worked, asked).findings)
+    assert found["sizing"]["noun"] == "item" and "For 100 items/s (as asked)" in found["answer"]
+    for size in found["sizing"]["sizes"]:
+        truth = 0.02 + 0.010 * 100 * size["times"]
+        cpu, [disk] = size["hosts"][0]["cpu"], size["disk"]
+        assert cpu["interval"][0] <= truth <= cpu["interval"][1] and cpu["used"] == pytest.approx(truth, rel=0.12)
+        assert cpu["recommended"] == pytest.approx(cpu["interval"][1] / 0.7)
+        assert disk["bytes_per_day"] == pytest.approx(100 * 100 * size["times"] * 86_400, rel=0.05)
+    [process] = found["sizing"]["processes"]
+    assert process["label"] == "indexer" and process["cpu_ms_per_operation"] == pytest.approx(10, rel=0.06)
+    assert "processes of indexer, whose one busy thread uses one core" in found["answer"]
+    titles = {table["title"]: table for table in found["tables"]}
+    assert titles["Hardware by load"]["columns"][1] == "Items/s" and "Disk by load" in titles
+    everything = plimsoll.size(worked).findings[0]
+    assert (
+        everything["sizing"]["per_s"] == pytest.approx(50, rel=0.05)
+        and "the load that was held" in everything["answer"]
+    )
+    with pytest.raises(InputErrors, match=r"no process of that label\. It saw indexer, server"):
+        plimsoll.size(worked, plimsoll.SizeChoices(processes=("indxer",)))
 
 
 def test_an_index_that_may_not_grow_at_all_is_not_said_to_grow(tmp_path: Path) -> None:

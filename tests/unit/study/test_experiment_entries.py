@@ -36,6 +36,8 @@ def mistakes_of(entry: str, head: str = HEAD, directory: Path | None = None) -> 
         ("capacity: {max_rate: 5, min_users: 10}", HEAD, "capacity.max_rate", "those of 5 users"),
         ("capacity: {max_rate: 5}", CLOSED, "capacity.max_rate", RATE),
         ("capacity: {min_users: 6, max_users: 5}", HEAD, "capacity.min_users", "is above max_users 5"),
+        ("capacity: {negligible_below: 0.05}", CLOSED, "capacity.negligible_below", RATE),
+        ("capacity: {negligible_below: 0.05}", HEAD, "capacity.negligible_below", "how many users are expected"),
         ("capacity: {step_s: 0.5}", HEAD, "capacity.step_s", "at least 1"),
         ("capacity: {verify: ''}", HEAD, "capacity.verify", "must not be empty"),
         ("hold: {variant: old}", HEAD, "hold", USERS),

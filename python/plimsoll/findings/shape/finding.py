@@ -15,6 +15,7 @@ from plimsoll.findings.shape.loads import (
     Extrapolation,
     Headroom,
     LimitedBy,
+    Negligible,
     Ordered,
     RemedySide,
     ResourceUse,
@@ -26,6 +27,7 @@ from plimsoll.findings.shape.long_runs import (
     Burst,
     Cliff,
     Consumer,
+    ConsumerUse,
     Drain,
     Drift,
     Forecast,
@@ -283,6 +285,7 @@ class Finding(TypedDict, total=False):
     resources: list[ResourceUse]
     order: list[Ordered]
     sizing: Sizing | None
+    negligible: Negligible
     verdict: str
     ratio_at_least: Ratio | None
     ratio_at_most: Ratio | None
@@ -307,6 +310,7 @@ class Finding(TypedDict, total=False):
     consumer: Consumer | None
     drain: Drain
     index: Index | None
+    use: ConsumerUse
     polls: PolledWork | None
     # compare, decompose, sweep
     a: str

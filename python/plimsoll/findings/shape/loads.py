@@ -225,6 +225,15 @@ class HostNeed(TypedDict):
     memory: MemoryNeed
 
 
+class DiskGrowth(TypedDict):
+    """What a run of drain says files grow by in a day at a load."""
+
+    where: str
+    bytes_per_day: Bytes
+    interval: list[Bytes]
+    confidence: Probability
+
+
 class Size(TypedDict):
     """What so many times the load needs."""
 
@@ -232,6 +241,7 @@ class Size(TypedDict):
     per_s: PerSecond
     level: Level | None
     hosts: list[HostNeed]
+    disk: list[DiskGrowth]
 
 
 class UsePoint(TypedDict):
@@ -247,7 +257,7 @@ class SizedProcess(TypedDict):
 
     label: str
     host: str | None
-    cpu_ms_per_operation: Milliseconds
+    cpu_ms_per_operation: Milliseconds | None
     one_thread: bool
     processes: Processes
     memory_highest_bytes: Bytes | None
@@ -281,8 +291,9 @@ class Carried(TypedDict, total=False):
 
 
 class Sizing(TypedDict):
-    """Hardware for a load and for multiples of it."""
+    """Hardware for a load and for multiples of it; `noun`: what `per_s` counts."""
 
+    noun: Literal["operation", "item"]
     per_s: PerSecond
     level: Level | None
     items: Items | None
@@ -291,6 +302,31 @@ class Sizing(TypedDict):
     processes: list[SizedProcess]
     per_item: list[SizedItems]
     carries: list[Carried]
+
+
+class ResourceShare(TypedDict):
+    """What the operations take of a resource: demand in ms of the whole of it, and their share at the expected load."""
+
+    name: str
+    where: str
+    demand_ms: Milliseconds
+    demand_interval_ms: list[Milliseconds]
+    confidence: Probability
+    share: list[Ratio | None]
+
+
+class Negligible(TypedDict):
+    """`share`: of what the target carries of these operations alone, lowest and highest by the bracket; a smaller one
+    than `below` is negligible."""
+
+    below: Ratio
+    expected_level: Level
+    expected_per_s: PerSecond
+    carried_per_s: PerSecond | None
+    not_carried_per_s: PerSecond | None
+    share: list[Ratio | None]
+    resources: list[ResourceShare]
+    operations: list[str]
 
 
 class RemedyLimit(TypedDict):

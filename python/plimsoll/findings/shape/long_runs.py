@@ -11,6 +11,7 @@ from plimsoll.findings.shape.units import (
     Bytes,
     BytesPerItem,
     BytesPerSecond,
+    Cores,
     Cycles,
     Deviations,
     Items,
@@ -193,6 +194,29 @@ class Index(TypedDict, total=False):
     end_bytes: Bytes
     budget_bytes: Bytes
     items_left: Items | None
+
+
+class ProcessUse(TypedDict):
+    """A process of the target at rest, under the load and while the backlog drained; `cpu_ms_of_doing_it`: the part of
+    an item's CPU that goes with the items done."""
+
+    label: str
+    rest_cores: Cores | None
+    load_cores: Cores
+    drain_cores: Cores | None
+    cpu_ms_per_item: Milliseconds | None
+    cpu_interval_ms: list[Milliseconds] | None
+    confidence: Probability | None
+    cpu_ms_of_doing_it: Milliseconds | None
+    memory_highest_bytes: Bytes | None
+
+
+class ConsumerUse(TypedDict):
+    """`items_per_s`: done under the load."""
+
+    processes: list[ProcessUse]
+    host_cores: Cores | None
+    items_per_s: ItemsPerSecond | None
 
 
 class MemoryBudget(TypedDict):
