@@ -71,8 +71,11 @@ def try_out(case: Case, server: PostgresqlServer, named: tuple[str, int, int]) -
             after = _held(folder, dsn)
     record = compared(case, before, after)
     told = [one["answer"] for one in verified if "remedy" in str(one.get("question", "")).lower()]
-    measured = [[one["before_ms"], one["after_ms"]] for one in after["effects"]]
-    return record | {"verified": told or [one["answer"] for one in verified[-1:]], "effects_ms": measured}
+    return record | {
+        "verified": told,
+        "verified_effects_ms": _effects(_database(verified)),
+        "effects_ms": _effects(after),
+    }
 
 
 def _each(advice: list[dict[str, Any]]) -> list[str]:
@@ -96,9 +99,18 @@ def _served(dsn: str, port: int, named: tuple[str, int, int]) -> Iterator[None]:
 
 
 def _held(folder: Path, dsn: str) -> dict[str, Any]:
-    """The database's part of the findings of a hold, its plans from the run's events."""
-    findings = _asked(folder, dsn, "hold")
-    return next(one for one in findings if one["question"].startswith("What takes the database"))["database"]
+    """The database's part of the findings of a hold."""
+    return _database(_asked(folder, dsn, "hold"))
+
+
+def _database(findings: list[dict[str, Any]]) -> dict[str, Any]:
+    found = next(one for one in findings if one["question"].startswith("What takes the database"))
+    return dict(found["database"])
+
+
+def _effects(of: dict[str, Any]) -> list[list[float]]:
+    """Mean ms of the statements before and after, as the finding tells them."""
+    return [[one["before_ms"], one["after_ms"]] for one in of["effects"]]
 
 
 def _asked(folder: Path, dsn: str, verb: str, *flags: str) -> list[dict[str, Any]]:

@@ -216,7 +216,8 @@ class IndexAdviser:
             self._session.rows(f"SELECT {MARK} {self._hypopg}.hypopg_drop_index(%s::oid)", (made["id"],))
         after = cost(plan)
         if not uses_index(plan, made["name"]) or after > (1 - LEAST_GAIN) * before:
-            return _Proof(why_not="the planner would not use the index that its condition suggests")
+            average = ", for average values of its parameters" if statement[1] else ""
+            return _Proof(why_not=f"the planner would not use the index that its condition suggests{average}")
         return _Proof(before, after)
 
     def _is_usable(self, candidate: Candidate, table: _Table, reasons: list[str]) -> bool:
