@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted studies docs wheel-smoke postgresql mariadb jdk clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted studies docs wheel-smoke postgresql mariadb jdk clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -94,6 +94,10 @@ bench-import: build
 bench-postgresql: build postgresql
 	$(BIN)/python benches/postgresql_probe_cost.py
 	$(BIN)/python benches/folio_database.py
+
+# Index advice on planted and healthy loads, each measured again with what was advised; goes on where it was. 20 minutes.
+bench-index-advice: build postgresql
+	$(BIN)/python benches/index_advice.py
 
 bench-hardware: build
 	$(BIN)/python benches/more_hardware.py

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -169,3 +169,32 @@ def test_missing_trigrams_are_asked_for_first(unhinted, watch):
     finally:
         unhinted.execute("CREATE EXTENSION pg_trgm")
     assert advice["needs"] == "CREATE EXTENSION pg_trgm;"
+
+
+@pytest.fixture
+def referring(hypopg: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """Tickets, their comments, which go with them, and files of comments, no foreign key of which has an index."""
+    hypopg.execute("CREATE TABLE ticket AS SELECT i AS id FROM generate_series(1, 5000) i")
+    hypopg.execute("ALTER TABLE ticket ADD PRIMARY KEY (id)")
+    hypopg.execute(
+        "CREATE TABLE comment (id int PRIMARY KEY, ticket int REFERENCES ticket ON DELETE CASCADE, body text)"
+    )
+    hypopg.execute("INSERT INTO comment SELECT i, i % 2000 + 1, repeat('c', 40) FROM generate_series(1, 20000) i")
+    hypopg.execute("CREATE TABLE file (id int PRIMARY KEY, comment int REFERENCES comment, name text)")
+    hypopg.execute("INSERT INTO file SELECT i, i, repeat('f', 40) FROM generate_series(1, 20000) i")
+    hypopg.execute("VACUUM ANALYZE")
+    yield hypopg
+    hypopg.execute("DROP TABLE ticket, comment, file CASCADE")
+
+
+def test_a_delete_that_reads_referring_tables_whole_is_told_the_index_of_each(referring, watch):
+    statement = "DELETE FROM ticket WHERE id = 4000"
+    advice = advised(watch(), referring, statement)["advice"]
+    assert {one["sql"].partition(" ON ")[2] for one in advice} == {
+        "public.comment USING btree (ticket);",
+        "public.file USING btree (comment);",
+    }
+    assert all(one["proven"] and one["serves"] == "foreign key under DELETE" for one in advice)
+    for one in advice:
+        referring.execute(one["sql"])
+    assert advised(watch(), referring, statement)["advice"] == []

@@ -5,20 +5,22 @@ the plan reads a table in sequence, or sifts what an index gave, the candidates 
 by hypopg, which keeps hypothetical indexes in the memory of our own session; an index is advised when the planner takes
 it and its cost falls by a fifth at least. Without hypopg, or for the kinds of index that it lacks (GIN, GiST), a rule
 decides by the share of rows that the scan keeps, and the advice says that it is not proven. A cost is no time.
+Of a DELETE the look at referring tables is planned too (foreign_keys.py).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plimsoll.probes.postgresql.activity import SeenTexts
 from plimsoll.probes.postgresql.connection import MARK, Session
 from plimsoll.probes.postgresql.expressions import bare, functions
+from plimsoll.probes.postgresql.foreign_keys import checks_of
 from plimsoll.probes.postgresql.index_candidates import Candidate, candidates, quoted
-from plimsoll.probes.postgresql.plans import Node, Scan, cost, explain, uses_index, wasteful_scans
+from plimsoll.probes.postgresql.plans import Node, Scan, cost, deleted_from, explain, uses_index, wasteful_scans
 from plimsoll.probes.postgresql.rights import Rights
 from plimsoll.probes.postgresql.statement_text import filled, masked, tokens
 from plimsoll.probes.postgresql.statements import extension_schema
@@ -118,7 +120,23 @@ class IndexAdviser:
             return
         for scan in wasteful_scans(plan):
             entry["scans"].append(self._look_at_scan(statement, scan, plan, text, parameters))
+        for place in deleted_from(plan):
+            self._look_at_checks(statement, place, entry)
         self.advice.plans.append(entry)
+
+    def _look_at_checks(self, statement: Dear, place: tuple[str, str], entry: dict[str, Any]) -> None:
+        """The scans of tables that refer to one which the statement deletes from; costs are those of one such look."""
+        for check in checks_of(self._session, *place):
+            try:
+                plan = explain(self._session, check.text, check.parameters)
+            except Exception as error:
+                if not self._session.outlives(error):
+                    raise
+                entry["note"] = self._why_unplanned(error)
+                continue
+            for scan in wasteful_scans(plan):
+                looked = replace(scan, is_check=True)
+                entry["scans"].append(self._look_at_scan(statement, looked, plan, check.text, check.parameters))
 
     def _look_at_scan(self, statement: Dear, scan: Scan, plan: Node, text: str, parameters: int) -> dict[str, Any]:
         """What to say of a scan: the table, the share of its rows that it keeps, and why no index if none."""
@@ -198,7 +216,8 @@ class IndexAdviser:
             self._session.rows(f"SELECT {MARK} {self._hypopg}.hypopg_drop_index(%s::oid)", (made["id"],))
         after = cost(plan)
         if not uses_index(plan, made["name"]) or after > (1 - LEAST_GAIN) * before:
-            return _Proof(why_not="the planner would not use the index that its condition suggests")
+            average = ", for average values of its parameters" if statement[1] else ""
+            return _Proof(why_not=f"the planner would not use the index that its condition suggests{average}")
         return _Proof(before, after)
 
     def _is_usable(self, candidate: Candidate, table: _Table, reasons: list[str]) -> bool:

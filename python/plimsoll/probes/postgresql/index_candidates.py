@@ -93,7 +93,7 @@ def candidates(scan: Scan, type_of: TypeOf, collation_is_c: bool) -> list[Candid
     sorts = [Key(one[0], "", one[1]) for key in scan.sort_keys if (one := sort_key(key, scan.alias)) is not None]
     sorts = sorts if len(sorts) == len(scan.sort_keys) else []
     sorts = [key for key in sorts if key.expression not in {one.expression for one in equal}]
-    kinds = _kind(asked, joined, bool(sorts))
+    kinds = "foreign key under DELETE" if scan.is_check else _kind(asked, joined, bool(sorts))
     found += [_btree(scan, keys, kinds) for keys in _orders(equal[:MOST_EQUAL], [*prefixes, *ranges], sorts)]
     return list(dict.fromkeys(found))
 

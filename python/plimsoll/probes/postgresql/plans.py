@@ -26,7 +26,8 @@ class Scan:
     filter then sifts.
 
     `filter` as EXPLAIN prints it, empty without one; `join`: the condition that joins it, `other_rows` how many rows
-    come from the other side; `sort_keys` of a Sort above it, of which a LIMIT needs only the first rows.
+    come from the other side; `sort_keys` of a Sort above it, of which a LIMIT needs only the first rows; `is_check`: it
+    looks for rows that refer to one that a DELETE takes away.
     """
 
     schema: str
@@ -38,6 +39,7 @@ class Scan:
     other_rows: float = 0.0
     sort_keys: tuple[str, ...] = ()
     by_index: bool = False
+    is_check: bool = False
 
 
 def explain(session: Session, text: str, parameters: int) -> Node:
@@ -73,6 +75,12 @@ def cost(plan: Node) -> float:
 def uses_index(plan: Node, name: str) -> bool:
     """Whether a node of the plan uses that index."""
     return any(node.get("Index Name") == name for node in _nodes(plan))
+
+
+def deleted_from(plan: Node) -> list[tuple[str, str]]:
+    """(schema, table) of what a plan deletes from."""
+    found = (node for node in _nodes(plan) if node["Node Type"] == "ModifyTable" and node.get("Operation") == "Delete")
+    return list(dict.fromkeys((node.get("Schema", "public"), node["Relation Name"]) for node in found))
 
 
 def _nodes(plan: Node) -> Iterator[Node]:

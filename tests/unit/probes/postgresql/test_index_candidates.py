@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.probes.postgresql.expressions import bare, comparisons, functions, sort_key
 from plimsoll.probes.postgresql.index_candidates import JSONB, TEXT, TSVECTOR, VARCHAR, candidates, quoted
-from plimsoll.probes.postgresql.plans import Scan, wasteful_scans
+from plimsoll.probes.postgresql.plans import Scan, deleted_from, wasteful_scans
 
 TYPES = {"doc": JSONB, "name": VARCHAR, "tags": 1009, "during": 3910}
 
@@ -130,3 +130,16 @@ def test_an_index_whose_rows_are_sifted_counts_with_both_conditions():
     assert scan.by_index
     assert [one.left for one in comparisons(scan.filter, "i")] == ["state", "created", "customer"]
     assert wasteful_scans(index | {"Filter": None}) == []
+
+
+def test_the_index_for_a_look_at_referring_rows_says_what_it_is_for():
+    scan = Scan("public", "comment", "comment", 5.0, "(comment.ticket = $1)", is_check=True)
+    [one] = candidates(scan, type_of, False)
+    assert (one.kind, one.definition) == ("foreign key under DELETE", "ON public.comment USING btree (ticket)")
+
+
+def test_what_a_plan_deletes_from_is_found_at_its_top_and_in_a_with():
+    gone = node("ModifyTable", seq("a"), **{"Operation": "Delete", "Relation Name": "a", "Schema": "s"})  # type: ignore[arg-type]
+    assert deleted_from(gone) == [("s", "a")]
+    assert deleted_from(node("CTE Scan", gone)) == [("s", "a")]
+    assert deleted_from(node("ModifyTable", **{"Operation": "Update", "Relation Name": "a", "Schema": "s"})) == []  # type: ignore[arg-type]
