@@ -7,8 +7,8 @@ from pathlib import Path
 from inventory_client import serving
 from openapi_run import assert_schemathesis_finds_nothing
 
-# Their query is CQL.
-LANGUAGES = ("find_instances", "search_storage", "export_ids")
+# Queries are CQL, and what is replaced must have the id of the path.
+LANGUAGES = ("find_instances", "search_storage", "export_ids", "replace_instance")
 
 
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:

@@ -6,14 +6,17 @@ from plimsoll.lab import openapi
 from plimsoll.lab.configurations import rules
 from plimsoll.lab.configurations.answers import LIMIT_AT_MOST, LIMIT_DEFAULT, OFFSET_AT_MOST, QUERY_LETTERS
 from plimsoll.lab.configurations.global_queries import KINDS
-from plimsoll.lab.configurations.rules import ID_AT_MOST, Fields, Many, Number, OneOf, Rule, Text
+from plimsoll.lab.configurations.rules import ID_AT_MOST, URI_PATTERN, Fields, Many, Number, OneOf, Rule, Text
+from plimsoll.lab.json_input import VISIBLE_LETTER
 
 Json = openapi.Json
 parameter = openapi.parameter
 
-# Texts without control characters; surrogates cannot be written in JSON Schema's strings either.
-_PRINTABLE = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\ud800-\\udfff]*$"
-_URI = "^https?://[!-~]*$"
+# Texts without control characters. Surrogates are refused too, but no JSON in UTF-8 has them, and tools drop a pattern
+# that names them.
+_LETTERS = r"[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*"
+_PRINTABLE = f"^{_LETTERS}$"
+_NOT_BLANK = f"^{_LETTERS}{VISIBLE_LETTER}{_LETTERS}$"
 _NUMBER: Json = {"type": "integer", "minimum": 1, "maximum": ID_AT_MOST}
 _ID: Json = {"name": "id", "in": "path", "required": True, "schema": _NUMBER}
 _BODY = (400, 413, 415, 422)
@@ -195,7 +198,7 @@ def schema_of(fields: Fields) -> Json:
 def _schema(rule: Rule) -> Json:
     match rule:
         case Text():
-            pattern = _URI if rule.uri else _PRINTABLE
+            pattern = f"^{URI_PATTERN}$" if rule.uri else _NOT_BLANK if rule.least else _PRINTABLE
             return {"type": "string", "minLength": rule.least, "maxLength": rule.most, "pattern": pattern}
         case Number():
             return {"type": "integer", "minimum": rule.least, "maximum": rule.most}

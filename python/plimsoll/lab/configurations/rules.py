@@ -5,10 +5,11 @@ All mistakes of a body are told at once.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.lab.json_input import Mistake
+from plimsoll.lab.json_input import Mistake, is_visible
 
 ID_AT_MOST = 2**53 - 1
 TITLE_LETTERS = 200
@@ -16,12 +17,13 @@ DESCRIPTION_LETTERS = 4000
 URI_LETTERS = 500
 LINKS_AT_MOST = 100
 BODY_BYTES = 100_000
+URI_PATTERN = "https?://[!-~]*"
 LINK_TYPES = ("implements", "tested_by", "validates", "tracks", "related")
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text of so many letters (code points); `uri`: it begins with http:// or https:// and has no blanks."""
+    """A text of so many letters (code points); `uri`: it is URI_PATTERN."""
 
     least: int = 1
     most: int = TITLE_LETTERS
@@ -125,9 +127,11 @@ def _of_text(where: str, value: Any, rule: Text) -> list[Mistake]:
     wrong = text_mistake(value)
     if wrong:
         return [Mistake(where, wrong)]
-    if rule.uri and (not value.startswith(("http://", "https://")) or any(letter.isspace() for letter in value)):
-        return [Mistake(where, "must be a URI that begins with http:// or https:// and holds no blanks")]
-    if rule.least and not rule.uri and not value.strip():
+    if rule.uri and not re.fullmatch(URI_PATTERN, value):
+        return [
+            Mistake(where, "must be a URI of ASCII letters that begins with http:// or https:// and holds no blanks")
+        ]
+    if rule.least and not rule.uri and not is_visible(value):
         return [Mistake(where, "must not be blank")]
     return []
 

@@ -10,8 +10,9 @@ from plimsoll.lab.inventory.storage import reference_key
 from plimsoll.lab.inventory.users import CREDENTIAL_LETTERS
 from plimsoll.lab.openapi import Json, operation, ref
 
-# What a JSON Schema calls a text without control characters; surrogates cannot be written in it.
-_PRINTABLE = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\ud800-\\udfff]*$"
+# Texts without control characters. Surrogates are refused too, but no JSON in UTF-8 has them, and tools drop a pattern
+# that names them.
+_PRINTABLE = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]*$"
 _QUERY = {
     "name": "query",
     "in": "query",

@@ -25,7 +25,7 @@ from plimsoll.lab.configurations.answers import (
 )
 from plimsoll.lab.configurations.openapi import operation, parameter, whole_document
 from plimsoll.lab.configurations.others import Others
-from plimsoll.lab.configurations.rules import ID_AT_MOST, URI_LETTERS, Text, mistakes_of
+from plimsoll.lab.configurations.rules import ID_AT_MOST, URI_LETTERS, URI_PATTERN, Text, mistakes_of
 from plimsoll.lab.configurations.tokens import INDEXER, Tokens
 from plimsoll.lab.database import Database
 from plimsoll.lab.links import index
@@ -186,7 +186,7 @@ async def show_document(service: LinkService, _request: Request) -> Response:
 def openapi_document(sources: tuple[str, ...]) -> dict[str, Any]:
     """OpenAPI 3.1, as /openapi.json serves it."""
     number = {"type": "integer", "minimum": 1, "maximum": ID_AT_MOST}
-    text = {"type": "string", "minLength": 8, "maxLength": URI_LETTERS, "pattern": "^https?://[!-~]*$"}
+    text = {"type": "string", "minLength": 8, "maxLength": URI_LETTERS, "pattern": f"^{URI_PATTERN}$"}
     page = [
         parameter("offset", {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}),
         parameter("limit", {"type": "integer", "minimum": 1, "maximum": 200}),
