@@ -24,7 +24,7 @@ sys.path.insert(0, str(HERE.parent))
 import own_postgresql  # noqa: E402
 
 FOLDER = HERE / ".lab-postgresql"
-PORT, DATABASE_PORT = 8760, 8764
+PORT, DATABASE_PORT = 8780, 8784
 PRELOAD = "shared_preload_libraries=pg_stat_statements"
 # As `plimsoll lab inventory` makes them without --missing-index.
 TEXT = " || ".join(
