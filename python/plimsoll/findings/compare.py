@@ -18,6 +18,7 @@ from plimsoll.findings.trials import (
     sound_trials,
     trials_finding,
 )
+from plimsoll.findings.words import ratio_words
 from plimsoll.runs.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 
@@ -161,23 +162,13 @@ def _change(one: Comparison) -> str:
     low, high = one.bounds
     ratio = one.effect.ratio
     unit = "pairs" if one.paired else "runs of each"
-    interval = f"{_signed(low)} to {_signed(high)}"
-    return f"{_signed(ratio)} ({confidence_words(one.alpha)} interval {interval}, {min(len(one.a), len(one.b))} {unit})"
+    how_sure = f"{confidence_words(one.alpha)} interval {ratio_words(low)} to {ratio_words(high)}"
+    return f"{ratio_words(ratio)} ({how_sure}, {min(len(one.a), len(one.b))} {unit})"
 
 
 def confidence_words(alpha: float) -> str:
     """ "99 %", "99.8 %"."""
     return f"{100 * (1 - alpha):.5g} %"
-
-
-def _signed(ratio: float) -> str:
-    """A ratio as a change: 1.198 -> "+19.8 %"; beyond a factor of three as "3.2 times"."""
-    if not math.isfinite(ratio) or ratio > 1e6:
-        return "any"
-    if ratio >= 3:
-        return f"{ratio:.2g} times"
-    change = 100 * (ratio - 1)
-    return "0 %" if abs(change) < 0.005 else f"{change:+.1f} %" if abs(change) >= 0.1 else f"{change:+.2f} %"
 
 
 def _sentence(one: Comparison, margin: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from plimsoll.findings.capacity_words import number
@@ -41,6 +42,16 @@ def percent_words(share: float) -> str:
     """ "+12 %", "−0.4 %" with its sign."""
     value = 100 * share
     return f"{value:+.1f} %" if abs(value) < 9.95 else f"{value:+,.0f} %"
+
+
+def ratio_words(ratio: float) -> str:
+    """A ratio as a change: 1.198 -> "+19.8 %"; from a factor of three on as "3.2 times", beyond a million as "any"."""
+    if not math.isfinite(ratio) or ratio > 1e6:
+        return "any"
+    if ratio >= 3:
+        return f"{ratio:.2g} times" if ratio < 100 else f"{ratio:,.0f} times"
+    change = 100 * (ratio - 1)
+    return "0 %" if abs(change) < 0.005 else f"{change:+.1f} %" if abs(change) >= 0.1 else f"{change:+.2f} %"
 
 
 def share_words(share: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.findings.words import ratio_words
 from plimsoll.report import trial_charts, wording
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
@@ -81,8 +82,8 @@ def _comparison_row(one: Mapping[str, Any]) -> tuple[list[str], str, str]:
     interval = one.get("interval")
     change, span = wording.NOTHING, wording.NOTHING
     if wording.is_number(one.get("ratio")) and interval:
-        change = f"{100 * (one['ratio'] - 1):+.1f} %"
-        span = " to ".join(f"{100 * (value - 1):+.1f} %" for value in interval)
+        change = ratio_words(one["ratio"])
+        span = " to ".join(ratio_words(value) for value in interval)
         span += f" ({100 * one['confidence']:.4g} %)"
     name = one.get("operation") or one.get("request") or "all requests"
     cells = [str(name), one["statistic"], one["load"], wording.number(one["a"]) + unit, wording.number(one["b"]) + unit]

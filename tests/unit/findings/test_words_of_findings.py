@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from plimsoll.findings.objectives import Wanted, judge_objectives
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import drift_finding, leak_finding
 from plimsoll.findings.table_objectives import judge_table_objectives
-from plimsoll.findings.words import time_words
+from plimsoll.findings.words import ratio_words, time_words
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
@@ -194,3 +195,9 @@ def test_a_search_that_ran_out_of_time_is_not_told_to_raise_its_greatest_level(
     }  # fmt: skip
     assert said in answer(result, finding)
     assert next_step in next_steps(result, finding)[0]
+
+
+def test_ratios_are_read_as_changes_and_no_number_is_endless() -> None:
+    ratios = (0.5, 0.99999, 1.198, 3.21, 1234.5, 1e9, math.inf, math.nan)
+    words = [ratio_words(ratio) for ratio in ratios]
+    assert words == ["-50.0 %", "0 %", "+19.8 %", "3.2 times", "1,234 times", "any", "any", "any"]
