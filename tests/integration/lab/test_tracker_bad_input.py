@@ -32,7 +32,17 @@ def test_what_is_no_id_is_refused_and_quoted_in_short(api: Api) -> None:
 
 
 def test_json_that_cannot_be_read_is_refused(api: Api) -> None:
-    for body in (DEEP, '{"query": ' + DEEP + "}", "{", b"\xff", '{"caret": NaN}', '{"caret": 1e999}', "[1]", DIGITS):
+    for body in (
+        DEEP,
+        '{"query": ' + DEEP + "}",
+        "{",
+        b"\xff",
+        b" \n",
+        '{"caret": NaN}',
+        '{"caret": 1e999}',
+        "[1]",
+        DIGITS,
+    ):
         answer = sent(api, "/api/search/assist", body)
         assert answer.status_code == 400 and answer.json()["error_description"], body[:20]
 

@@ -42,7 +42,7 @@ class Call:
         """The body, which must be a JSON object (dict) or list (list); an empty body is an empty one of that kind."""
         try:
             body = await whole_body(self.request.stream(), BODY_BYTES)
-            value = strict_json(body) if body.strip() else kind()
+            value = strict_json(body) if body else kind()
         except TooLarge as error:
             raise Refusal(413, "too_large", str(error)) from None
         except ValueError:
