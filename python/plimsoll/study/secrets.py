@@ -27,8 +27,8 @@ __all__ = ["HIDDEN", "Redactor", "is_secret_key", "redact"]
 
 _HIDDEN_MAPPINGS = {"environment", "env", "headers"}  # all of whose values are hidden
 _COMMANDS = {
-    "start", "ready", "reset", "stop", "switch", "switch_a", "switch_b", "data_volume", "verify", "remedy", "command",
-    "backlog", "produced", "consumed",
+    "start", "ready", "reset", "stop", "switch", "switch_a", "switch_b", "data_volume", "verify", "remedy",
+    "remedy_wanted", "command", "backlog", "produced", "consumed",
 }  # fmt: skip
 _SHORTEST_SECRET = 5  # shorter values would blank out innocent text ("1", "on")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")

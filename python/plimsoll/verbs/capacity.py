@@ -23,6 +23,7 @@ from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
 from plimsoll.study.experiments import CapacityOptions, first_of
+from plimsoll.study.secrets import redact
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
@@ -74,8 +75,9 @@ def verify(
     """
     choices, given = choices or Choices(), source_of(source, "capacity")
     listeners = Listeners(on_progress, on_note or (lambda text: None), on_message)
-    before = _found(given, choices, listeners, wanted=remedy)
-    why = not_run(remedy, before.findings[0])
+    shown = redact({"remedy": remedy})["remedy"]
+    before = _found(given, choices, listeners, wanted=shown)
+    why = not_run(shown, before.findings[0])
     if why is not None:
         listeners.note(why)
         return before, before
@@ -89,7 +91,7 @@ def _found(
     before: Answer | None = None,
     wanted: str | None = None,
 ) -> Answer:
-    """`before`: the answer without the remedy of the choices; `wanted`: the remedy that is to follow this one."""
+    """`before`: the answer without the remedy of the choices; `wanted`: the remedy that is to follow this one, as it may be shown."""
     if isinstance(given, Study):
         choices = as_entry_says(choices, first_of(CapacityOptions, given.experiments))
     plan = plan_of(given, choices)
