@@ -91,7 +91,8 @@ def _found(
     before: Answer | None = None,
     wanted: str | None = None,
 ) -> Answer:
-    """`before`: the answer without the remedy of the choices; `wanted`: the remedy that is to follow this one, as it may be shown."""
+    """`before`: the answer without the remedy of the choices; `wanted`: the remedy that is to follow this one, as it
+    may be shown."""
     if isinstance(given, Study):
         choices = as_entry_says(choices, first_of(CapacityOptions, given.experiments))
     plan = plan_of(given, choices)
