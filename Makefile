@@ -60,15 +60,15 @@ jdk:
 lint: build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs benches
-	$(BIN)/ruff format --check python tests docs benches
+	$(BIN)/ruff check python tests docs benches studies
+	$(BIN)/ruff format --check python tests docs benches studies
 	$(BIN)/lint-imports
 	$(BIN)/mypy python/plimsoll
 
 fmt: setup
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests docs benches
-	$(BIN)/ruff format python tests docs benches
+	$(BIN)/ruff check --fix python tests docs benches studies
+	$(BIN)/ruff format python tests docs benches studies
 
 # The scorecard, docs/accuracy.md, and the few tests that need a machine to themselves. ROWS: only lines that contain
 # this (no page is written); SCALE: share of the repetitions, 1 takes over an hour; kneed, MLRsearch and

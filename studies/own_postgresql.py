@@ -1,4 +1,7 @@
-"""A PostgreSQL server in a folder of a study, from the system's package (Debian: apt-get install postgresql)."""
+"""For the scripts that start a study's target: a PostgreSQL server in its folder, and how to refuse.
+
+The server is that of the system's package (Debian: apt-get install postgresql).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,30 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 READY_S = 60
+
+
+def told(file: str, work: Callable[[], int]) -> int:
+    """The exit code of `work`; 2 where a program or the system refused, said with what to do."""
+    try:
+        return work()
+    except subprocess.CalledProcessError as error:
+        return refused(file, f"{' '.join(map(str, error.cmd))} ended with {error.returncode}.", "Its words are above.")
+    except (OSError, RuntimeError) as error:
+        return refused(file, str(error), "Put that right and start again.")
+
+
+def refused(file: str, what: str, step: str) -> int:
+    """Say what is wrong and what to do; 2, the exit code of wrong input."""
+    print(f"{file}: {what} {step}", file=sys.stderr)
+    return 2
 
 
 def create(folder: Path, user: str) -> None:

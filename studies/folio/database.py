@@ -44,21 +44,15 @@ def main() -> int:
     top.add_argument("statement", nargs="*")
     top.add_argument("--instances", type=int, default=20_000, help="seeded on first use (default %(default)s)")
     chosen = top.parse_args()
-    try:
-        if chosen.verb == "serve":
-            return _serve(chosen.instances)
-        for statement in INDEXES if chosen.verb == "indexes" else chosen.statement:
-            _sql("inventory", statement)
-        return 0
-    except subprocess.CalledProcessError as error:
-        return _refused(f"{Path(error.cmd[0]).name} ended with {error.returncode}.", "Its words are above.")
-    except (OSError, RuntimeError) as error:
-        return _refused(str(error), "Put that right and start again.")
+    return own_postgresql.told("database.py", lambda: _done(chosen))
 
 
-def _refused(what: str, step: str) -> int:
-    print(f"database.py: {what} {step}", file=sys.stderr)
-    return 2
+def _done(chosen: argparse.Namespace) -> int:
+    if chosen.verb == "serve":
+        return _serve(chosen.instances)
+    for statement in INDEXES if chosen.verb == "indexes" else chosen.statement:
+        _sql("inventory", statement)
+    return 0
 
 
 def _serve(instances: int) -> int:

@@ -19,7 +19,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -40,18 +39,9 @@ def main() -> int:
     top.add_argument("--keep-connections", action="store_true", help="keep database connections between requests")
     chosen = top.parse_args()
     if not (3, 9) <= sys.version_info[:2] <= (3, 11):
-        return _refused("Kiwi TCMS 12.4 needs Python 3.9 to 3.11.", "Start this file with such a Python.")
-    try:
-        return _install(chosen) if chosen.verb == "install" else _serve(chosen)
-    except subprocess.CalledProcessError as error:
-        return _refused(f"{' '.join(map(str, error.cmd))} ended with {error.returncode}.", "Its words are above.")
-    except (OSError, RuntimeError) as error:
-        return _refused(str(error), "Put that right and start again.")
-
-
-def _refused(what: str, step: str) -> int:
-    print(f"real.py: {what} {step}", file=sys.stderr)
-    return 2
+        needed, step = "Kiwi TCMS 12.4 needs Python 3.9 to 3.11.", "Start this file with such a Python."
+        return own_postgresql.refused("real.py", needed, step)
+    return own_postgresql.told("real.py", lambda: _install(chosen) if chosen.verb == "install" else _serve(chosen))
 
 
 def _install(chosen: argparse.Namespace) -> int:

@@ -126,12 +126,7 @@ def disk_limits(group: Group, *, is_own: bool) -> dict[str, float]:
             if limit.strip().isdigit():
                 found[f"{device}:{what}"] = float(limit)
     names = {"rbps": "read_bps", "wbps": "write_bps", "riops": "read_iops", "wiops": "write_iops"}
-    for line in filter(str.strip, group.text("io.max").splitlines()):
-        device, *settings = line.split()
-        for name, _, limit in (setting.partition("=") for setting in settings):
-            if name in names and limit.isdigit():
-                found[f"{device}:{names[name]}"] = float(limit)
-    return found
+    return found | _of_devices(group.text("io.max"), names)
 
 
 def disk_counters(group: Group) -> dict[str, float]:
@@ -143,9 +138,15 @@ def disk_counters(group: Group) -> dict[str, float]:
             if len(words) == 3 and words[1] in ("Read", "Write"):
                 found[f"{words[0]}:{words[1].lower()}_{what}"] = float(words[2])
     names = {"rbytes": "read_bps", "wbytes": "write_bps", "rios": "read_iops", "wios": "write_iops"}
-    for line in filter(str.strip, group.text("io.stat").splitlines()):
+    return found | _of_devices(group.text("io.stat"), names)
+
+
+def _of_devices(text: str, names: dict[str, str]) -> dict[str, float]:
+    """The numbers of lines "8:0 rbps=1048576 wbps=max" (cgroup 2), by "8:0:read_bps": by our names for its."""
+    found = {}
+    for line in filter(str.strip, text.splitlines()):
         device, *settings = line.split()
-        for name, _, count in (setting.partition("=") for setting in settings):
-            if name in names and count.isdigit():
-                found[f"{device}:{names[name]}"] = float(count)
+        for name, _, number in (setting.partition("=") for setting in settings):
+            if name in names and number.isdigit():
+                found[f"{device}:{names[name]}"] = float(number)
     return found
