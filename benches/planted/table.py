@@ -48,7 +48,7 @@ def table_text(records: list[dict[str, Any]], revision: str) -> str:
     seeds = ", ".join(str(seed) for seed in sorted({one["seed"] for one in records}))
     invalid = sum(1 for one in records if one["status"] == "judged" and one.get("valid") is False)
     about = f"Code of {revision}, seeds {seeds}, {when}. {len(records)} trials; rates with Wilson's 95 % interval."
-    about += f" The answers of {invalid} call themselves invalid (other work on this machine, mostly); they count."
+    about += f" The answers of {invalid} call themselves invalid (a late generator, mostly); they count."
     about += _machine(records)
     return "\n".join([about, "", *lines, ""])
 
