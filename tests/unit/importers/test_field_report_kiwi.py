@@ -96,9 +96,7 @@ def test_contradicted_three_single_runs_have_no_spread_so_no_share_is_shown(
     assert level["rounds"] == 1 and level["layers"] == []
     assert level["ms"] == {"whole": 1_120_000.0, "orm": 234_000.0, "static": 333_000.0}
     second = [one | {"trial": one["trial"] + 3, "repetition": 2} for one in one_round]
-    assert (
-        decompose_finding(plan, [*one_round, *second])["levels"][0]["rounds"] == 2
-    )  # a spread is missing
+    assert decompose_finding(plan, [*one_round, *second])["levels"][0]["rounds"] == 2  # a spread is missing
     first_series_s = calls(R) / (71_500 / 3600)
     whole_s, orm_s, static_s = durations_s(variants)
     assert (whole_s - first_series_s) / orm_s == pytest.approx(0.416, abs=0.005)
