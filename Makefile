@@ -93,6 +93,7 @@ bench-import: build
 
 bench-postgresql: build postgresql
 	$(BIN)/python benches/postgresql_probe_cost.py
+	$(BIN)/python benches/probe_effect.py
 	$(BIN)/python benches/folio_database.py
 
 # Index advice on planted and healthy loads, each measured again with what was advised; goes on where it was. 20 minutes.

@@ -75,17 +75,24 @@ def work(dsn: str, over: threading.Event) -> None:
             connection.execute("SELECT count(*) FROM t1 WHERE a = %s", (number,))
 
 
+def prepared_server(opened: ExitStack) -> PostgresqlServer:
+    """A server with its tables, statements and connections, until `opened` ends."""
+    server = opened.enter_context(PostgresqlServer("max_connections=200"))
+    with psycopg.connect(server.dsn(), autocommit=True) as owner:
+        owner.execute("CREATE EXTENSION pg_stat_statements")
+        for number in range(TABLES):
+            owner.execute(f"CREATE TABLE t{number} (a int PRIMARY KEY, b text)")
+        for number in range(STATEMENTS):
+            owner.execute(f"SELECT a AS a{number} FROM t{number % TABLES}")
+    for _ in range(CONNECTIONS):
+        opened.enter_context(psycopg.connect(server.dsn(), autocommit=True)).execute("SELECT 1")
+    return server
+
+
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    with PostgresqlServer("max_connections=200") as server, ExitStack() as opened:
-        with psycopg.connect(server.dsn(), autocommit=True) as owner:
-            owner.execute("CREATE EXTENSION pg_stat_statements")
-            for number in range(TABLES):
-                owner.execute(f"CREATE TABLE t{number} (a int PRIMARY KEY, b text)")
-            for number in range(STATEMENTS):
-                owner.execute(f"SELECT a AS a{number} FROM t{number % TABLES}")
-        for _ in range(CONNECTIONS):
-            opened.enter_context(psycopg.connect(server.dsn(), autocommit=True)).execute("SELECT 1")
+    with ExitStack() as opened:
+        server = prepared_server(opened)
         print(f"PostgreSQL 15, {TABLES} tables, {STATEMENTS:,} statements, {CONNECTIONS} connections, {seconds:g} s\n")
         print("| probes | database | this process | server's process | together |\n|---|---|---|---|---|")
         for names in (("host", "process"), ("postgresql",), ("host", "process", "postgresql")):

@@ -161,7 +161,7 @@ def run(weakness: Weakness, arm: Arm) -> Told:
     """The command with the switch, or without."""
     words = shlex.split(f"{weakness.command} {arm.words}")
     command = [str(PLIMSOLL), *words, "--isolate", "--json", "-q", "--runs", str(RUNS)]
-    environment = {**os.environ, "PLIMSOLL": str(PLIMSOLL), **arm.environment}
+    environment = {**os.environ, **arm.environment}
     began = time.monotonic()
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False

@@ -3,9 +3,7 @@
 # Further arguments go to `plimsoll lab configurations`.
 #
 #   DEFECT      known defects: --recount-artifacts, --resolve-each         none
-#   PLIMSOLL    the command, if it is not on the path
 set -eu
 cd "$(dirname "$0")"
-. ../plimsoll.sh
-# shellcheck disable=SC2086 # PLIMSOLL may be several words
-exec $run lab configurations --data .lab "$@" ${DEFECT:-}
+# shellcheck disable=SC2086 # DEFECT may be several words, or none
+exec plimsoll lab configurations --data .lab "$@" ${DEFECT:-}

@@ -3,7 +3,6 @@
 # artifact of a list.
 #
 #   DEFECT      of the second lab; empty: none                              --resolve-each
-#   PLIMSOLL    the command, if it is not on the path
 set -eu
 cd "$(dirname "$0")"
 first=; second=

@@ -6,22 +6,19 @@
 #   DATA        folder of the data                                          .lab
 #   DSN         PostgreSQL instead of SQLite: postgresql://user@host:port/database
 #   DEFECT      a known defect: --reindex-all, --keep-versions              none
-#   PLIMSOLL    the command, if it is not on the path
 #
 # Further arguments go to `plimsoll lab links`: --threads N, --source NAME.
 set -eu
 cd "$(dirname "$0")"
-. ../plimsoll.sh
 DATA="${DATA:-.lab}"
 mkdir -p "$DATA"
-# shellcheck disable=SC2086 # PLIMSOLL may be several words
-$run lab configurations --port 8760 --data "$DATA/configurations" --reset --artifacts "${ARTIFACTS:-2000}" \
+plimsoll lab configurations --port 8760 --data "$DATA/configurations" --reset --artifacts "${ARTIFACTS:-2000}" \
   ${DSN:+--dsn "$DSN"} > "$DATA/configurations.out" &
 served=$!
 until grep -q '"ready": true' "$DATA/configurations.out"; do
   kill -0 "$served" || exit 1
   sleep 0.2
 done
-# shellcheck disable=SC2086
-exec $run lab links --port 8770 --configurations "$DATA/configurations" --data "$DATA/links" --reset \
+# shellcheck disable=SC2086 # DEFECT may be several words, or none
+exec plimsoll lab links --port 8770 --configurations "$DATA/configurations" --data "$DATA/links" --reset \
   --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@" ${DEFECT:-}

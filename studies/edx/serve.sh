@@ -5,22 +5,19 @@
 #
 #   THREADS       threads of each forum                         1000
 #   UNREAD_INDEX  of the second forum: old, or new as the first   old
-#   PLIMSOLL      the command, if it is not on the path
 set -eu
 cd "$(dirname "$0")"
-. ../plimsoll.sh
-lab="$run lab"
 threads=${THREADS:-1000}
 first=; second=; third=
 end() { kill $first $second $third 2>/dev/null || true; wait; }
 trap end EXIT
 trap 'exit 0' TERM INT
-$lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth &
+plimsoll lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth &
 first=$!
-$lab discussions --port 28730 --accounts-port 28731 --data .lab/old --threads "$threads" --reset --auto-auth \
+plimsoll lab discussions --port 28730 --accounts-port 28731 --data .lab/old --threads "$threads" --reset --auto-auth \
   --unread-index "${UNREAD_INDEX:-old}" &
 second=$!
-$lab discussions --port 28740 --accounts-port 28741 --data .lab/author --threads "$threads" --reset --auto-auth \
+plimsoll lab discussions --port 28740 --accounts-port 28741 --data .lab/author --threads "$threads" --reset --auto-auth \
   --accounts-calls author &
 third=$!
 wait

@@ -12,8 +12,6 @@ apt-get install postgresql postgresql-15-hypopg).
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -70,7 +68,7 @@ def _serve(instances: int) -> int:
         dsn = f"postgresql://inventory@127.0.0.1:{DATABASE_PORT}/inventory"
         words = ["lab", "inventory", "--missing-index", "--port", str(PORT), "--dsn", dsn]
         words += ["--instances", str(instances), "--data", str(FOLDER / "data")]
-        server = subprocess.Popen([*_plimsoll(), *words])
+        server = subprocess.Popen(["plimsoll", *words])
         try:
             return server.wait()
         except KeyboardInterrupt:
@@ -78,13 +76,6 @@ def _serve(instances: int) -> int:
         finally:
             server.terminate()
             server.wait(timeout=30)
-
-
-def _plimsoll() -> list[str]:
-    """The command: what PLIMSOLL names, what is on the path, or this checkout's own."""
-    own = HERE.parent.parent / ".venv" / "bin" / "plimsoll"
-    named = os.environ.get("PLIMSOLL") or shutil.which("plimsoll") or (str(own) if own.exists() else "")
-    return named.split() if named else [sys.executable, "-m", "plimsoll"]
 
 
 def _psql(database: str) -> list[str]:

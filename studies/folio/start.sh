@@ -14,7 +14,6 @@
 #               (databases inventory_product, inventory_profiled, inventory_fixed, inventory_unindexed must exist)
 set -eu
 cd "$(dirname "$0")"
-. ../plimsoll.sh
 INSTANCES="${INSTANCES:-10000}"
 MEMORY_MB="${MEMORY_MB:-180}"
 DATA="${DATA:-.lab-$INSTANCES}"
@@ -24,8 +23,7 @@ inventory() {
   name="$1"
   port="$2"
   shift 2
-  # shellcheck disable=SC2086 # it may be several words
-  $run lab inventory --port "$port" --data "$DATA/$name" --instances "$INSTANCES" --memory-limit "$MEMORY_MB" \
+  plimsoll lab inventory --port "$port" --data "$DATA/$name" --instances "$INSTANCES" --memory-limit "$MEMORY_MB" \
     ${DSN:+--dsn "$DSN/inventory_$name"} "$@" > "$DATA/$name.out" &
 }
 

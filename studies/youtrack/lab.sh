@@ -4,12 +4,9 @@
 #   ISSUES      seeded issues                             1200
 #   JOB_EVERY   seconds between the background job's runs; 0 without it     15
 #   AGEING      1: every create recounts all issues; 0: not                 1
-#   PLIMSOLL    the command, if it is not on the path
 set -eu
 cd "$(dirname "$0")"
-. ../plimsoll.sh
 ISSUES="${ISSUES:-1200}" JOB_EVERY="${JOB_EVERY:-15}" AGEING="${AGEING:-1}"
 [ "$AGEING" = 0 ] || set -- --age-recount "$@"
 [ "$JOB_EVERY" = 0 ] || set -- --job-every "$JOB_EVERY" "$@"
-# shellcheck disable=SC2086 # PLIMSOLL may be several words
-exec $run lab tracker --data ".lab-$ISSUES" --issues "$ISSUES" --port 8710 --reset "$@"
+exec plimsoll lab tracker --data ".lab-$ISSUES" --issues "$ISSUES" --port 8710 --reset "$@"

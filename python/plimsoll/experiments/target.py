@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,11 @@ from plimsoll.study.secrets import Redactor
 OnEvent = Callable[[str, str], None]
 _POLL_S = 0.1
 _FREE_THE_PORT = "Stop it, take another port, or leave target.start out to measure what runs there."
+
+
+def _path() -> str:
+    """Where programs are looked for: as by this process, and at last where `plimsoll` itself is."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
 
 
 class TargetControl:
@@ -52,7 +58,7 @@ class TargetControl:
         self._started: Command | None = None
         self._early_end = ""
         self._there_before: Holders = frozenset()
-        self._environment = {**os.environ, **target.environment}
+        self._environment = {**os.environ, "PATH": _path(), **target.environment}
 
     def __enter__(self) -> TargetControl:
         try:

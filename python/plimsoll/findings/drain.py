@@ -4,39 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.consumer_use import Phases, blocks_of, use_finding
+from plimsoll.findings.drain_growth import index_growth, memory_growth
 from plimsoll.findings.drain_polls import polls_finding
+from plimsoll.findings.drain_series import Array, Consumer, consumer_series, lost_from, operations_of
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data, of_seconds, of_steps
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
-from plimsoll.findings.words import MIB, share_words, size_words, time_words
-from plimsoll.stats.drift import drift
+from plimsoll.findings.words import share_words, time_words
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
 QUESTION = "Does the consumer keep up?"
-SOURCE = "consumer"
-LONGEST_GAP_S = 5.0  # at the end of a run: a consumer that was not read for longer was lost
-Array = NDArray[np.float64]
-
-
-@dataclass
-class Consumer:
-    """Per second of the run, shape (n,): items put in and taken out so far, items waiting; `index`: (seconds, bytes)
-    or None; `derived`: which of these was computed from the others, in words."""
-
-    seconds: Array
-    put_in: Array
-    taken_out: Array
-    waiting: Array
-    index: tuple[Array, Array] | None
-    memory: tuple[Array, Array] | None
-    derived: str
 
 
 def drain_findings(
@@ -96,7 +79,7 @@ def drain_findings(
         "invalid_because": generator["reasons"],
         "notes": [
             *([facts["reason"]] if facts["reason"] else []),
-            *_lost(seen, facts),
+            *lost_from(seen, facts),
             seen.derived,
             generator["words"],
             *notes,
@@ -119,16 +102,16 @@ def drain_findings(
         "question": "How does its index grow?",
         "valid": answered,
         "evidence": as_data([_read(seen.index, "Size of the index")]),
-        **_index(seen, index_budget_bytes, judged),
+        **index_growth(seen, index_budget_bytes, judged),
     }
     memory = {
         **common,
         "question": "When is the memory budget reached?",
         "valid": answered,
         "evidence": as_data([_read(seen.memory, "Resident memory of the target's processes")]),
-        **_memory(seen, memory_budget_bytes),
+        **memory_growth(seen, memory_budget_bytes),
     }
-    told = polls_finding(run, _operations(run, facts))
+    told = polls_finding(run, operations_of(run, facts))
     polls = [{**common, "valid": answered, **told}] if told is not None else []
     used = use_finding(run, blocks_of(seen.seconds, seen.put_in, seen.taken_out, phases_of(facts)))
     use = [{**common, "valid": answered, **used}] if used is not None else []
@@ -151,100 +134,6 @@ def _load_step(facts: Mapping[str, Any], from_s: float) -> Mapping[str, Any]:
     if facts["steps"]:
         return dict(facts["steps"][0])
     return {"level": facts["level"], "measured_from_s": from_s, "end_s": facts["load_to_s"]}
-
-
-def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
-    """The consumer over the seconds of the run; None where neither backlog nor counters were read."""
-    rows = [row for row in run.resources() if row.get("source") == SOURCE]
-    seconds = np.array([float(row["second"]) + 1 for row in rows])
-
-    def read(name: str) -> tuple[Array, Array] | None:
-        known = [
-            (second, float(row["values"][name]))
-            for second, row in zip(seconds, rows, strict=True)
-            if name in row["values"]
-        ]
-        return (np.array([at for at, _ in known]), np.array([value for _, value in known])) if len(known) >= 2 else None
-
-    waiting, put_in, taken_out = read("waiting"), read("put_in"), read("taken_out")
-    if waiting is None and taken_out is None:
-        return None
-    first, last = (waiting or taken_out)[0][[0, -1]]  # type: ignore[index]
-    at = np.arange(first, last + 1)
-    derived = "Items put in, items done and the backlog were each read."
-    if put_in is not None:
-        put = np.interp(at, *put_in) - put_in[1][0]
-    else:
-        put = _own_items(run, at, facts)
-        what = facts.get("operation") or "operation"
-        derived = (
-            "Items put in are counted by the load itself: "
-            f"{facts['items_per_operation']:g} "
-            f"for each {what} that succeeded."
-        )
-    if waiting is None and taken_out is not None:
-        taken = np.interp(at, *taken_out) - taken_out[1][0]
-        left = put - taken
-        left -= min(0.0, float(left.min()))
-        derived += " The backlog is what was put in less what was done."
-    else:
-        assert waiting is not None
-        left = np.interp(at, *waiting)
-        taken = np.interp(at, *taken_out) - taken_out[1][0] if taken_out is not None else put - (left - left[0])
-        if taken_out is None:
-            derived += " Items done are those put in less the growth of the backlog."
-    return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived)
-
-
-def _lost(seen: Consumer, facts: Mapping[str, Any]) -> list[str]:
-    """From when on the consumer could not be read, where that was before the end."""
-    last, end = float(seen.seconds[-1]), float(facts["ended_s"])
-    if end - last <= LONGEST_GAP_S:
-        return []
-    return [
-        f"The consumer could not be read from {number(last)} s on, of {number(end)} s; nothing later is known of it."
-    ]
-
-
-def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
-    """Items that the load put in until each second."""
-    total = np.cumsum(_succeeded(run, int(at[-1]) + 2, facts)) * facts["items_per_operation"]
-    found = total[at.astype(int)]
-    return np.asarray(found - found[0])
-
-
-def _operations(run: Any, facts: Mapping[str, Any]) -> float | None:
-    """Iterations of the whole run that put something in and succeeded; None if there were none."""
-    last = max((float(snapshot.second) for snapshot in run.snapshots(metrics=())), default=0.0)
-    return float(_succeeded(run, int(last) + 3, facts).sum()) or None
-
-
-def _succeeded(run: Any, length: int, facts: Mapping[str, Any]) -> Array:
-    """Iterations of the operation whose requests succeeded, shape (length,), by the second after which they did."""
-    counts = np.zeros(length)
-    operation = facts.get("operation")
-    for snapshot in run.snapshots(metrics=("iteration_duration", "http_req_failed")):
-        done = failed = 0
-        for series in snapshot.series:
-            if operation is not None and series.tags.get("scenario") != operation:
-                continue
-            if series.metric == "iteration_duration":
-                done += series.count
-            elif series.metric == "http_req_failed":
-                failed += int(series.passes or 0)
-        if snapshot.second + 1 < counts.size:
-            counts[snapshot.second + 1] += max(0, done - failed)
-    return counts
-
-
-def _process_memory(run: Any) -> tuple[Array, Array] | None:
-    """Resident memory of the target's processes together over time."""
-    sums: dict[float, float] = {}
-    for row in run.resources():
-        values = row.get("values") or {}
-        if str(row.get("source")).startswith("process:") and "rss_bytes" in values:
-            sums[float(row["second"])] = sums.get(float(row["second"]), 0.0) + float(values["rss_bytes"])
-    return (np.array(list(sums)), np.array(list(sums.values()))) if len(sums) >= 2 else None
 
 
 def _judge(seen: Consumer, from_s: float, to_s: float) -> KeepingUp | None:
@@ -329,7 +218,7 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
         answer = f"{number(at_end)} items took {time_words(about['drained_s'])} without load{speed}."
     elif drained_at is not None:
         answer = "Nothing waited when the load ended."
-    elif _lost(seen, facts):
+    elif lost_from(seen, facts):
         answer = f"It cannot be told: the consumer could not be read from {number(float(seen.seconds[-1]))} s on."
     else:
         left = float(waiting[-1]) if waiting.size else at_end
@@ -346,106 +235,6 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
         with_load = time_to_drain_s(at_end, alone, judged.arrivals_per_s)
         answer += f" With the load going on they would take {time_words(with_load)}."
     return {"answer": answer, "drain": about, "next": []}
-
-
-def _index(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:
-    if seen.index is None:
-        return {"answer": "It cannot be told: its size could not be read.", "index": None, "next": ["Check --index."]}
-    at, size = seen.index
-    items = np.interp(at, seen.seconds, seen.taken_out)
-    if np.ptp(items) < 10:
-        return {"answer": "It cannot be told: fewer than ten items were done.", "index": None, "next": []}
-    per_item = float((size[-1] - size[0]) / (items[-1] - items[0]))
-    interval = _per_item_interval(items, size)
-    now = float(size[-1])
-    words = f"{_growth_words(per_item, interval)}: from {size_words(float(size[0]))} to {size_words(now)}."
-    about: dict[str, Any] = {
-        "bytes_per_item": per_item,
-        "interval": interval,
-        "start_bytes": float(size[0]),
-        "end_bytes": now,
-    }
-    if budget is not None:
-        words += f" {_budget_words(budget, now, per_item, interval, judged)}"
-        about |= {
-            "budget_bytes": budget,
-            "items_left": None if _may_not_grow(per_item, interval) else (budget - now) / per_item,
-        }
-    return {"answer": words, "index": about, "next": []}
-
-
-def _may_not_grow(per_item: float, interval: list[float] | None) -> bool:
-    return per_item <= 0 or (interval is not None and interval[0] <= 0)
-
-
-def _growth_words(per_item: float, interval: list[float] | None) -> str:
-    shown = f" (95 %: {size_words(interval[0])} to {size_words(interval[1])})" if interval else ""
-    if _may_not_grow(per_item, interval):
-        return f"It is not seen to grow with the items: {size_words(per_item)} each{shown}"
-    return f"It grows by {size_words(per_item)} per item{shown}"
-
-
-def _per_item_interval(items: Array, size: Array) -> list[float] | None:
-    """Batch means of the growth per item over ten stretches with as many items each; None where it cannot be told."""
-    from scipy.stats import t as student
-
-    edges = np.linspace(items[0], items[-1], 11)
-    sizes = np.interp(edges, items, size)
-    slopes = np.diff(sizes) / np.diff(edges)
-    if not np.isfinite(slopes).all():
-        return None
-    half = float(student.ppf(0.975, slopes.size - 1)) * float(slopes.std(ddof=1)) / math.sqrt(slopes.size)
-    return [float(slopes.mean()) - half, float(slopes.mean()) + half]
-
-
-def _budget_words(
-    budget: float, now: float, per_item: float, interval: list[float] | None, judged: KeepingUp | None
-) -> str:
-    if now >= budget:
-        return f"The budget of {size_words(budget)} is exceeded."
-    rate = judged.taken_per_s if judged else 0.0
-    if _may_not_grow(per_item, interval):
-        if interval is None or interval[1] <= 0:
-            return f"The budget of {size_words(budget)} is not approached."
-        return (
-            f"The budget of {size_words(budget)} lasts for at least {number((budget - now) / interval[1])} more items."
-        )
-    left = (budget - now) / per_item
-    when = f", in {time_words(left / rate)} at {number(rate)} items/s" if rate > 0 else ""
-    low = (budget - now) / interval[1] if interval and interval[1] > 0 else None
-    least = f" ({number(low)} at the least)" if low else ""
-    return f"The budget of {size_words(budget)} lasts for {number(left)} more items{least}{when}."
-
-
-def _memory(seen: Consumer, budget: float | None) -> dict[str, Any]:
-    if seen.memory is None or budget is None:
-        step = "Name the consumer's processes in the study (target.processes)."
-        return {"answer": "It cannot be told: no process was probed.", "memory": None, "next": [step]}
-    at, size = seen.memory
-    now, found = float(size[-1]), drift(at, size)
-    if found is None or found.low <= 0:
-        words = f"Not by what was seen: memory stays at {size_words(now)}, below the budget of {size_words(budget)}."
-        return {
-            "answer": words if now < budget else f"It is above the budget of {size_words(budget)} already.",
-            "memory": None,
-            "next": [],
-        }
-    left = (budget - now) / found.slope
-    rate = f"{found.slope * 3600 / MIB:+,.3g} MiB an hour"
-    return {
-        "answer": (
-            f"In {time_words(max(0.0, left))} if it goes on to grow by {rate} "
-            f"(99 %: {time_words(max(0.0, (budget - now) / found.high))} to "
-            f"{time_words(max(0.0, (budget - now) / found.low))}); {size_words(now)} now."
-        ),
-        "memory": {
-            "bytes_per_s": found.slope,
-            "interval": [found.low, found.high],
-            "now_bytes": now,
-            "budget_bytes": budget,
-        },
-        "next": [],
-    }
 
 
 def _behind(judged: KeepingUp) -> dict[str, Any]:

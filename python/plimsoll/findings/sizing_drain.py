@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.consumer_use import blocks_of, means_of_blocks
-from plimsoll.findings.drain import consumer_series, drain_facts, phases_of
+from plimsoll.findings.drain import drain_facts, phases_of
+from plimsoll.findings.drain_series import consumer_series
 from plimsoll.findings.resources import host_of, processes
 from plimsoll.findings.run_resources import ONE_THREAD_SHARE
 from plimsoll.findings.sizing_facts import DISK, MEMORY, Grown, Part, SizingFacts, highest_memory

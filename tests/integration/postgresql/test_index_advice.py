@@ -198,3 +198,28 @@ def test_a_delete_that_reads_referring_tables_whole_is_told_the_index_of_each(re
     for one in advice:
         referring.execute(one["sql"])
     assert advised(watch(), referring, statement)["advice"] == []
+
+
+def test_cursors_of_one_query_are_one_statement_and_its_index_is_named(unhinted: psycopg.Connection, watch):
+    probe = watch()
+    unhinted.execute("SELECT pg_stat_statements_reset()")
+    assert probe.run_started() == []
+    for customer in range(12):
+        with unhinted.transaction(), unhinted.cursor(name=f"read_{customer}") as cursor:
+            cursor.execute(f"SELECT id, doc FROM item WHERE customer = {customer}")
+            assert len(cursor.fetchmany(30)) == 30
+            cursor.fetchall()
+    probe.sample()
+    texts: dict[str, str] = {}
+    events = probe.run_ended()
+    texts |= {one["id"]: one["text"] for kind, one in events if kind == "database_statement"}
+    [found] = [details for kind, details in events if kind == "database_run"]
+    fetches = [one for one in found["statements"] if texts[one["id"]].startswith("FETCH")]
+    shape = "SELECT id, doc FROM item WHERE customer = …"
+    assert {texts[one["id"]] for one in fetches} == {
+        f'FETCH FORWARD … FROM "…" ({shape})',
+        f'FETCH FORWARD ALL FROM "…" ({shape})',
+    }
+    assert {one["calls"] for one in fetches} == {12}
+    assert sum(one["share"] for one in fetches) > 0.5
+    assert "btree (customer);" in {one["sql"].partition(" USING ")[2] for one in found["advice"]}

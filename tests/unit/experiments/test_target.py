@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 from typing import Any
@@ -161,6 +163,16 @@ def test_reset_runs_to_its_end_and_its_failures_are_told(tmp_path):
     with pytest.raises(TargetError, match=r"within 0.2 s[\s\S]*reset_s"):
         control(tmp_path, reset="sleep 600", time_limits={"reset_s": 0.2}).reset()
     control(tmp_path).reset()
+
+
+def test_commands_find_plimsoll_after_all_that_is_on_their_path(tmp_path, monkeypatch):
+    shadowed = tmp_path / "bin"
+    shadowed.mkdir()
+    (shadowed / "python").write_text("#!/bin/sh\necho mine\n")
+    (shadowed / "python").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shadowed}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    control(tmp_path, reset="python > which; command -v plimsoll >> which").reset()
+    assert (tmp_path / "which").read_text().split() == ["mine", str(Path(sysconfig.get_path("scripts")) / "plimsoll")]
 
 
 def test_a_variant_is_switched_to_and_is_the_target_from_then_on(tmp_path):

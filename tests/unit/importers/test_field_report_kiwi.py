@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,16 @@ def variants() -> dict[str, dict[str, str]]:
 
 def durations_s(variants: dict[str, dict[str, str]]) -> list[float]:
     return [float(variants[name]["duration (s)"]) for name in ("whole", "orm", "static")]
+
+
+def trial_of_one_run(number: int, variant: str, seconds: float) -> dict[str, Any]:
+    """A printed duration as the trial of one iteration that took so long."""
+    return {
+        "trial": number, "repetition": 1, "variant": variant, "level": 1.0, "load": "1 user", "start_s": 0,
+        "measured_from_s": 0, "end_s": seconds, "seconds": seconds, "planned": 1, "done": 1, "done_per_s": 1 / seconds,
+        "unfinished_end": 0, "answered": 1, "failed": 0, "requests": calls(R), "causes": {},
+        "work": {"count": 1, "mean_ms": 1000 * seconds}, "endpoints": [], "resources": {},
+    }  # fmt: skip
 
 
 def test_reproduced_the_number_of_calls_and_the_rates_of_the_first_series_fit_each_other() -> None:
@@ -74,9 +85,18 @@ def test_contradicted_three_single_runs_have_no_spread_so_no_share_is_shown(
         "variants": [{"name": name, "label": name} for name in ("whole", "orm", "static")],
         "analysis": {"parts": True, "statistic": "mean"},
         "levels": [{"level": 1.0, "words": "1 user"}],
+        "repetitions": 1,
     }
-    found = decompose_finding(plan, [])
-    assert not found["valid"]
+    one_round = [
+        trial_of_one_run(number, name, float(variants[name]["duration (s)"])) for number, name in enumerate(variants, 1)
+    ]
+    found = decompose_finding(plan, one_round)
+    assert not found["valid"] and found["answer"].startswith("Cannot tell at 1 user: fewer than two rounds")
+    [level] = found["levels"]
+    assert level["rounds"] == 1 and level["layers"] == []
+    assert level["ms"] == {"whole": 1_120_000.0, "orm": 234_000.0, "static": 333_000.0}
+    second = [one | {"trial": one["trial"] + 3, "repetition": 2} for one in one_round]
+    assert decompose_finding(plan, [*one_round, *second])["levels"][0]["rounds"] == 2  # a spread is missing
     first_series_s = calls(R) / (71_500 / 3600)
     whole_s, orm_s, static_s = durations_s(variants)
     assert (whole_s - first_series_s) / orm_s == pytest.approx(0.416, abs=0.005)

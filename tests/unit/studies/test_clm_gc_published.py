@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from findings_as_json import checked
 
-import plimsoll
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.table_levels import levels_finding
 from plimsoll.lab.__main__ import TARGETS, parser
@@ -21,8 +20,9 @@ from plimsoll.runs.step_table import StepTable
 from plimsoll.stats.demand import reach
 from plimsoll.study import load_study
 
-STUDY = Path(__file__).parents[3] / "studies" / "clm-gc"
-SCRIPT = Path(plimsoll.__file__).parent / "lab" / "configurations" / "load" / "configurations.js"
+STUDIES = Path(__file__).parents[3] / "studies"
+STUDY = STUDIES / "clm-gc"
+SCRIPT = STUDIES / "clm-gc" / "configurations.js"
 TABLES = ("published-web-ui.csv", "published-shared.csv", "published-links.csv", "published-rates.csv")
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from findings_as_json import checked
 
-import plimsoll
 from plimsoll.findings.table_levels import levels_finding
 from plimsoll.lab.__main__ import TARGETS, parser
 from plimsoll.runs.importers import level_table
@@ -17,8 +16,9 @@ from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.stats.poll_rate import PollRate, poll_rate
 from plimsoll.study import load_study
 
-STUDY = Path(__file__).parents[3] / "studies" / "clm-ldx"
-SCRIPT = Path(plimsoll.__file__).parent / "lab" / "configurations" / "load" / "configurations.js"
+STUDIES = Path(__file__).parents[3] / "studies"
+STUDY = STUDIES / "clm-ldx"
+SCRIPT = STUDIES / "clm-gc" / "configurations.js"
 MIB_PER_GIB = 1024
 
 

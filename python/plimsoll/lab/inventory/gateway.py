@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -22,6 +23,7 @@ from plimsoll.lab.inventory.answers import TOKEN_HEADER, Refusal, refused
 from plimsoll.lab.inventory.documents import DOCUMENT_BYTES
 from plimsoll.lab.inventory.openapi import openapi_document
 from plimsoll.lab.inventory.seed import REFERENCE_KINDS
+from plimsoll.lab.json_input import TooLarge, whole_body
 
 ANSWER_LIMIT_S = 60
 PATH_LETTERS = 52_000  # the longest query, of letters that UTF-8 writes in four bytes, percent-encoded
@@ -80,6 +82,8 @@ class Gateway:
             await self._answer(scope, receive, send)
         except Refusal as refusal:
             await refused(refusal)(scope, receive, send)
+        except ClientDisconnect:
+            return  # in the middle of its body, of which nothing is passed on
 
     async def aclose(self) -> None:
         """Close the connections to the modules."""
@@ -101,7 +105,7 @@ class Gateway:
         if len(scope["query_string"]) + len(scope["raw_path"]) > PATH_LETTERS:
             raise Refusal(414, "path", f"The address is longer than {PATH_LETTERS} letters. Send a shorter query.")
         headers = Headers(scope=scope)
-        body = await _body(headers, receive)
+        body = await _body(scope, receive)
         if not route.free:
             await self._check_token(headers.get(TOKEN_HEADER, ""))
         async with self._passed_on(route.module, scope, body) as passed:
@@ -163,26 +167,11 @@ async def _pass_back(answer: httpx.Response, module: str, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _body(headers: Headers, receive: Receive) -> bytes:
-    said = headers.get("content-length", "0")
-    if said.isdigit() and int(said) > DOCUMENT_BYTES:
-        raise _too_large()
-    pieces, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            break
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > DOCUMENT_BYTES:
-            raise _too_large()
-        if not message.get("more_body"):
-            break
-    return b"".join(pieces)
-
-
-def _too_large() -> Refusal:
-    return Refusal(413, "size", f"The body is larger than {DOCUMENT_BYTES} bytes. Send a smaller document.")
+async def _body(scope: Scope, receive: Receive) -> bytes:
+    try:
+        return await whole_body(Request(scope, receive).stream(), DOCUMENT_BYTES)
+    except TooLarge as error:
+        raise Refusal(413, "size", str(error)) from None
 
 
 def _target_of(scope: Scope) -> bytes:

@@ -12,6 +12,7 @@ from plimsoll.probes.postgresql import seconds, statements, tables
 from plimsoll.probes.postgresql.activity import SeenTexts
 from plimsoll.probes.postgresql.connection import Connection, Row, Session
 from plimsoll.probes.postgresql.index_advice import Advice, Dear, IndexAdviser
+from plimsoll.probes.postgresql.named_statements import NamedStatements
 from plimsoll.probes.postgresql.rights import Rights
 from plimsoll.probes.postgresql.statement_text import masked
 from plimsoll.probes.postgresql.statements import Layout, Reading, Texts, Window
@@ -48,6 +49,7 @@ class PostgresqlProbe(DatabaseProbe[Session, _Moment]):
         super().__init__(f"postgresql:{label}", Connection(dsn, clock), clock, key)
         self._state: _State | None = None
         self._texts = Texts()
+        self._named = NamedStatements()
         self._seen: SeenTexts | None = None
         self._indexes: Mapping[int, Row] = {}
 
@@ -97,11 +99,15 @@ class PostgresqlProbe(DatabaseProbe[Session, _Moment]):
         details: dict[str, Any] = {"source": self.source, "tables": tables.scanned(before.tables, after.tables)}
         if before.statements is not None and after.statements is not None and state.layout is not None:
             window = statements.between(before.statements, after.statements)
+            self._named.learn(session, state.layout, [key for key, _ in window.statements])
+            window = self._named.joined(window)
             dearest = [key for key, _ in window.statements[: 2 * statements.MOST_STATEMENTS]]
-            for key in self._texts.learn(session, state.layout, dearest):
+            for key in self._texts.learn(session, state.layout, dearest, self._named.texts):
                 text = statements.shown_text(self._texts.known[key])
                 yield "database_statement", {"source": self.source, "id": str(key), "text": text}
-            window = statements.between(before.statements, after.statements, frozenset(self._texts.own))
+            window = self._named.joined(
+                statements.between(before.statements, after.statements, frozenset(self._texts.own))
+            )
             details |= window_json(window)
         yield kind, details
 
@@ -109,9 +115,9 @@ class PostgresqlProbe(DatabaseProbe[Session, _Moment]):
         """What the end of a run adds: the server, indexes, bloat, advice."""
         state = self._known(session)
         dear = [
-            Dear(int(one["id"]), self._texts.known[int(one["id"])], one["share"])
+            Dear(key, self._named.queries.get(key, self._texts.known[key]), one["share"])
             for one in details.get("statements", ())
-            if int(one["id"]) in self._texts.known
+            if (key := int(one["id"])) in self._texts.known
         ]
         written = {one["table"]: one["written"] for one in details["tables"]}
         advice = IndexAdviser(session, state.rights, state.seen, written).advise(dear) if dear else Advice()

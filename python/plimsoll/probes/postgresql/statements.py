@@ -155,17 +155,21 @@ class Texts:
     known: dict[int, str] = field(default_factory=dict)
     own: set[int] = field(default_factory=set)
 
-    def learn(self, session: Session, layout: Layout, wanted: Sequence[int]) -> list[int]:
-        """Ask for those not known yet; the ids that came new, without Plimsoll's own."""
+    def learn(
+        self, session: Session, layout: Layout, wanted: Sequence[int], joined: Mapping[int, str] | None = None
+    ) -> list[int]:
+        """Ask for those not known yet; the ids that came new, without Plimsoll's own. `joined`: texts of statements
+        that stand for several entries (named_statements.py), which the server does not know."""
+        found = [key for key in wanted if key not in self.known and key in (joined or {})]
+        self.known |= {key: joined[key] for key in found if joined}
         missing = [key for key in wanted if key not in self.known and key not in self.own]
         if not missing:
-            return []
+            return found
         rows = session.rows(
             f"SELECT {MARK} DISTINCT ON (queryid) queryid, query FROM {layout.schema}.pg_stat_statements(true) "
             "WHERE queryid = ANY(%s)",
             (missing,),
         )
-        found = []
         for row in rows:
             key, text = int(row["queryid"]), str(row["query"] or "")
             if is_own(text):
