@@ -116,8 +116,8 @@ fuzz:
 	  --lib properties:: -- --nocapture --test-threads 1
 
 # Each field report as a study, and one page of their answers; about 45 minutes on a machine to itself.
-studies: build
-	$(BIN)/plimsoll study --all studies --isolate
+studies: build # 99: all ended, and an answer is one that a build should fail at, as planted weaknesses are
+	$(BIN)/plimsoll study --all studies --isolate || test $$? -eq 99
 
 # Every experiment on the lab's tracker and on servers of known truth, as a user types it; about 30 minutes.
 experiments: build

@@ -20,10 +20,11 @@ from plimsoll.experiments.result import ProgressCallback, Status
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.load_forecast import LEAST_SHARE, Forecast, forecast
+from plimsoll.stats.load_forecast import LEAST_SHARE, Forecast, forecast, time_per_item
 
 WINDOW_S, LONGEST_WINDOW_S = 3, 15
 ITEMS_IN_WINDOW = 40
+WINDOWS_AT_LEAST = 40  # what a short load is cut into, as far as whole seconds go
 HOPELESS_WINDOWS = 4
 FORECASTS = 60
 DRAIN_LIMIT_S = 60.0
@@ -180,10 +181,15 @@ class _Loading:
         done = sum(one.items for one in self._open)
         failed = any(one.failed for one in self._open)
         length = len(self._open)
-        if failed or (length >= WINDOW_S and done >= ITEMS_IN_WINDOW) or length >= LONGEST_WINDOW_S:
+        if failed or (length >= self._window_s(done) and done >= ITEMS_IN_WINDOW) or length >= LONGEST_WINDOW_S:
             self._close_window()
         elif self._left > 0:
             self._taper(second.items)
+
+    def _window_s(self, done: int) -> int:
+        """Seconds of a window; fewer where all the items would be there so soon that its law could not be told."""
+        load_s = self.settings.items * len(self._open) / max(1, done)
+        return max(1, min(WINDOW_S, round(load_s / WINDOWS_AT_LEAST)))
 
     def _close_window(self, draining: bool = False) -> None:
         seconds, self._open = self._open, []
@@ -287,17 +293,9 @@ def forecast_of(
     windows: Iterable[Mapping[str, Any]], volume_before: float, items: int, elapsed_s: float
 ) -> Forecast | None:
     """The forecast that these windows allow; those that try another concurrency do not count."""
-    volume, cost = cost_per_item(windows, volume_before)
-    loaded = volume[-1] - volume_before if volume else 0.0
+    volume, cost = time_per_item(windows, volume_before)
+    loaded = volume[-1] - volume_before if volume.size else 0.0
     return forecast(volume, cost, elapsed_s, loaded, items)
-
-
-def cost_per_item(windows: Iterable[Mapping[str, Any]], volume_before: float) -> tuple[list[float], list[float]]:
-    """(volume in the middle of each window, seconds per item in it), of windows that try no other concurrency."""
-    steady = [
-        one for one in windows if one["per_s"] > 0 and one["seconds"] >= 2 and not one["draining"] and not one["trial"]
-    ]
-    return [volume_before + one["loaded"] - one["items"] / 2 for one in steady], [1 / one["per_s"] for one in steady]
 
 
 def earlier_load(run: Any) -> tuple[int, tuple[dict[str, Any], ...], float | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from plimsoll.findings.capacity_words import answer, level_words, next_steps, number
+from plimsoll.findings.capacity_words import answer, headroom_of, level_words, next_steps, number
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
@@ -234,10 +234,8 @@ def _capacity(
 
 
 def _headroom(facts: Mapping[str, Any], per_level: float | None, expected_users: float | None) -> dict[str, Any] | None:
-    if not expected_users:
-        return None
-    users = facts["good"] * per_level if facts["good"] is not None and per_level else None
-    return {"expected_users": expected_users, "ratio": users / expected_users - 1 if users is not None else None}
+    users = (facts[key] * per_level if facts[key] is not None and per_level else None for key in ("good", "bad"))
+    return headroom_of(expected_users, *users)
 
 
 def _clearest(bad: Step | None, steps: Sequence[Step]) -> Step | None:

@@ -59,7 +59,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
-    parts.extend(_headroom_words(finding["headroom"], result["unit"]))
+    parts.extend(_headroom_words(finding["headroom"]))
     return " ".join(parts)
 
 
@@ -127,10 +127,32 @@ def _how_to_go_on(result: Mapping[str, Any]) -> str:
 _RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
 
 
-def _headroom_words(headroom: Mapping[str, Any] | None, unit: str) -> list[str]:
-    if not headroom or headroom.get("ratio") is None:
+def headroom_of(expected_users: float | None, good: float | None, bad: float | None) -> dict[str, Any] | None:
+    """Room over the expected load, of the most users that are carried and the fewest that are not; None where nothing
+    is expected. More than is carried may still be carried where no less is known to be too much."""
+    if not expected_users:
+        return None
+    carries = None
+    if good is not None and good >= expected_users:
+        carries = True
+    elif bad is not None and bad <= expected_users:
+        carries = False
+    known = good is not None and carries is not None
+    return {
+        "expected_users": expected_users,
+        "ratio": good / expected_users - 1 if good is not None and known else None,
+        "carries": carries,
+    }
+
+
+def _headroom_words(headroom: Mapping[str, Any] | None) -> list[str]:
+    if not headroom:
         return []
     expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
+    if headroom["carries"] is None:
+        return [f"Whether it carries the expected {expected} users was not decided."]
+    if ratio is None:
+        return [f"It will not carry the expected {expected} users."]
     if ratio >= 0:
         return [f"That is {ratio:.0%} more than the expected {expected} users."]
     return [f"That is {-ratio:.0%} less than the expected {expected} users: it will not carry them."]

@@ -17,7 +17,7 @@ from plimsoll.runs.failures import Failures
 from plimsoll.stats.cliff import Cliff, cliff
 from plimsoll.stats.drift import dependence
 from plimsoll.stats.growth_family import Growth, growth_of, predict
-from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast
+from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast, time_per_item
 
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
@@ -55,7 +55,7 @@ def grow_findings(
     interrupted. All rest on the times of creates, so a generator that was the limit makes all of them invalid."""
     facts = _facts(run)
     windows = grow_windows(run)
-    volume, cost = _series(windows, facts["volume_start"] or 0.0)
+    volume, cost = time_per_item(windows, facts["volume_start"] or 0.0)
     step = cliff(volume, cost) if volume.size else None
     growth = _growth(volume, cost, step)
     ahead = forecast(volume, cost, facts["loading_s"], facts["loaded"], facts["items"]) if volume.size else None
@@ -187,17 +187,6 @@ def _facts(run: Any) -> dict[str, Any]:
         "loaded_before": resumed.get("loaded", 0),
         "causes": {},
     }
-
-
-def _series(windows: Sequence[Mapping[str, Any]], before: float) -> tuple[np.ndarray, np.ndarray]:
-    """(volume, seconds per item, which is 1 ÷ throughput) of the windows that try no other concurrency."""
-    steady = [
-        one
-        for one in windows
-        if one["per_s"] > 0 and one["seconds"] >= 2 and not (one.get("draining") or one.get("trial"))
-    ]
-    volume = np.array([before + one["loaded"] - one["items"] / 2 for one in steady], dtype=float)
-    return volume, np.array([1 / one["per_s"] for one in steady], dtype=float)
 
 
 def _growth(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Growth | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from plimsoll.findings.capacity_words import ONE_WORDS, level_words, number
+from plimsoll.findings.capacity_words import ONE_WORDS, headroom_of, level_words, number
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.runs.step_table import Row, StepTable
@@ -42,7 +42,7 @@ def levels_finding(
     rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
     found = flattening_of(table)
     unit = table.level_unit
-    good, _ = carried(found, model)
+    good, bad = carried(found, model)
     judged = judge_table_objectives(objectives, table, expected if expected is not None else good)
     shown = (
         [dict(step) for step in steps] if steps is not None else [_step(row, found, model) for row in table.totals()]
@@ -58,7 +58,7 @@ def levels_finding(
         "capacity": _capacity(found, rows, unit, interval, model),
         "facts": _facts(found, unit),
         "objectives": judged,
-        "headroom": _headroom(good, expected),
+        "headroom": headroom_of(expected, good, bad),
         "evidence": _evidence(table, rows, steps),
         "notes": [
             *notes,
@@ -210,12 +210,6 @@ def verdict_of(level: float | None, found: Flattening | Untold, model: Model) ->
     if bad is not None and level >= bad:
         return "bad"
     return "good" if good is not None and level <= good else "unknown"
-
-
-def _headroom(good: float | None, expected: float | None) -> dict[str, Any] | None:
-    if not expected:
-        return None
-    return {"expected_users": expected, "ratio": good / expected - 1 if good is not None else None}
 
 
 def _left_out(table: StepTable, unit: str) -> list[str]:

@@ -190,6 +190,8 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         yield "Expected load", wording.level(headroom["expected_users"], "users")
     if is_number(headroom.get("ratio")):
         yield "Headroom", wording.headroom(headroom["ratio"])
+    elif "carries" in headroom and headroom["carries"] is None:
+        yield "Headroom", "not decided"
 
 
 def _told_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -10,7 +10,9 @@ data. Before a twentieth of the items there is no forecast. Our own construction
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +24,7 @@ from plimsoll.stats.growth_family import Growth, growth_of, total_draws
 FEWEST_POINTS = 8
 LEAST_SHARE = 0.05
 DRIFT_CV = 0.03
+ITEMS_IN_SECOND = 40  # fewer do not tell a pace
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,19 @@ class Forecast:
     left_s: float
     confidence: float
     growth: Growth
+
+
+def time_per_item(windows: Iterable[Mapping[str, Any]], volume_before: float) -> tuple[np.ndarray, np.ndarray]:
+    """(volume in the middle of each window, seconds per item in it, which is 1 ÷ throughput), both of shape (n,), of
+    the windows that tell the target's own pace: none that tries another concurrency, or that failed or ended early."""
+    steady = [
+        one
+        for one in windows
+        if one["per_s"] > 0 and not one["failed"] and not one.get("draining") and not one.get("trial")
+        if one["seconds"] >= 2 or one["items"] >= ITEMS_IN_SECOND
+    ]
+    volume = np.array([volume_before + one["loaded"] - one["items"] / 2 for one in steady], dtype=float)
+    return volume, np.array([1 / one["per_s"] for one in steady], dtype=float)
 
 
 def forecast(

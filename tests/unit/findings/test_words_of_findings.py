@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.findings.capacity_words import answer, level_words, next_steps
+from plimsoll.findings.capacity_words import answer, headroom_of, level_words, next_steps
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, Watched
@@ -201,3 +201,43 @@ def test_ratios_are_read_as_changes_and_no_number_is_endless() -> None:
     ratios = (0.5, 0.99999, 1.198, 3.21, 1234.5, 1e9, math.inf, math.nan)
     words = [ratio_words(ratio) for ratio in ratios]
     assert words == ["-50.0 %", "0 %", "+19.8 %", "3.2 times", "1,234 times", "any", "any", "any"]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "ratio", "carries"),
+    [
+        (300.0, None, 0.5, True),
+        (300.0, 400.0, 0.5, True),
+        (100.0, 150.0, -0.5, False),
+        (100.0, None, None, None),  # nothing above was tried, which says nothing of 200
+        (180.0, 250.0, None, None),
+        (None, 150.0, None, False),
+        (None, None, None, None),
+    ],
+)
+def test_a_load_that_was_not_tried_is_not_said_to_be_too_much(
+    good: float | None, bad: float | None, ratio: float | None, carries: bool | None
+) -> None:
+    found = headroom_of(200.0, good, bad)
+    assert found is not None and (found["ratio"], found["carries"]) == (ratio, carries)
+    assert headroom_of(None, good, bad) is None
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "said"),
+    [
+        (120.0, None, "Whether it carries the expected 200 users was not decided."),
+        (120.0, 150.0, "That is 40% less than the expected 200 users: it will not carry them."),
+        (None, 150.0, "It will not carry the expected 200 users."),
+        (250.0, None, "That is 25% more than the expected 200 users."),
+    ],
+)
+def test_what_is_said_of_the_expected_load(good: float | None, bad: float | None, said: str) -> None:
+    result = {
+        "status": "finished", "unit": "users", "good": good, "bad": bad, "open": True, "estimate": None, "steps": []
+    }  # fmt: skip
+    finding = {
+        "capacity": {}, "generator": {"healthy": True, "reasons": []}, "limited_by": {"kind": "none"},
+        "headroom": headroom_of(200.0, good, bad), "objectives": [], "steps": [],
+    }  # fmt: skip
+    assert answer(result, finding).endswith(said)

@@ -111,6 +111,16 @@ def test_items_are_loaded_and_their_cost_is_linear(tmp_path: Path) -> None:
     assert cliff["cliff"] is None
 
 
+@pytest.mark.parametrize(("growth", "grows"), [(0.0, False), (2.0, True)])
+def test_a_load_of_half_a_minute_tells_how_a_create_ages(tmp_path: Path, growth: float, grows: bool) -> None:
+    items = 24_000
+    store = Store(lambda n: (1 + growth * n / items) / 1_000)
+    main, ageing, cliff = grown(tmp_path, store, GrowSettings(items, most=8))
+    assert main["load"]["loading_s"] < 60
+    assert ageing["ageing"]["grows"] is grows
+    assert cliff["answer"].startswith("No: ")
+
+
 def test_the_forecast_from_the_first_tenth_holds_the_time_it_took_and_narrows(tmp_path: Path) -> None:
     with writer(tmp_path, "grow") as run:
         result = run_grow(Store(lambda n: (1 + n / 20_000) / 100), GrowSettings(20_000), run)

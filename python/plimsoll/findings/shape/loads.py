@@ -85,10 +85,12 @@ class LimitedBy(NamedLimit, total=False):
 
 
 class Headroom(TypedDict):
-    """Room over the expected load: 0.2 is 20 % more than expected."""
+    """Room over the expected load: 0.2 is 20 % more than expected; None where the most that is carried was not found,
+    or lies so near that it is not decided whether the load is carried."""
 
     expected_users: Users
     ratio: Ratio | None
+    carries: bool | None
 
 
 class VolumeDemand(TypedDict):
