@@ -18,13 +18,15 @@ MOST_WAIT = 0.6  # share of the connections whose last data were a question
 OF_INSIDE = 0.5  # share of the requests inside that wait for it
 LEAST_KNOWN = 0.25  # connections whose order is known, on average
 LEAST_WAITING = 1.5
+EACH_CALLS = 0.8  # connections for each request inside, from which on nearly every request has a call of its own
+MOSTLY_HIDDEN = 0.25  # share of the connections whose order is known, below which they tell nothing of the others
 
 
 @dataclass(frozen=True)
 class Calls:
     """The connections of a process to one address: how many, the share of them that wait for an answer (None: not
     known), and how many requests the process works on (None: not known). `service`: the label of the process there,
-    empty if it is not probed."""
+    empty if it is not probed; `known`: connections of which it is known who sent last, on average."""
 
     label: str
     address: str
@@ -32,6 +34,7 @@ class Calls:
     waiting_share: float | None
     inside: float | None
     service: str = ""
+    known: float = 0.0
 
     @property
     def is_waited_for(self) -> bool:
@@ -59,9 +62,10 @@ def calls_of(label: str, sockets: Mapping[str, float], here: Means) -> Iterator[
     for name, count in sockets.items():
         if name.startswith(CONNECTIONS_TO):
             address = name.removeprefix(CONNECTIONS_TO)
-            share = _share(sockets.get(AWAITING + address), sockets.get(ANSWERED + address))
+            waiting, answered = sockets.get(AWAITING + address), sockets.get(ANSWERED + address)
+            known = (waiting or 0.0) + (answered or 0.0)
             service = listening.get(address.rpartition(":")[2], "") if is_local(address) else ""
-            yield Calls(label, address, count, share, _inside(sockets), service)
+            yield Calls(label, address, count, _share(waiting, answered), _inside(sockets), service, known)
 
 
 def is_silent(sockets: Mapping[str, float]) -> bool:
@@ -102,5 +106,23 @@ def dependency_limits(calls: Iterable[Calls], words: str) -> list[Limit]:
         of = f" of the {call.inside:.0f} requests that it worked on" if call.inside is not None else " requests"
         text = f"About {min(waiting, call.inside or waiting):.0f}{of} waited for {call.address_words} {words}."
         remedy = f"make {call.address_words} answer sooner or do more at a time, or call it less often"
+        found.append(Limit("dependency", f"{call.address_words}, called by {call.label}", 1.0, None, text, remedy))
+    return found
+
+
+def possible_dependencies(calls: Iterable[Calls], label: str, words: str) -> list[Limit]:
+    """The services that the requests inside process `label` may wait for: nearly each has a connection there, and of
+    most the kernel does not tell which side sent last. A second guess, for where its own workers are all taken."""
+    found = []
+    for call in calls:
+        if call.label != label or call.inside is None or call.known >= MOSTLY_HIDDEN * call.connections:
+            continue
+        if call.connections < max(LEAST_WAITING, EACH_CALLS * call.inside):
+            continue
+        text = (
+            f"{call.connections:.0f} connections to {call.address_words} for the {call.inside:.0f} requests that it "
+            f"worked on {words}: they may wait for it; questions and answers fell into one tick of the kernel's clock."
+        )
+        remedy = f"see how long {call.address_words} takes to answer under this load"
         found.append(Limit("dependency", f"{call.address_words}, called by {call.label}", 1.0, None, text, remedy))
     return found

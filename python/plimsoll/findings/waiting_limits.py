@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from plimsoll.findings.dependency_limits import Calls, calls_of, dependency_limits
+from plimsoll.findings.dependency_limits import Calls, calls_of, dependency_limits, possible_dependencies
 from plimsoll.findings.limit import NEAR_CEILING, Limit
 from plimsoll.findings.lock_limits import disk_waits, lock_limits
 from plimsoll.findings.network_limits import network_limits
@@ -119,7 +119,7 @@ def waiting_limits(here: Means, low: Means, unfinished: float, words: str, befor
         *services,
         *network_limits(here, low, unfinished, words, before),
         *disk_waits(here, low, unfinished, words, before),
-        *_queues(here, low, words, before),
+        *_queues(here, low, calls, words, before),
         *others,
     ]
 
@@ -157,7 +157,8 @@ def _pools(here: Means, low: Means, words: str) -> list[Limit]:
     return found
 
 
-def _queues(here: Means, low: Means, words: str, before: str) -> list[Limit]:
+def _queues(here: Means, low: Means, calls: Iterable[Calls], words: str, before: str) -> list[Limit]:
+    """Workers that are all taken, each followed by what they may wait for."""
     found = []
     for label, values in _of("sockets", here):
         queue, then = values.get("accept_queue", 0.0), low.get(f"sockets:{label}", {}).get("accept_queue")
@@ -165,6 +166,7 @@ def _queues(here: Means, low: Means, words: str, before: str) -> list[Limit]:
             quiet = f", {then:.0f} {before}" if then is not None else ""
             text = f"{queue:.0f} connections waited to be accepted {words}{quiet}: its workers were all taken."
             found.append(Limit("workers", f"workers of {label}", 1.0, None, text))
+            found += possible_dependencies(calls, label, words)
     return found
 
 

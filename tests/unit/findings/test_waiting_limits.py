@@ -110,3 +110,20 @@ def test_a_lock_in_a_called_service_comes_before_the_workers_that_wait_for_it_th
     }
     found = limited(here, {"sockets:app": {"accept_queue": 0.0}, "waits:stock": {"threads_on_locks": 0.0}})
     assert (found["where"], found["runner_up"]["kind"]) == ("locks of stock", "workers")
+
+
+@pytest.mark.parametrize(
+    ("calls", "runner_up"),
+    [
+        ({"awaiting_10.0.0.2:8080": 0.0, "answered_by_10.0.0.2:8080": 0.0}, "dependency"),
+        ({"awaiting_10.0.0.2:8080": 0.0, "answered_by_10.0.0.2:8080": 1.0}, "dependency"),  # of 13
+        ({"awaiting_10.0.0.2:8080": 1.0, "answered_by_10.0.0.2:8080": 11.0}, None),  # they idle
+        ({"connections_to_10.0.0.2:8080": 6.0}, None),  # most requests call nobody
+    ],
+)
+def test_workers_that_may_wait_for_a_service_whose_calls_the_kernels_clock_hides_have_it_as_runner_up(
+    calls: dict[str, float], runner_up: str | None
+) -> None:
+    shop = {"connections_in": 14.0, "connections_to_10.0.0.2:8080": 13.0, "accept_queue": 30.0, **calls}
+    found = limited({"sockets:app": shop}, {"sockets:app": {"accept_queue": 0.0}}, in_flight_end=10)
+    assert (found["kind"], (found["runner_up"] or {}).get("kind")) == ("workers", runner_up)
