@@ -117,7 +117,7 @@ fuzz:
 
 # Each field report as a study, and one page of their answers; about 45 minutes on a machine to itself.
 studies: build # 99: all ended, and an answer is one that a build should fail at, as planted weaknesses are
-	$(BIN)/plimsoll study --all studies --isolate || test $$? -eq 99
+	$(BIN)/plimsoll study --all studies --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
 
 # Every experiment on the lab's tracker and on servers of known truth, as a user types it; about 30 minutes.
 experiments: build
