@@ -6,17 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.findings.limit_steps import steps_of
 from plimsoll.runs.failures import Failures
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 ONE_WORDS = {"users": "user", "vus": "VU"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
-INTERVENTIONS = {
-    "cpu_quota": "raise the quota, or give it more processes with quotas of their own",
-    "memory_limit": "raise the limit, or have it hold less at a time",
-    "pool": "make the pool larger by half; if it carries no more, what the pool leads to is the limit",
-    "workers": "give it more workers (threads, processes); if it carries no more, look at what they wait for",
-}
 WAITED_FOR = {
     "cpu_quota": "the {where}",
     "memory_limit": "the {where}",
@@ -180,24 +175,9 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         steps.append(
             f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step) narrow it."
         )
-    kind = finding["limited_by"]["kind"]
-    if kind == "unknown" and bad is not None:
-        seen = any(set(step.get("cpu") or ()) - {"host", "generator"} for step in finding["steps"])
-        steps.append(
-            "To see what it waits for, look at what was not probed: its database, pools, locks, other services; or "
-            "profile it at the capacity."
-            if seen
-            else "To see what it waits for, probe the target's processes and its database (probes in the study), or "
-            "profile it at the capacity."
-        )
-    elif finding["limited_by"].get("remedy") and kind != "generator":
-        steps.append(
-            f"Prove the limit by an intervention: {finding['limited_by']['remedy']}; and run it again (--verify)."
-        )
-    elif kind in KIND_WORDS:
-        steps.append(f"Prove the limit by an intervention: give the target more {KIND_WORDS[kind]} and run it again.")
-    elif kind in INTERVENTIONS:
-        steps.append(f"Prove the limit by an intervention: {INTERVENTIONS[kind]}, and run it again (--verify).")
+    probed = any(set(step.get("cpu") or ()) - {"host", "generator"} for step in finding["steps"])
+    if bad is not None or finding["limited_by"]["kind"] != "unknown":
+        steps += steps_of(finding["limited_by"], verify=True, probed=probed)
     steps += [
         f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}"
         for item in finding["objectives"]

@@ -18,6 +18,7 @@ from plimsoll.findings.generator import (
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
+from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.objectives import Wanted
 from plimsoll.findings.resources import Means, means_of_steps
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
@@ -33,6 +34,7 @@ UNTOLD = {
     "Does it leak memory?": "whether it leaks memory",
     "Is it slow, or overloaded?": "whether it is slow or overloaded",
 }
+_NOT_OF_TARGET = ("host", "network", "generator", "core_speed", "clock")  # sources there are without a target's process
 # What a generator that was late says all the same.
 _OF_THE_TARGET = ("Does it leak memory?", "Did it restart?", "Do requests fail in bursts?")
 
@@ -94,7 +96,8 @@ def hold_findings(
         statements=Statements.of(run),
         generator=limit_of_generator(generator),
     )
-    remedy = limit.get("remedy") if limit["kind"] != "generator" else None
+    probed = any(source.partition(":")[0] not in _NOT_OF_TARGET for source in means)
+    todo = steps_of(limit, verify=False, probed=probed)
     main = {
         **common,
         "question": QUESTION,
@@ -109,9 +112,7 @@ def hold_findings(
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
         "stable": not (given_up or troubles),
         "steps": facts["steps"],
-        "next": [*generator["remedies"], *_as_steps(remedy), *[item["needs"] for item in judged if item.get("needs")]][
-            :6
-        ],
+        "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
     healthy = generator["healthy"]
     others = [
@@ -132,10 +133,6 @@ def _evidence(
             of_sources([means], [held], "Probes beside the load"),
         ]
     )
-
-
-def _as_steps(remedy: str | None) -> list[str]:
-    return [f"{remedy[:1].upper()}{remedy[1:]}."] if remedy else []
 
 
 def _generator_seconds(run: Any, held: Mapping[str, Any], series: HoldSeries) -> GeneratorSeconds:

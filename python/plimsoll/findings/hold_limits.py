@@ -10,7 +10,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.database_limits import Statements
-from plimsoll.findings.limits import killed, limiting_resource, refused
+from plimsoll.findings.limits import errors_limit, killed, limiting_resource, refused
 from plimsoll.findings.resources import Means, Step
 
 GROWS, PERIODIC, FAILS = (
@@ -68,7 +68,7 @@ def _errors(finding: Mapping[str, Any] | None, held: Step) -> list[dict[str, Any
         return []
     share = held.get("error_share")
     text = str(finding["answer"])
-    return [{"kind": "errors", "where": "answers of the target", "utilisation": share, "evidence": text}]
+    return [errors_limit(share, text, held)]
 
 
 def _leak(finding: Mapping[str, Any] | None, held: Step) -> list[dict[str, Any]]:

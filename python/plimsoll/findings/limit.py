@@ -18,7 +18,7 @@ class Limit:
     utilisation: float
     low: float | None
     evidence: str
-    remedy: str | None = None  # what to do about this very one, where that is known
+    remedy: str  # what to do about this very one, as a clause: with its number where that is known
 
     @property
     def rose(self) -> bool:
@@ -27,13 +27,12 @@ class Limit:
 
     def to_json(self) -> dict[str, Any]:
         """As the finding holds it."""
-        remedy = {"remedy": self.remedy} if self.remedy else {}
         return {
             "kind": self.kind,
             "where": self.where,
             "utilisation": round(self.utilisation, 3),
             "evidence": self.evidence,
-            **remedy,
+            "remedy": self.remedy,
         }
 
 

@@ -30,6 +30,7 @@ from plimsoll.findings.resources import (
 )
 from plimsoll.findings.starved_thread import starved_thread
 from plimsoll.findings.waiting_limits import QUOTA, group_limits, memory_limits, waiting_limits
+from plimsoll.runs.failures import Failures
 
 PINNED_CLOSE = 0.06
 STOLEN_MATTERS = 0.03
@@ -234,7 +235,10 @@ def _host_limits(
         swapped = here["swap_used_bytes"] / 2**20
         of = "Memory" if host == "host" else f"Memory of the {host}"
         text = f"{of} was {here['memory_share']:.0%} full {words} and {swapped:.0f} MiB were swapped out."
-        found.append(Limit("memory", host, here["memory_share"], None, text))
+        remedy = (
+            f"give the {host} more memory, or have what runs there hold less; what is swapped out is read from disk"
+        )
+        found.append(Limit("memory", host, here["memory_share"], None, text, remedy))
     return found
 
 
@@ -248,7 +252,12 @@ def _share_limit(
     host = where.partition(",")[0]
     of_other = "" if host == "host" else f" of the {host}"
     what = {"cpu": f"CPU of the {host}", "disk": f"The busiest disk{of_other}"}[kind]
-    return Limit(kind, where, share, low.get(name), f"{what} was {share:.0%} busy {words[0]}{then}.")
+    cores = f" than its {here['cores']:.0f}" if "cores" in here else ""
+    remedy = {
+        "cpu": f"give the {host} more cores{cores}, or have an operation take less CPU",
+        "disk": f"give the {host} a faster disk, or have an operation read and write less (caches, batched writes)",
+    }[kind]
+    return Limit(kind, where, share, low.get(name), f"{what} was {share:.0%} busy {words[0]}{then}.", remedy)
 
 
 def _process_limit(
@@ -256,17 +265,32 @@ def _process_limit(
 ) -> Limit | None:
     """A thread, a process of several, or a whole set of cores at its ceiling, the narrowest first."""
     count = max(1.0, here.get("processes", 1.0))
+    cheaper = "or have an operation take less CPU there (probes.profile shows what takes it)"
     ceilings = (
         (
             "busiest_thread_cores_used",
             1.0,
             f"target process {label}, its busiest thread",
             "one core is all a thread can use",
+            f"have more than one thread or process of {label} do this work, {cheaper}; more cores alone change nothing",
         ),
-        ("busiest_process_cores_used", 1.0, f"target process {label}", "as if it may use no more than one core"),
-        ("cpu_cores_used", count, f"target process {label}, {count:.0f} processes", "about one core for each process"),
+        (
+            "busiest_process_cores_used",
+            1.0,
+            f"target process {label}",
+            "as if it may use no more than one core",
+            f"let {label} use more than one core (its affinity, a lock of its interpreter), or start more processes of "
+            f"it, {cheaper}",
+        ),
+        (
+            "cpu_cores_used",
+            count,
+            f"target process {label}, {count:.0f} processes",
+            "about one core for each process",
+            f"start more processes of {label} than {count:.0f}, if the host has cores left, {cheaper}",
+        ),
     )
-    for name, ceiling, where, why in ceilings:
+    for name, ceiling, where, why, remedy in ceilings:
         used = here.get(name)
         is_pinned = name != "busiest_thread_cores_used"
         if used is None or (count > 1 and name == "busiest_process_cores_used"):
@@ -278,7 +302,7 @@ def _process_limit(
             continue
         then = f", {low[name]:.2f} {before}" if name in low else ""
         text = f"It used {used:.2f} of {ceiling:.0f} CPU core{'s' if ceiling > 1 else ''} {words}{then}: {why}."
-        return Limit("cpu", where, min(1.0, share), low[name] / ceiling if name in low else None, text)
+        return Limit("cpu", where, min(1.0, share), low[name] / ceiling if name in low else None, text, remedy)
     return None
 
 
@@ -291,7 +315,20 @@ def _errors(bad: Step) -> dict[str, Any]:
     causes = Counter(bad.get("error_causes") or {}).most_common(2)
     how = f" ({', '.join(f'{name}: {count:,}' for name, count in causes)})" if causes else ""
     text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}; see the target's log of that time."
-    return {"kind": "errors", "where": "answers of the target", "utilisation": None, "evidence": text}
+    return errors_limit(None, text, bad)
+
+
+def errors_limit(share: float | None, evidence: str, step: Step) -> dict[str, Any]:
+    """Requests that fail, in the JSON of a limit; `share` of them, None where the evidence tells it. The remedy is that
+    of the cause that `step` counted most of."""
+    remedy = Failures(Counter(step.get("error_causes") or {})).next_step() or Failures.UNKNOWN_STEP
+    return {
+        "kind": "errors",
+        "where": "answers of the target",
+        "utilisation": share,
+        "evidence": evidence,
+        "remedy": f"{remedy[:1].lower()}{remedy[1:].rstrip('.')}",
+    }
 
 
 def _always_full_words(limit: Limit, here: Means, words: str, before: str) -> str:

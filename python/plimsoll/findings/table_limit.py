@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from plimsoll.findings.capacity_words import level_words
+from plimsoll.findings.capacity_words import KIND_WORDS, level_words
 from plimsoll.findings.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.runs.step_table import Row
 
@@ -44,4 +44,7 @@ def _limit(name: str, share: float, here: Row, lowest: Row | None, unit: str) ->
     kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), "cpu")
     if kind == "cpu" and _UNSAID.search(name):
         kind = "resource"
-    return Limit(kind, "the target" if name.lower() == kind else name, share, low, words)
+    remedy = (
+        f"give the target more of it ({name})" if kind == "resource" else f"give the target more {KIND_WORDS[kind]}"
+    )
+    return Limit(kind, "the target" if name.lower() == kind else name, share, low, words, remedy)

@@ -8,6 +8,7 @@ before the nearer: workers that all wait for another service are no lack of work
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.findings.dependency_limits import Calls, calls_of, dependency_limits, possible_dependencies
@@ -22,6 +23,7 @@ THROTTLED_PERIODS = 0.10
 LEAST_QUEUE = 3.0
 STEADY = 0.02
 MORE_INSIDE = 1.3
+MORE = 1.5  # times what there is, for a second run that shows whether it was the limit
 LEAST_STALL = 0.10  # of the time that tasks waited for memory
 
 
@@ -39,7 +41,13 @@ def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit
                 f"It used {share:.0%} of its quota of {cores:.2g} cores {words}, and was held up in {held:.0%} of the "
             )
             text += f"periods; {then['cpu_limit_share']:.0%} {before}." if "cpu_limit_share" in then else "periods."
-            found.append(Limit("cpu_quota", f"{QUOTA}{label}", min(1.0, share), then.get("cpu_limit_share"), text))
+            more = f"from {cores:.2g} to {MORE * cores:.2g} cores " if cores else ""
+            remedy = (
+                f"raise the quota {more}(cpu.max, CPUQuota= of its service, --cpus of its container), or start more "
+                f"processes of {label} with quotas of their own"
+            )
+            low_share = then.get("cpu_limit_share")
+            found.append(Limit("cpu_quota", f"{QUOTA}{label}", min(1.0, share), low_share, text, remedy))
         found += _disk_limit(label, values, then, words, before)
         found += [*memory_limits(label, values, words), *_memory_high(label, values, then, words, before)]
     return found
@@ -69,11 +77,13 @@ def memory_limits(label: str, values: Mapping[str, float], words: str) -> list[L
     limit = values.get("memory_limit_bytes")
     size = f" of {limit / 2**20:,.0f} MiB" if limit else ""
     what = "a process was killed for want of memory" if kills else f"{share:.0%} of it was used and the limit was hit"
-    return [
-        Limit(
-            "memory_limit", f"memory limit of {label}", 1.0 if kills else share, None, f"Limit{size}: {what} {words}."
-        )
-    ]
+    more = f" from {limit / 2**20:,.0f} to {MORE * limit / 2**20:,.0f} MiB" if limit else ""
+    text = f"Limit{size}: {what} {words}."
+    remedy = (
+        f"raise the limit{more} (memory.max, MemoryMax= of its service, --memory of its container), or have it hold "
+        "less at a time"
+    )
+    return [Limit("memory_limit", f"memory limit of {label}", 1.0 if kills else share, None, text, remedy)]
 
 
 def _memory_high(
@@ -146,14 +156,19 @@ def _pools(here: Means, low: Means, words: str) -> list[Limit]:
             )
             text = f"{size} were in use {words}, and {waiting:.0f} waited for one."
             then = low.get(f"pool:{label}", {}).get("used_share")
-            found.append(Limit("pool", f"pool {label}", max(share, FULL), then, text))
+            remedy = _larger("the pool", values.get("limit"))
+            found.append(Limit("pool", f"pool {label}", max(share, FULL), then, text, remedy))
     for kind in ("postgresql", "mysql"):
         for label, values in _of(kind, here):
             share = values.get("connections_share", 0.0)
             if share >= FULL:
                 text = f"{share:.0%} of the connections that {label} allows were taken {words}."
                 then = low.get(f"{kind}:{label}", {}).get("connections_share")
-                found.append(Limit("pool", f"connections of {label}", share, then, text))
+                remedy = (
+                    f"raise max_connections of {label} by half, or have its callers share fewer (a pool, a pooler); if "
+                    "it carries no more, what the connections wait for is the limit"
+                )
+                found.append(Limit("pool", f"connections of {label}", share, then, text, remedy))
     return found
 
 
@@ -165,7 +180,10 @@ def _queues(here: Means, low: Means, calls: Iterable[Calls], words: str, before:
         if queue >= LEAST_QUEUE and queue >= 2 * (then or 0.0):
             quiet = f", {then:.0f} {before}" if then is not None else ""
             text = f"{queue:.0f} connections waited to be accepted {words}{quiet}: its workers were all taken."
-            found.append(Limit("workers", f"workers of {label}", 1.0, None, text))
+            remedy = (
+                f"give {label} more workers (threads, processes); if it carries no more, look at what they wait for"
+            )
+            found.append(Limit("workers", f"workers of {label}", 1.0, None, text, remedy))
             found += possible_dependencies(calls, label, words)
     return found
 
@@ -188,5 +206,12 @@ def _steady_connections(here: Means, calls: Iterable[Calls], unfinished: float, 
             f"{unfinished:.0f} iterations were under way: they may be a pool that is full."
         )
         where = f"connections of {call.label} to {call.address}"
-        found.append(Limit("pool", where, FULL, None, text))
+        remedy = _larger(f"the pool of {call.label}", round(count))
+        found.append(Limit("pool", where, FULL, None, text, remedy))
     return found
+
+
+def _larger(pool: str, size: float | None) -> str:
+    """The remedy of a pool of that size, where it is known."""
+    more = f"from {size:,.0f} to {math.ceil(MORE * size):,}" if size else "by half"
+    return f"make {pool} larger, {more}; if it carries no more, what it leads to is the limit"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from plimsoll.runs.snapshot import Series
 
@@ -48,6 +49,8 @@ _SHOWN = 3
 class Failures:
     """Failed requests by cause; grows with the number of causes only."""
 
+    UNKNOWN_STEP: ClassVar[str] = "Look at the target's log of that time, or try one request by hand."
+
     causes: Counter[str] = field(default_factory=Counter)
 
     def add(self, series: Series) -> None:
@@ -66,7 +69,7 @@ class Failures:
         if not self.causes:
             return ""
         cause = self.causes.most_common(1)[0][0]
-        return _STEPS.get(cause, "Look at the target's log of that time, or try one request by hand.")
+        return _STEPS.get(cause, self.UNKNOWN_STEP)
 
 
 def _cause(series: Series) -> str:
