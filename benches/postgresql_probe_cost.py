@@ -1,10 +1,12 @@
-"""CPU that probes at one a second take: host, a process tree and PostgreSQL, ours and the server's part for us.
+"""CPU that probes at one a second take: host, a process tree, PostgreSQL, and all that a study has by default; ours and
+the server's part for us.
 
     python benches/postgresql_probe_cost.py [SECONDS]        60 if left out
 
 The server has 200 tables, 1,000 statements in pg_stat_statements, 50 connections, and for the last rows 20 clients that
 work. CPU of the probing process (user and system, of this process) and of the server's process that answers it, in
-percent of one core; the goal is 1 % in all.
+percent of one core; the goal is 1 % in all. `default` is what a study of one process has without a word in `probes`,
+but core_speed, whose cost is its way of measuring (about 1 % of each of the target's cores).
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ from target import ROOT
 sys.path.insert(0, str(ROOT / "tests"))
 from postgresql_server import PostgresqlServer
 
-from plimsoll.probes import HostProbe, ProcessProbe, Sampler
+from plimsoll.probes import HostProbe, ProcessProbe, Sampler, probes_for
 from plimsoll.probes.postgresql import PostgresqlProbe
-from plimsoll.study import ProcessSelector
+from plimsoll.study import Probes, ProcessSelector
 
 TABLES, STATEMENTS, CONNECTIONS, WORKERS = 200, 1_000, 50, 20
+ROWS = (("postgresql",), ("host", "process", "postgresql"), ("default",), ("default", "postgresql"))
 
 
 def cpu_s() -> float:
@@ -50,7 +53,9 @@ def measured(server: PostgresqlServer, names: tuple[str, ...], seconds: float) -
         "process": lambda: ProcessProbe(ProcessSelector(label="database", port=server.port)),
         "postgresql": lambda: PostgresqlProbe(server.dsn()),
     }
-    made = [probes[name]() for name in names]
+    selector = ProcessSelector(label="database", port=server.port)
+    by_default = probes_for(Probes(core_speed=False), [selector]) if "default" in names else []
+    made = [*by_default, *(probes[name]() for name in names if name != "default")]
     rows: list[dict] = []
     sampler = Sampler(made, rows.append, lambda *event: print(event), t0_unix=time.time())
     sampler.sample_once()
@@ -95,9 +100,9 @@ def main() -> None:
         server = prepared_server(opened)
         print(f"PostgreSQL 15, {TABLES} tables, {STATEMENTS:,} statements, {CONNECTIONS} connections, {seconds:g} s\n")
         print("| probes | database | this process | server's process | together |\n|---|---|---|---|---|")
-        for names in (("host", "process"), ("postgresql",), ("host", "process", "postgresql")):
+        for names in (*ROWS, ("host", "process")):
             show(names, "idle", *measured(server, names, seconds))
-        for names in (("postgresql",), ("host", "process", "postgresql")):
+        for names in ROWS:
             show(names, f"{WORKERS} clients at work", *under_load(server, names, seconds))
 
 

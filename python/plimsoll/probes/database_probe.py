@@ -40,6 +40,11 @@ class DatabaseProbe(ABC, Generic[S, Moment]):
         self._step: Moment | None = None
         self._run: Moment | None = None
 
+    @property
+    def cpu_s(self) -> float:
+        """CPU time that its questions took in their thread until now, those about steps included, in s."""
+        return self._connection.cpu_s
+
     @abstractmethod
     def _missing(self, session: S) -> list[str]:
         """What is missing in the database, in sentences."""

@@ -17,7 +17,7 @@ _FEWEST_S = 5.0
 @dataclass(frozen=True)
 class Cost:
     """CPU seconds of all probes over `wall_s`, by source; `by_design_s`: of timing work on the target's cores;
-    `first_s`: of each one's first question, in which it looks for its process."""
+    `first_s`: of each one's first question, in which it looks for its process, and of what it did before."""
 
     cpu_s: float
     wall_s: float
@@ -29,6 +29,11 @@ class Cost:
     def cores(self) -> float:
         """Share of one core."""
         return self.cpu_s / self.wall_s if self.wall_s > 0 else 0.0
+
+    @property
+    def is_high(self) -> bool:
+        """Whether it is more than the goal, to a tenth of a per cent."""
+        return round(self.cores, 3) > GOAL_CORES
 
     def to_json(self) -> dict[str, Any]:
         """As the run's events hold it."""
@@ -43,9 +48,12 @@ class Cost:
         }
 
     def words(self) -> str | None:
-        """A sentence where they took more than the goal, to a tenth of a per cent; None else."""
-        if self.wall_s < _FEWEST_S or round(self.cores, 3) <= GOAL_CORES:
+        """What they took, to a tenth of a per cent; more than the goal, the dearest and what to do too. None where the
+        time was too short to tell."""
+        if self.wall_s < _FEWEST_S or not self.by_source:
             return None
+        if not self.is_high:
+            return f"The probes took {self.cores:.1%} of a core."
         worst = max(self.by_source, key=lambda source: self.by_source[source])
         return (
             f"The probes took {self.cores:.1%} of a core, more than the {GOAL_CORES:.0%} that they should; "
@@ -56,19 +64,22 @@ class Cost:
 
 class ProbeCost:
     """Counts, for each probe, the CPU time of the thread that asks it, and of threads that the probe says it has
-    (`cpu_s`)."""
+    (`cpu_s`); what it used before it was first asked, as for connecting, counts as first."""
 
     def __init__(self, probes: Iterable[Any]) -> None:
         self._probes = list(probes)
         self._asking_s: dict[str, float] = defaultdict(float)
         self._began: float | None = None
         self._first_s: dict[str, float] = {}
+        self._own_before_s: dict[str, float] = {}
 
     @contextmanager
     def of(self, probe: Any) -> Iterator[None]:
         """Around one question."""
         if self._began is None:
             self._began = time.monotonic()
+        if probe.source not in self._own_before_s:
+            self._own_before_s[probe.source] = _own_s(probe)
         before = time.thread_time()
         try:
             yield
@@ -84,10 +95,18 @@ class ProbeCost:
         by_source: dict[str, float] = dict(self._asking_s)
         by_design_s = 0.0
         for probe in self._probes:
-            own_s = float(getattr(probe, "cpu_s", 0.0))
+            own_s = _own_s(probe) - self._own_before_s.get(probe.source, 0.0)
             if probe.source == BY_DESIGN:
                 by_design_s += own_s
             elif own_s:
                 by_source[probe.source] = by_source.get(probe.source, 0.0) + own_s
         wall_s = 0.0 if self._began is None else time.monotonic() - self._began
-        return Cost(sum(by_source.values()), wall_s, by_source, by_design_s, sum(self._first_s.values()))
+        first_s = sum(self._first_s.values()) + sum(
+            spent_s for source, spent_s in self._own_before_s.items() if source != BY_DESIGN
+        )
+        return Cost(sum(by_source.values()), wall_s, by_source, by_design_s, first_s)
+
+
+def _own_s(probe: Any) -> float:
+    """CPU time of the threads that the probe says it has, in s."""
+    return float(getattr(probe, "cpu_s", 0.0))

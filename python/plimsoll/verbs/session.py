@@ -26,6 +26,7 @@ from plimsoll.probes import Sampler, probes_for
 from plimsoll.probes.load_seconds import LoadSeconds
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.probes.probe import Observer, Probe
+from plimsoll.probes.probe_cost import Cost
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
@@ -143,8 +144,7 @@ def session(
             with sampling:
                 on_step = together(databases.on_step, profiles)
                 yield Session(control, sampling, data_volume, kept_apart, tell, on_step, notes)
-            if sampling.cost_words:
-                tell(sampling.cost_words)
+            sampling.tell_cost(tell, notes.append)
 
 
 def together(*told: OnStep | None) -> OnStep | None:
@@ -214,7 +214,7 @@ class Sampling:
             lambda kind, _t_unix, source, message: note(kind, f"{source}: {message}"),
             t0_unix=0.0,
         )
-        self.cost_words: str | None = None
+        self.cost: Cost | None = None
 
     def __call__(self, second: int, t_unix: float) -> list[dict[str, Any]]:
         """The rows of that second, which began at `t_unix`, and what came late of earlier ones."""
@@ -251,7 +251,13 @@ class Sampling:
         cost = self._sampler.cost.so_far()
         if cost.wall_s:
             self._told(cost.to_json())
-            self.cost_words = cost.words()
+            self.cost = cost
+
+    def tell_cost(self, tell: Callable[[str], None], keep: Callable[[str], None]) -> None:
+        """What the probes took, once it has ended: told where that is more than the goal, else kept as a note."""
+        words = self.cost.words() if self.cost is not None else None
+        if words and self.cost is not None:
+            (tell if self.cost.is_high else keep)(words)
 
 
 def sampling_of(

@@ -134,7 +134,7 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
         if choices.resume is None:
             writer.write_plan(plan)
         try:
-            result = _carry_out(setup, choices, writer, complete, begin_s, tell, listeners)
+            result = _carry_out(setup, choices, writer, complete, begin_s, tell, notes.append, listeners)
         except PlimsollError as error:
             error.add_note(f"Complete trials are kept; go on with --resume {writer.path}")
             raise
@@ -154,9 +154,10 @@ def _carry_out(
     complete: Sequence[Mapping[str, Any]],
     begin_s: int,
     say: Callable[[str], None],
+    keep: Callable[[str], None],
     listeners: Listeners[TrialProgress],
 ) -> TrialsResult:
-    """Start the target, make the trials, stop it."""
+    """Start the target, make the trials, stop it. `say` tells the user at once; `keep` makes a note of the finding."""
 
     def note(kind: str, message: str) -> None:
         writer.append_event(kind, message=message)
@@ -200,8 +201,7 @@ def _carry_out(
                 return run_trials(setup.plan, session)
         finally:
             listeners.end()
-            if sampling.cost_words:
-                say(sampling.cost_words)
+            sampling.tell_cost(say, keep)
 
 
 def _as_before(experiment: str, request: Request, choices: TrialChoices) -> tuple[Request, TrialChoices]:
