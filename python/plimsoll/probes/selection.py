@@ -60,9 +60,14 @@ def probes_for(
     probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
     probes += [Beside(probe) for probe in _jvms(wanted, processes, directory, mistakes)]
     if wanted.otlp is not None:
+        from plimsoll.probes.http_page import with_variables
         from plimsoll.probes.otlp.receiver import OtlpProbe
 
-        probes.append(OtlpProbe(wanted.otlp))
+        try:
+            given = with_variables({"token": wanted.otlp.token or ""}, "probes.otlp.token")
+            probes.append(OtlpProbe(wanted.otlp, token=given["token"] or None))
+        except InputError as error:
+            mistakes.append(error)
     if mistakes:
         raise InputErrors(mistakes)
     return probes

@@ -11,6 +11,7 @@ from typing import Any
 
 from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, nearest, parts_of
 from plimsoll.study.experiment_checks import contradictions_of_experiments
+from plimsoll.study.otlp import LOOPBACK, address_of
 from plimsoll.study.trust import KEYS
 
 
@@ -26,6 +27,7 @@ def contradictions(data: Any) -> list[Contradiction]:
         *contradictions_of_experiments(data),
         *_probe_labels(mapping(data.get("probes"))),
         *_profiles(mapping(data.get("probes"))),
+        *_otlp(mapping(data.get("probes"))),
         *_jvms(mapping(data.get("probes"))),
         *_trust(mapping(data.get("probes"))),
     ]
@@ -128,6 +130,15 @@ def _profiles(probes: dict[str, Any]) -> Iterator[Contradiction]:
         if label in seen:
             yield Contradiction(path, f"{label!r} is there twice", "Give each its own label.")
         seen.add(label)
+
+
+def _otlp(probes: dict[str, Any]) -> Iterator[Contradiction]:
+    """What others than this machine can reach asks for a token."""
+    receiver = mapping(probes.get("otlp"))
+    address = address_of(str(receiver.get("listen") or LOOPBACK))
+    if address is not None and not address.is_loopback and not receiver.get("token"):
+        step = 'Add token: "${OTLP_TOKEN}" and set that variable, here and in OTEL_EXPORTER_OTLP_HEADERS of the sender.'
+        yield Contradiction(("probes", "otlp", "listen"), f"on {address} anyone could send to it", step)
 
 
 def _jvms(probes: dict[str, Any]) -> Iterator[Contradiction]:

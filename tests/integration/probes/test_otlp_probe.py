@@ -85,6 +85,56 @@ def test_where_to_send_is_told_and_a_taken_port_is_a_mistake(receiver: OtlpProbe
         OtlpProbe(OtlpOptions(port=port)).open()
 
 
+def test_of_whoever_lacks_the_token_nothing_is_taken_and_that_is_noted_once() -> None:
+    probe = OtlpProbe(OtlpOptions(listen="0.0.0.0", port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
+    told = probe.open()
+    try:
+        assert f"http://{socket.gethostname()}:" in told and "Authorization=Bearer%20" in told
+        body = json.dumps(export(gauge("x", 1))).encode()
+        given = ("", "Bearer", "Bearer wrong", "Basic pl4nted-token", "Bearer pl4nted-token2", "Bearer pl\xe4nted")
+        for authorization in given:
+            status, answer = send(probe, body, Authorization=authorization)
+            assert status == 401 and b"bearer token" in answer, authorization
+        assert send(probe, body)[0] == 401 and rows(probe) == {}
+        notes = [note for note in probe.take_notes() if "refused" in note]
+        assert len(notes) == 1 and "OTEL_EXPORTER_OTLP_HEADERS" in notes[0]
+        assert send(probe, body, Authorization="bearer pl4nted-token")[0] == 200
+        assert rows(probe) == {"otlp:shop": {"x": 1.0}}
+        assert "pl4nted" not in told + "".join(notes)
+    finally:
+        probe.close()
+
+
+def test_a_refused_sender_is_told_where_it_sends_before_its_body_is_read() -> None:
+    probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
+    probe.open()
+    try:
+        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+            sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n")
+            answer = sender.recv(4_000)
+        assert b" 401 " in answer and b"WWW-Authenticate: Bearer" in answer and b"Connection: close" in answer
+    finally:
+        probe.close()
+
+
+def test_an_address_that_this_machine_lacks_is_a_mistake() -> None:
+    with pytest.raises(InputError, match=r"probes\.otlp\.listen: this machine has no address 192\.0\.2\.1"):
+        OtlpProbe(OtlpOptions(listen="192.0.2.1", port=None)).open()
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this system has no IPv6")
+def test_it_listens_on_ipv6_too() -> None:
+    probe = OtlpProbe(OtlpOptions(listen="::1", port=None))
+    try:
+        probe.open()
+    except InputError:
+        pytest.skip("this machine has no ::1")
+    try:
+        assert probe.url.startswith("http://[::1]:")
+    finally:
+        probe.close()
+
+
 def test_gauges_are_values_with_their_unit_and_the_resource_is_the_source(receiver: OtlpProbe) -> None:
     document = export(gauge("queue.length", 3), gauge("heap.used", 5e6, "By"), gauge("cpu.utilization", 0.4, "1"))
     assert taken(receiver, document) == {

@@ -1,10 +1,13 @@
-"""Takes in OpenTelemetry metrics by OTLP/HTTP on loopback, and tells each second what came.
+"""Takes in OpenTelemetry metrics by OTLP/HTTP, on loopback or from whoever has the token, and tells each second what
+came.
 
 Bounded: a body of at most 8 MiB (unpacked too), 16 connections, exports that nobody fetched yet up to 2,000 rows.
 """
 
 from __future__ import annotations
 
+import errno
+import hmac
 import socket
 import threading
 import time
@@ -21,7 +24,7 @@ from plimsoll.probes.otlp.points import Senders
 from plimsoll.probes.probe import Clock, Observation
 from plimsoll.probes.rhythm import INTERVALS, USUAL_S, Rhythm
 from plimsoll.probes.told_notes import ToldNotes
-from plimsoll.study.otlp import OtlpOptions
+from plimsoll.study.otlp import OtlpOptions, address_of
 
 PATH = "/v1/metrics"
 MOST_BYTES = 8 << 20
@@ -32,6 +35,8 @@ FIRST_AFTER_S = USUAL_S + 15.0
 FEW_S = 10.0
 _NOTHING = "no export was taken"
 _SEND = "Set OTEL_EXPORTER_OTLP_ENDPOINT={base} at the target, and OTEL_METRIC_EXPORT_INTERVAL=1000 (ms)."
+_SEND_TOKEN = " Its token goes into OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20… there."
+_NO_TOKEN = "it has no bearer token, or not the one that is asked for. Set OTEL_EXPORTER_OTLP_HEADERS of its sender."
 
 
 class OtlpProbe(ToldNotes):
@@ -39,13 +44,15 @@ class OtlpProbe(ToldNotes):
     says where; `observe` gives what came since the last call and never waits.
 
     A sender from whom nothing came for three of its intervals, and its return, are noted, and that nobody sends at all.
+    Of others than those that send `token`, if there is one, nothing is taken.
     """
 
     source = "otlp"
 
-    def __init__(self, options: OtlpOptions, clock: Clock = time.monotonic) -> None:
+    def __init__(self, options: OtlpOptions, clock: Clock = time.monotonic, token: str | None = None) -> None:
         super().__init__()
         self._options, self._clock = options, clock
+        self._token = token
         self._rhythms: dict[str, Rhythm] = {}
         self._opened_at = clock()
         self._senders = Senders(options.metrics)
@@ -58,13 +65,18 @@ class OtlpProbe(ToldNotes):
     @property
     def url(self) -> str:
         """Where exporters send; empty while it is not open."""
-        return "" if self._server is None else f"http://127.0.0.1:{self._server.server_address[1]}{PATH}"
+        return "" if self._server is None else f"{self._server.address}{PATH}"
 
     def open(self) -> str:
-        """Listen. InputError if the port is taken."""
+        """Listen. InputError if the port is taken, or this machine has no such address."""
+        listen = self._options.listen
         try:
-            self._server = _Server(("127.0.0.1", self._options.port or 0), self)
+            self._server = _Server((listen, self._options.port or 0), self)
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                what = f"this machine has no address {listen}"
+                step = "Choose one that it has (ip address), or 0.0.0.0 for all."
+                raise InputError(what, step, key="probes.otlp.listen") from None
             what = f"port {self._options.port} cannot be listened on ({error.strerror or error})"
             step = "Choose another port, or null for a free one; exporters send to it."
             raise InputError(what, step, key="probes.otlp.port") from None
@@ -74,6 +86,7 @@ class OtlpProbe(ToldNotes):
         base = self.url.removesuffix(PATH)
         json_only = "" if has_protobuf() else "; JSON only, as opentelemetry-proto is not installed"
         words = f"OpenTelemetry metrics are received at {base}{PATH} (OTEL_EXPORTER_OTLP_ENDPOINT={base}{json_only})."
+        words += _SEND_TOKEN if self._token else ""
         self._note(words)
         return words
 
@@ -108,11 +121,21 @@ class OtlpProbe(ToldNotes):
         waited_s = now - self._opened_at
         longest_s = INTERVALS * self._options.every_s if self._options.every_s else FIRST_AFTER_S
         if self._server is not None and not self._rhythms and waited_s > longest_s:
-            self._tell_lost("anything", f"{_NOTHING} for {waited_s:.0f} s. {_SEND.format(base=self._server.address)}")
+            self._tell_lost("anything", f"{_NOTHING} for {waited_s:.0f} s. {self._send(self._server.address)}")
+
+    def _send(self, base: str) -> str:
+        return _SEND.format(base=base) + (_SEND_TOKEN if self._token else "")
+
+    def is_allowed(self, authorization: str) -> bool:
+        """Whether an export with that header is taken."""
+        if self._token is None:
+            return True
+        scheme, _, given = authorization.strip().partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token.encode())
 
     def _note_end(self, lasted_s: float, base: str) -> None:
         if not self._rhythms and "anything" not in self._away:
-            self._tell_lost("anything", f"{_NOTHING} in the {lasted_s:.0f} s of the run. {_SEND.format(base=base)}")
+            self._tell_lost("anything", f"{_NOTHING} in the {lasted_s:.0f} s of the run. {self._send(base)}")
         for label, rhythm in self._rhythms.items():
             if rhythm.came_once and lasted_s > FEW_S:
                 words = "It has no rates. Let it send more often (OTEL_METRIC_EXPORT_INTERVAL=1000, in ms)."
@@ -174,13 +197,18 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], probe: OtlpProbe) -> None:
         self.probe = probe
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__(address, _Handler)
 
     @property
     def address(self) -> str:
         """Where it listens, as exporters want it."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        listens = address_of(str(self.server_address[0]))
+        assert listens is not None
+        host = socket.gethostname() if listens.is_unspecified else f"[{listens}]" if listens.version == 6 else listens
+        return f"http://{host}:{self.server_address[1]}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Each connection in a thread, as long as there are not too many."""
@@ -220,6 +248,8 @@ class _Handler(BaseHTTPRequestHandler):
         kind = self.headers.get("Content-Type", "")
         status, reason = 200, ""
         try:
+            if not self.server.probe.is_allowed(self.headers.get("Authorization", "")):
+                raise _NotAllowed(_NO_TOKEN)
             body = self._body()
             if self.path.partition("?")[0].rstrip("/") != PATH:
                 status, reason = 404, f"only {PATH} is received here."
@@ -231,6 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
             status, reason = 400, f"{error}."
         except _TooLarge as error:
             status, reason = 413, str(error)
+            self.close_connection = True
+        except _NotAllowed as error:
+            status, reason = 401, str(error)
             self.close_connection = True
         if reason:
             self.server.probe.refuse(reason)
@@ -283,6 +316,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content)
         self.send_header("Content-Length", str(len(body)))
+        if status == 401:
+            self.send_header("WWW-Authenticate", "Bearer")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
@@ -294,6 +329,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _TooLarge(Exception):
     """More than is taken."""
+
+
+class _NotAllowed(Exception):
+    """Of somebody without the token."""
 
 
 def _reason_json(reason: str) -> bytes:
