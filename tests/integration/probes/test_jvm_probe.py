@@ -169,7 +169,7 @@ def answered(heap: int, gc_ms: int, cpu_ns: int, started: int = 1_790_000_000_00
 
     def answer(request: bytes) -> str:
         head, _, body = request.partition(b"\r\n\r\n")
-        assert head.startswith(b"POST /jolokia HTTP/1.1") and b"application/json" in head
+        assert head.startswith(b"POST /jolokia/ HTTP/1.1") and b"application/json" in head
         asked = json.loads(body)
         return json.dumps(
             [

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
 from plimsoll.probes.http_source import HttpSource
@@ -122,4 +123,10 @@ def jolokia_probe(options: JvmOptions, *, key: str, directory: Path = Path()) ->
     assert options.url is not None
     headers = with_variables(options.headers, f"{key}.headers")
     trust = trust_of(options, options.url, key=key, directory=directory)
-    return JolokiaProbe(HttpPage(options.url, headers, trust=trust, limit_s=options.timeout_s), options)
+    return JolokiaProbe(HttpPage(_with_slash(options.url), headers, trust=trust, limit_s=options.timeout_s), options)
+
+
+def _with_slash(url: str) -> str:
+    """The URL as Jolokia serves it: its agents, 1 and 2, answer 404 to /jolokia without a slash behind it."""
+    parts = urlsplit(url)
+    return url if parts.query or parts.path.endswith("/") else urlunsplit(parts._replace(path=f"{parts.path}/"))
