@@ -62,7 +62,7 @@ def remedy_finding(
         "level_unit": new.get("unit"),
         "before": _side(before),
         "after": _side(after),
-        "invalid_because": [] if known else ["One of the two runs has no valid capacity."],
+        "invalid_because": _reasons(before, after),
         "notes": [
             f"The remedy: {command}",
             "The two runs follow each other: whatever else changed in between counts as the remedy's.",
@@ -78,6 +78,17 @@ def _evidence(before: Mapping[str, Any], after: Mapping[str, Any], run_path: str
     runs = tuple(str(one) for one in (before.get("run"), after.get("run") or run_path) if one)
     both = Evidence(2, "findings", FINDINGS, "Before and with the remedy", names=runs)
     return as_data([both, of_steps(after.get("steps") or (), str(after["capacity"].get("unit") or "users"), "With it")])
+
+
+def _reasons(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Which of the two runs has no valid capacity."""
+    found = []
+    for one, which in ((before, "before"), (after, "with")):
+        if not one["capacity"].get("good"):
+            found.append(f"The run {which} it proved no level that is carried.")
+        elif not one["valid"]:
+            found.append(f"The run {which} it is not valid.")
+    return found
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:
@@ -108,7 +119,11 @@ def _answer(
     before: Mapping[str, Any], after: Mapping[str, Any], verdict: str, low: float | None, high: float | None
 ) -> str:
     if verdict == "cannot tell":
-        return "Cannot tell: one of the two runs has no valid capacity."
+        words = "Cannot tell: one of the two runs has no valid capacity."
+        if not (before["capacity"].get("good") and after["capacity"].get("good")):
+            return words
+        span = f"{_bracket(before)} before, {_bracket(after)} with it"
+        return f"{words} Their brackets differ by {_change(low, high)} ({span}), which proves nothing."
     span = f"{_bracket(before)} before, {_bracket(after)} with it"
     stops = f"Stopped by {_limit(before)} before, by {_limit(after)} with it."
     if verdict == "not shown":

@@ -51,6 +51,18 @@ def test_a_run_without_a_valid_capacity_shows_nothing(spoiled: dict[str, Any]) -
         assert not finding["valid"] and finding["answer"].startswith("Cannot tell") and finding["invalid_because"]
 
 
+def test_what_two_runs_say_of_which_one_is_not_valid_is_shown_as_no_proof() -> None:
+    finding = checked(remedy_finding(found(100, 110), found(150, 160, valid=False), "x", None))
+    assert finding["verdict"] == "cannot tell" and finding["invalid_because"] == ["The run with it is not valid."]
+    assert finding["answer"] == (
+        "Cannot tell: one of the two runs has no valid capacity. Their brackets differ by between +36 % and +60 % "
+        "(100 to 110 users before, 150 to 160 users with it), which proves nothing."
+    )
+    nothing = remedy_finding(found(None, 10), found(150, 160), "x", None)
+    assert nothing["answer"].endswith("no valid capacity.")
+    assert nothing["invalid_because"] == ["The run before it proved no level that is carried."]
+
+
 def test_a_remedy_that_followed_a_capacity_was_run() -> None:
     assert not_run("./index.sh", found(100, 110)) is None
 
