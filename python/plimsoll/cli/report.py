@@ -24,7 +24,9 @@ def report(
         if output is None:
             print(text)
         else:
-            output.write_text(text, encoding="utf-8")
+            from plimsoll.report.html import write_text
+
+            write_text(output, text)
         return
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.html import write_html

@@ -31,14 +31,19 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     out = Path(out) if out is not None else run_dir / "report.html"
     with Drawing() as drawing:
         text = render(read_run(run_dir), drawing.svg)
+    write_text(out, text)
+    return out
+
+
+def write_text(out: Path, text: str) -> None:
+    """Write a report's text aside, and rename it; RunDirectoryError if `out` cannot be written."""
     try:
         replace_file(out, text)
     except OSError as error:
         raise RunDirectoryError(
             f"The report cannot be written to {out}: {error.strerror or error}",
-            "Name a file in a folder you may write to, with room left, with -o report.html.",
+            f"Name a file in a folder you may write to, with room left, with -o {out.name}.",
         ) from error
-    return out
 
 
 def render(run: RunEvidence, draw: Callable[[dict[str, Any]], str] | None = None) -> str:

@@ -96,5 +96,8 @@ def test_a_report_that_finds_no_room_says_where_else(cli: Cli, read_only: Path) 
     done = cli("report", cli.runs()[0], "-o", read_only / "report.html")
     assert done.returncode == 2 and "-o report.html" in done.stderr
     assert_one_clear_message(done.stderr)
+    done = cli("report", cli.runs()[0], "-o", cli.folder / "nowhere" / "findings.json")
+    assert done.returncode == 2 and "findings.json: No such file or directory" in done.stderr
+    assert_one_clear_message(done.stderr)
     done = cli("report", "runs")
     assert done.returncode == 2 and "not a run directory" in done.stderr
