@@ -23,7 +23,15 @@ DSN, TOKEN, OWN, COOKIE, BASIC = "dsn-pl4nted", "token-pl4nted", "own-pl4nted", 
 PASS, KEY, SEED = "pass-pl4nted", "key-pl4nted", "seed-pl4nted"
 REMEDY, HEADER, VARIABLE, QUERY = "remedy-pl4nted", "header-pl4nted", "variable-pl4nted", "query-pl4nted"
 LOGGED, SCHEME = "logged-pl4nted", "scheme-pl4nted"  # of the target's users: no study names them
+JOLOKIA, PPROF, OTLP, SWITCH, FEED = (
+    "jolokia-pl4nted",
+    "pprof-pl4nted",
+    "otlp-pl4nted",
+    "switch-pl4nted",
+    "feed-pl4nted",
+)
 PLANTED = [DSN, TOKEN, OWN, COOKIE, BASIC, PASS, KEY, SEED, REMEDY, HEADER, VARIABLE, QUERY, LOGGED, SCHEME]
+PLANTED += [JOLOKIA, PPROF, OTLP, SWITCH, FEED]
 
 TARGET = f"""
 import os, sys
@@ -61,6 +69,9 @@ target:
   start: DB_PASS={PASS} exec {python} target.py {port} --api-key {KEY}
   ready: http://127.0.0.1:{port}/ready
   environment: {{START_WITH: {SEED}}}
+  variants:
+    old: {{switch: ": mysql -p{SWITCH} app"}}
+    new: {{switch: ": curl -u me:{SWITCH} http://h/"}}
 workload:
   script: script.js
   operations: [{{name: a, exec: default, per_user_hour: 3600}}]
@@ -74,6 +85,9 @@ probes:
   telemetry: [{{url: "http://127.0.0.1:{port}/telemetry", headers: {{Cookie: "theme=dark; SID={COOKIE}"}}}}]
   logs: [{{label: app, files: [app.log]}}]
   postgresql: [{{label: db, dsn: "env:SHOP_DATABASE"}}]
+  otlp: {{port: null, token: "${{SHOP_OTLP}}"}}
+  jvm: [{{url: "http://me:{JOLOKIA}@127.0.0.1:{port}/jolokia", headers: {{X-Jolokia: "{JOLOKIA}"}}}}]
+  profile: [{{label: go, url: "http://me:{PPROF}@127.0.0.1:{port}/debug/pprof/profile"}}]
 experiments:
   - hold: {{users: 20, duration_s: 4, warm_up_s: 1, baseline_s: 0}}
   - capacity: {{step_s: 2, min_users: 100, max_users: 100, verify: "{remedy}"}}
@@ -94,6 +108,7 @@ def shop(
         "SHOP_ACCESS": TOKEN,
         "SHOP_OWN": OWN,
         "SHOP_REMEDY": REMEDY,
+        "SHOP_OTLP": OTLP,
         "SHOP_DATABASE": postgresql_server.dsn(password=DSN),
     }
     names = {name: value for name, value in globals().items() if isinstance(value, str)}
@@ -137,6 +152,54 @@ def test_a_study_with_secrets_everywhere_leaves_none_in_its_runs_copy_page_and_o
     assert {"telemetry:target", "process:app", "postgresql:db"} <= sources  # all were asked with their secrets
     [copy] = (cli.folder / "runs").glob("*/study.json")
     assert "http://***@127.0.0.1" in copy.read_text() and "mysql -p*** app" in copy.read_text()
+    assert "probe_cost" in (run / "events.jsonl").read_text()
+    (cli.folder / "out").mkdir()
+    for output in ("page.html", "findings.json"):
+        assert told_secrets(cli.folder / "out", shop("report", run, "-o", cli.folder / "out" / output)) == {}
+        assert (cli.folder / "out" / output).stat().st_size > 1_000
+    for verb in (("report", run, "--json"), ("size", run, "--json"), ("analyze", run)):
+        done = shop(*verb)
+        assert "Traceback" not in done.stderr and len(done.stdout) > 200, (verb, done.stderr)
+        assert told_secrets(cli.folder / "runs", done) == {}
+
+
+def test_readings_of_a_drain_with_passwords_leave_none(shop, cli: Cli, postgresql_server: PostgresqlServer) -> None:
+    load = ("--users", 20, "--duration", 2, "--warm-up", 0, "--drain-limit", 1, *VARIABLES)
+    waits = f"sql:{postgresql_server.dsn(password=DSN)} SELECT 3"
+    done = shop("drain", "study.yaml", "--backlog", waits, "--json", *load)
+    [run] = cli.runs()
+    assert {"consumer"} <= {row["source"] for row in RunReader(run).resources()}, done.stderr
+    assert told_secrets(cli.folder / "runs", done) == {}
+    places = {
+        "--backlog": f"sql:postgresql://me:{DSN}@127.0.0.1:9/shop SELECT 1",
+        "--produced": f"trs:http://me:{FEED}@127.0.0.1:9/trs?access_token={FEED}",
+        "--consumed": f"http://me:{FEED}@127.0.0.1:9/status#waiting",
+        "--index": f": PGPASSWORD={FEED} psql -h 127.0.0.1 -c 'SELECT 1'",
+    }
+    done = shop("drain", "study.yaml", *(word for pair in places.items() for word in pair), *load)
+    assert "Traceback" not in done.stderr and done.returncode != 0, done.stdout
+    assert told_secrets(cli.folder / "runs", done) == {}
+
+
+def test_a_load_of_items_with_secrets_around_it_leaves_none(shop, cli: Cli) -> None:
+    done = shop("grow", "study.yaml", "--items", 300, "--max-users", 2, "--json", *VARIABLES)
+    assert "Traceback" not in done.stderr and "How long" in done.stdout
+    assert told_secrets(cli.folder / "runs", done) == {}
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("compare", "study.yaml", "--a", "old", "--b", "new", "--pairs", 2),
+        ("decompose", "study.yaml", "--variant", "old", "--variant", "new", "--rounds", 2),
+        ("sweep", "study.yaml", "--over", "R=1,2", "--repeats", 2),
+    ],
+)
+def test_trials_of_variants_with_passwords_leave_none(shop, cli: Cli, verb: tuple[object, ...]) -> None:
+    done = shop(*verb, "--users", 20, "--trial", 1, "--warm-up", 0, *VARIABLES)
+    [run] = cli.runs()
+    assert len(RunReader(run).trials()) >= 2, done.stderr
+    assert told_secrets(cli.folder / "runs", done) == {}
 
 
 def test_capacity_with_verify_prints_no_secret_of_its_command(shop, cli: Cli) -> None:
@@ -164,4 +227,8 @@ def test_mistakes_and_failures_of_commands_with_secrets_print_none(shop, cli: Cl
     study.write_text(f"target:\n  {away}workload:{whole.partition('workload:')[2].partition('probes:')[0]}")
     done = shop("hold", "study.yaml", "--users", "1", "--duration", "2", *VARIABLES)
     assert "the target was not ready within 0.5 s: http://***@127.0.0.1:9 does not answer" in done.stderr
+    assert told_secrets(cli.folder / "runs", done) == {}
+    dsn = f"mysql://me:{DSN}@127.0.0.1:9/shop"
+    done = shop("hold", "study.yaml", "--users", "1", "--duration", "2", "--probe", f"mysql={dsn}", *VARIABLES)
+    assert done.returncode != 0 and "Traceback" not in done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
