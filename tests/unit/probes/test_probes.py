@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from plimsoll.probes import HostProbe, NetworkProbe, Probe, ProbeUnavailable, ProcessProbe, probes_for
+from plimsoll.probes import HostProbe, NetworkProbe, Probe, ProbeUnavailable, ProcessProbe, Sampler, probes_for
 from plimsoll.probes.family import Family
 from plimsoll.probes.finding_processes import find_roots, pids_listening_on
 from plimsoll.probes.probe import Rates
@@ -90,6 +90,46 @@ def test_the_network_counts_loopback_apart():
     values = probe.sample()
     assert values["loopback_bytes_per_s"] > 0
     assert set(values) >= {"network_sent_bytes_per_s", "network_received_bytes_per_s"}
+
+
+@pytest.mark.parametrize(
+    ("probe", "reads", "words"),
+    [(HostProbe, "cpu_times", "cannot read the host's counters"),
+     (NetworkProbe, "net_io_counters", "cannot read the network's counters")],
+)  # fmt: skip
+def test_a_host_whose_counters_cannot_be_read_leaves_a_gap_and_notes_and_the_others_go_on(
+    probe: type[Probe], reads: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container whose /proc is hidden for a while."""
+    kept, rows, events = getattr(psutil, reads), [], []
+
+    class Other:
+        source = "other"
+
+        def sample(self) -> dict[str, float]:
+            return {"x": 1.0}
+
+        def take_notes(self) -> list[str]:
+            return []
+
+    def gone(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "/proc/stat")
+
+    clock = iter(float(second) for second in range(100, 200))
+    lost = probe()
+    sampler = Sampler(
+        [lost, Other()], rows.append, lambda *event: events.append(event), t0_unix=100.0, clock=lambda: next(clock)
+    )
+    for second in range(9):
+        monkeypatch.setattr(psutil, reads, gone if 3 <= second < 6 else kept)
+        sampler.sample_once()
+        time.sleep(0.02)
+    assert len([row for row in rows if row["source"] == "other"]) == 9
+    assert {row["t_unix"] for row in rows if row["source"] == lost.source}.isdisjoint({106.0, 108.0, 110.0})
+    assert len([row for row in rows if row["source"] == lost.source]) >= 5
+    (kind, _, source, told), (*_, back) = events
+    assert (kind, source) == ("note", lost.source) and words in told and "Check that /proc is mounted." in told
+    assert back == f"{lost.source} can be read again"
 
 
 @pytest.mark.parametrize("how", ["port", "pid", "name"])
