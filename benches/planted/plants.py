@@ -1,8 +1,9 @@
 """The kinds of planted limits. Each is made with parameters drawn from a seed, on real processes, and says what stops
 it and at about which rate, so that the answer has a truth to be compared with.
 
-`DEVELOPMENT` are the kinds that attribution was written and tuned with, `HELD_OUT` those that it never saw before the
-evaluation. Healthy trials are plants of any kind under a fifth to under half of the load that they can carry.
+`DEVELOPMENT` are the kinds that attribution was written and tuned with, or mended by a trial of; `HELD_OUT` those that
+it never saw before the evaluation. Healthy trials are plants of any kind under a fifth to under half of the load that
+they can carry.
 """
 
 from __future__ import annotations
@@ -244,13 +245,13 @@ DEVELOPMENT: dict[str, Callable[[random.Random], Plant]] = {
     "leak": _leak,
     "network_shaped": _network_shaped,
     "generator_starved": _generator_starved,
+    "memory_limit": _memory_limit,
 }
 HELD_OUT: dict[str, Callable[[random.Random], Plant]] = {
     "cpu_quota": _cpu_quota,
     "hot_thread": _hot_thread,
     "connection_pool": _connection_pool,
     "database_lock": _database_lock,
-    "memory_limit": _memory_limit,
     "disk_throttled": _disk_throttled,
     "error_limiter": _error_limiter,
 }
