@@ -45,7 +45,11 @@ def disk_waits(here: Means, low: Means, unfinished: float, words: str, before: s
     found = []
     for label, waiting, seen, then in _waiting(here, low, "threads_on_disk", unfinished):
         text = f"{waiting:.0f} of {seen:.0f} threads of {label} waited for a disk {words}, {then:.0f} {before}."
-        found.append(Limit("disk", f"disk that {label} waits for", 1.0, None, text))
+        remedy = (
+            f"see what {label} reads and writes (a flush at each commit, logs, files that no cache holds), and have it "
+            "do so less often, or give it a faster disk"
+        )
+        found.append(Limit("disk", f"disk that {label} waits for", 1.0, None, text, remedy))
     return found
 
 
