@@ -13,7 +13,7 @@ from plants import DEVELOPMENT, HEALTHY, HELD_OUT, KINDS
 
 from plimsoll.stats.wilson import wilson_interval
 
-COLUMNS = ("kind", "half", "n", "right first", "in first two", "what it said instead", "not counted")
+COLUMNS = ("kind", "of", "n", "right first", "in first two", "what it said instead", "not counted")
 MARK = "<!-- table: made by benches/planted/suite.py -->"
 TARGETS = {"first": 0.85, "second": 0.95, "healthy": 0.95}
 
@@ -38,8 +38,8 @@ def table_text(records: list[dict[str, Any]], revision: str) -> str:
     lines = [_row(COLUMNS), _row(["---"] * len(COLUMNS))]
     lines += [_row(_cells(kind, by_kind[kind])) for kind in (*KINDS, HEALTHY) if by_kind[kind]]
     totals = [
-        ("development half", [one for kind in DEVELOPMENT for one in by_kind[kind]]),
-        ("held-out half", [one for kind in HELD_OUT for one in by_kind[kind]]),
+        (f"development kinds ({len(DEVELOPMENT)})", [one for kind in DEVELOPMENT for one in by_kind[kind]]),
+        (f"held-out kinds ({len(HELD_OUT)})", [one for kind in HELD_OUT for one in by_kind[kind]]),
         ("all plants", [one for kind in KINDS for one in by_kind[kind]]),
     ]
     lines += [_row(_total(name, some)) for name, some in totals if some]
@@ -55,7 +55,7 @@ def table_text(records: list[dict[str, Any]], revision: str) -> str:
 
 def _cells(kind: str, records: list[dict[str, Any]]) -> list[str]:
     judged = _counted(records)
-    half = "development" if kind in DEVELOPMENT else "held out" if kind in HELD_OUT else "both"
+    group = "development" if kind in DEVELOPMENT else "held out" if kind in HELD_OUT else "both"
     wrong = Counter(
         one["verdict"]["first"]["kind"] if "verdict" in one else "no answer"
         for one in judged if not one.get("right_first")
@@ -64,7 +64,7 @@ def _cells(kind: str, records: list[dict[str, Any]]) -> list[str]:
     name = f"{kind} (“none” is right)" if kind == HEALTHY else kind
     first = _share(sum(one.get("right_first", False) for one in judged), len(judged))
     second = "" if kind == HEALTHY else _share(sum(one.get("right_second", False) for one in judged), len(judged))
-    return [name, half, str(len(judged)), first, second, instead, _uncounted(records)]
+    return [name, group, str(len(judged)), first, second, instead, _uncounted(records)]
 
 
 def _machine(records: list[dict[str, Any]]) -> str:
