@@ -2,8 +2,8 @@
 it and at about which rate, so that the answer has a truth to be compared with.
 
 All kinds were written before attribution was changed for any. `DEVELOPMENT` are those that it was then tuned with, or
-had a rule mended by a trial of; `HELD_OUT` those of which no trial changed a rule. Healthy trials are plants of any kind
-under a fifth to under half of the load that they can carry.
+had a rule mended by a trial of; `HELD_OUT` those of which no trial changed a rule. Healthy trials are plants of any
+kind under a fifth to under half of the load that they can carry.
 """
 
 from __future__ import annotations

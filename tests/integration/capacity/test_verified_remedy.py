@@ -6,6 +6,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from plimsoll.lab.ports import free_port
 
@@ -26,7 +29,7 @@ class Page(BaseHTTPRequestHandler):
         with changed:
             changed.wait_for(lambda: busy < workers)
             busy += 1
-        time.sleep(0.08)
+        time.sleep(0.16)
         with changed:
             busy -= 1
             changed.notify()
@@ -49,23 +52,29 @@ workload: {{script: script.js, operations: [{{name: view, exec: default, per_use
 """
 
 
+@pytest.mark.timeout(400)
 def test_a_remedy_that_makes_it_carry_more_is_told_by_how_much(tmp_path: Path) -> None:
-    """Four workers of 80 ms carry 50 operations a second, sixteen 200."""
+    """Eight workers of 160 ms carry 50 operations a second, thirty-two 200."""
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "script.js").write_text(SCRIPT)
     (tmp_path / "study.yaml").write_text(STUDY.format(port=free_port(), python=sys.executable))
-    (tmp_path / "workers").write_text("4")
-    command = [sys.executable, "-m", "plimsoll", "capacity", "study.yaml", "--step", "2", "--width", "0.5", "--json"]
-    command += ["--min-users", "35", "--max-users", "110", "--verify", "echo 16 > workers"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False)
-    assert done.returncode in (0, 3), done.stderr
-    findings = json.loads(done.stdout)
-    told = next(one for one in findings if one["question"] == "What did the remedy change?")
-    assert 35 <= told["before"]["good"] <= 50 < told["before"]["bad"] <= 80
-    assert told["after"]["good"] >= 90
-    low = told["after"]["good"] / told["before"]["bad"]
-    assert told["ratio_at_least"] == low > 1
-    if told["valid"]:
-        assert told["verdict"] == "more" and told["answer"].startswith("It carries more: ")
-    else:  # a machine busy with other things, which says so
+    for _ in range(3):  # a machine busy with other things makes the generator late, and the answer invalid
+        told = remedy_of_a_run(tmp_path)
+        assert 35 <= told["before"]["good"] <= 50 < told["before"]["bad"] <= 80
+        assert told["after"]["good"] >= 90
+        low = told["after"]["good"] / told["before"]["bad"]
+        assert told["ratio_at_least"] == low > 1
+        if told["valid"]:
+            break
         assert told["verdict"] == "cannot tell" and f"+{100 * (low - 1):.0f} %" in told["answer"]
+    assert told["verdict"] == "more" and told["answer"].startswith("It carries more: ")
+
+
+def remedy_of_a_run(folder: Path) -> dict[str, Any]:
+    """What two short searches say, between which the server gets four times its workers."""
+    (folder / "workers").write_text("8")
+    command = [sys.executable, "-m", "plimsoll", "capacity", "study.yaml", "--step", "2", "--width", "0.5", "--json"]
+    command += ["--min-users", "35", "--max-users", "110", "--verify", "echo 32 > workers"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    return next(one for one in json.loads(done.stdout) if one["question"] == "What did the remedy change?")
