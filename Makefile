@@ -29,7 +29,7 @@ demo: build
 
 # Tests whose figures another load would change run one at a time; the others share the cores.
 TOGETHER = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
-  tests/integration/mysql tests/integration/probes tests/integration/profiles
+  tests/integration/mysql tests/integration/probes tests/integration/profiles tests/integration/cli/test_cli_secrets.py
 test: build postgresql mariadb jdk
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses auto $(TOGETHER)
