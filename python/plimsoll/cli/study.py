@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plimsoll.verbs.listeners import Listeners
-    from plimsoll.verbs.studies import Part, StudyAnswer, StudyChoices
+    from plimsoll.verbs.studies import Part, StudyAnswer, StudyChoices, StudyPlan
 
 
 def study(
@@ -114,11 +114,21 @@ class _Told:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
 
-    def plan(self, name: str, parts: Sequence[Part]) -> None:
-        """Before any load."""
-        if not self._quiet:
-            words = "; ".join(f"{part.experiment}: {'done' if part.is_done else part.planned}" for part in parts)
-            print(f"{name}. {words}", file=sys.stderr, flush=True)
+    def plan_of_all(self, plans: Sequence[StudyPlan], total: str) -> None:
+        """Before the first study."""
+        if self._quiet:
+            return
+        told = "; ".join(f"{plan.name}: {'cannot begin' if plan.problem else plan.total}" for plan in plans)
+        self._say(f"{len(plans)} {'study' if len(plans) == 1 else 'studies'}. {told}. In all {total}.")
+
+    def plan(self, plan: StudyPlan) -> None:
+        """Before any load of this study."""
+        if self._quiet:
+            return
+        words = "; ".join(f"{part.experiment}: {'done' if part.is_done else part.planned}" for part in plan.parts)
+        self._say(f"{plan.name}. {words}. In all {plan.total}.")
+        if plan.cannot_decide:
+            self._say("\n".join(["It cannot decide:", *(f"- {text}" for text in plan.cannot_decide)]))
 
     def listeners(self, part: Part) -> Listeners[Any]:
         """Before each experiment."""
@@ -126,5 +136,9 @@ class _Told:
         from plimsoll.verbs.studies import TRIALS
 
         if not self._quiet:
-            print(f"{part.place}. {part.experiment}, {part.planned}", file=sys.stderr, flush=True)
+            self._say(f"{part.place}. {part.experiment}, {part.planned}")
         return listeners((TrialLine if part.experiment in TRIALS else ProgressLine)(quiet=self._quiet))
+
+    @staticmethod
+    def _say(words: str) -> None:
+        print(words, file=sys.stderr, flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.study.experiments import (
@@ -61,3 +62,20 @@ def planned_time(study: Study, item: Experiment) -> str:
         return time_words(seconds) if seconds is None else "no load"
     bound = isinstance(item.options, CapacityOptions | DrainOptions)
     return f"{'at most ' if bound else ''}{time_words(seconds)} of load"
+
+
+def planned_total(planned: Iterable[tuple[Study, Experiment]]) -> str:
+    """All of them together in words: "at most 9 min of load, and as long as grow takes". The sum is "at most" as soon
+    as one of them is a bound; experiments without any bound are named and not counted."""
+    sum_s, is_bound, unbounded = 0.0, False, dict[str, int]()
+    for study, item in planned:
+        seconds = planned_s(study, item)
+        if seconds is None:
+            unbounded[item.name] = unbounded.get(item.name, 0) + 1
+        else:
+            sum_s += seconds
+            is_bound |= isinstance(item.options, CapacityOptions | DrainOptions)
+    words = [f"{'at most ' if is_bound else ''}{time_words(sum_s)} of load"] if sum_s else []
+    for name, times in unbounded.items():
+        words.append(f"as long as {name} takes" if times == 1 else f"as long as {times} runs of {name} take")
+    return ", and ".join(words) or "no load"

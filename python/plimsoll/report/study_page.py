@@ -27,7 +27,13 @@ def write_study_page(
         else {**part, "finding": None, "more": []}
         for part in parts
     ]
-    return _write(folder / PAGE, "study.html.j2", title=study.get("name") or "A study", parts=shown)
+    return _write(
+        folder / PAGE,
+        "study.html.j2",
+        title=study.get("name") or "A study",
+        parts=shown,
+        cannot_decide=study.get("cannot_decide") or [],
+    )
 
 
 def write_index_page(folder: Path, studies: Sequence[Mapping[str, Any]]) -> Path:

@@ -264,6 +264,10 @@ class Study(StudyModel):
     objectives: list[Objective] = Field(default_factory=list)
     probes: Probes = Field(default_factory=lambda: Probes())
     experiments: list[Experiment] = Field(default_factory=list)
+    cannot_decide: list[Name] = Field(
+        default_factory=list,
+        description="what it is too small or short for, in sentences that are told with its plan",
+    )
     seed: int | None = Field(
         default=None, ge=0, description="for arrivals and orders drawn at random; chosen and recorded if left out"
     )

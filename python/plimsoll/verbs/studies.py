@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from plimsoll.errors import EXIT_INPUT, InputError, InputErrors, PlimsollError
 from plimsoll.findings.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, exit_code
 from plimsoll.plans.load import Choices
-from plimsoll.plans.planned_time import planned_time
+from plimsoll.plans.planned_time import planned_time, planned_total
 from plimsoll.plans.requests import TrialChoices
 from plimsoll.report.study_page import PAGE, write_index_page, write_study_page
 from plimsoll.runs.directory import make_named_directory, write_json
@@ -78,6 +78,19 @@ class Part:
 
 
 @dataclass(frozen=True)
+class StudyPlan:
+    """What a study will do, before any load: its experiments, and `total`, what those that are not done are planned to
+    take together, in words; `cannot_decide` is what the study says of itself. `problem` says why a study cannot begin,
+    which then has no parts."""
+
+    name: str
+    parts: Sequence[Part] = ()
+    total: str = ""
+    cannot_decide: Sequence[str] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class StudyAnswer:
     """What a study found: `findings` by place of the experiment, and the page that links the reports."""
 
@@ -120,7 +133,10 @@ class StudiesAnswer:
 class Told(Protocol):
     """Who is told while studies run."""
 
-    def plan(self, name: str, parts: Sequence[Part]) -> None:
+    def plan_of_all(self, plans: Sequence[StudyPlan], total: str) -> None:
+        """Every study of a folder, and what all take together, before the first one."""
+
+    def plan(self, plan: StudyPlan) -> None:
         """The experiments of a study, before any load."""
 
     def listeners(self, part: Part) -> Listeners[Any]:
@@ -130,7 +146,10 @@ class Told(Protocol):
 class Nobody:
     """Tells nobody."""
 
-    def plan(self, name: str, parts: Sequence[Part]) -> None:
+    def plan_of_all(self, plans: Sequence[StudyPlan], total: str) -> None:
+        """Nothing."""
+
+    def plan(self, plan: StudyPlan) -> None:
         """Nothing."""
 
     def listeners(self, part: Part) -> Listeners[Any]:
@@ -152,7 +171,7 @@ def run_study(source: str | Path | Study, choices: StudyChoices | None = None, t
     record = (
         _Record.resumed(choices.resume, given, parts) if choices.resume else _Record.new(choices.runs, given, parts)
     )
-    told.plan(given.name or (str(source) if not isinstance(source, Study) else "study"), record.parts)
+    told.plan(_plan(given, str(source) if not isinstance(source, Study) else "study", record.parts))
     for at, part in enumerate(record.parts):
         if part.is_done:
             continue
@@ -166,7 +185,7 @@ def run_study(source: str | Path | Study, choices: StudyChoices | None = None, t
 def run_studies(folder: str | Path, choices: StudyChoices | None = None, told: Told | None = None) -> StudiesAnswer:
     """Run each `folder`/*/study.yaml in the order of their names; one that cannot begin is told in its place. Raises
     InputError for a folder without studies, and for `resume`, which is of one study."""
-    choices = choices or StudyChoices()
+    choices, told = choices or StudyChoices(), told or Nobody()
     files = sorted(Path(folder).glob("*/study.yaml"))
     if not files:
         raise InputError(
@@ -175,6 +194,7 @@ def run_studies(folder: str | Path, choices: StudyChoices | None = None, told: T
     if choices.resume is not None:
         raise InputError("--resume is for one study", "Give its study file, not --all.")
     directory = make_named_directory(Path(choices.runs), "studies", time.time())
+    told.plan_of_all(*_plan_of_all(files, choices.only))
     answer = StudiesAnswer([], directory / PAGE)
     for file in files:
         try:
@@ -219,6 +239,30 @@ def _parts(given: Study, only: Sequence[str]) -> list[Part]:
         for place, item in numbered
         if not only or {item.name, str(place)} & set(only)
     ]
+
+
+def _plan(given: Study, otherwise: str, parts: Sequence[Part]) -> StudyPlan:
+    total = planned_total(_left(given, parts))
+    return StudyPlan(given.name or otherwise, tuple(parts), total, tuple(given.cannot_decide))
+
+
+def _left(given: Study, parts: Sequence[Part]) -> list[tuple[Study, Experiment]]:
+    return [(given, given.experiments[part.place - 1]) for part in parts if not part.is_done]
+
+
+def _plan_of_all(files: Sequence[Path], only: Sequence[str]) -> tuple[list[StudyPlan], str]:
+    """The plan of each study, and in words what they take together; one that cannot begin takes nothing."""
+    plans, left = [], []
+    for file in files:
+        try:
+            given = load_study(file)
+            parts = _parts(given, only)
+        except PlimsollError as error:
+            plans.append(StudyPlan(file.parent.name, problem=str(error)))
+            continue
+        plans.append(_plan(given, file.parent.name, parts))
+        left += _left(given, parts)
+    return plans, planned_total(left)
 
 
 def _carried_out(

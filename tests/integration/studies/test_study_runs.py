@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ import plimsoll
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
+from plimsoll.verbs.listeners import Listeners
+from plimsoll.verbs.studies import Part, StudyPlan
 
 Server = Callable[..., str]
 TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"
@@ -73,7 +76,10 @@ def test_each_experiment_runs_with_its_own_options_and_the_page_links_their_repo
     )
     done = says(tmp_path, "known/study.yaml")
     assert done.returncode in (0, 3, 99), done.stderr
-    assert "compare: 12 s of load; compare: 12 s of load; sweep: 6 s of load" in done.stderr.splitlines()[0]
+    assert (
+        "compare: 12 s of load; compare: 12 s of load; sweep: 6 s of load. In all 30 s of load."
+        in done.stderr.splitlines()[0]
+    )
     folder = study_folder(tmp_path)
     kept = json.loads((folder / "study.json").read_text())["parts"]
     assert [(part["place"], part["experiment"], part["status"]) for part in kept] == [
@@ -145,6 +151,7 @@ def test_all_studies_of_a_folder_have_one_index(tmp_path: Path, known_server: Se
     done = says(tmp_path, "--all", "studies")
     assert done.returncode in (2, 3), done.stderr
     [folder] = (tmp_path / "runs").glob("*-studies-*")
+    assert done.stderr.splitlines()[0] == "2 studies. a: 6 s of load; b: cannot begin. In all 6 s of load."
     page = (folder / "index.html").read_text()
     links = re.findall(r'href="([^"]*)"', page)
     assert len(links) == 2 and all((folder / link).is_file() for link in links)
@@ -178,3 +185,56 @@ def test_neither_a_study_nor_a_folder_or_both_is_refused(tmp_path: Path) -> None
         done = says(tmp_path, *words)
         assert done.returncode == 2 and "Give a study file, or --all FOLDER" in done.stderr
     assert "*/study.yaml" in says(tmp_path, "--all", ".").stderr
+
+
+def test_what_a_study_cannot_decide_is_told_with_its_plan_and_on_its_page(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "a", "http://127.0.0.1:9", TWO_TRIALS, target=", start: 'exit 3', ready: /")
+    study.write_text(study.read_text() + "cannot_decide: [Effects of 5 <b>% or less., Percentiles above p95.]\n")
+    done = says(tmp_path, study)
+    told = done.stderr.splitlines()
+    assert told[1:4] == ["It cannot decide:", "- Effects of 5 <b>% or less.", "- Percentiles above p95."]
+    page = (study_folder(tmp_path) / "index.html").read_text()
+    assert "<li>Effects of 5 &lt;b&gt;% or less.</li><li>Percentiles above p95.</li>" in page
+
+
+def test_a_study_that_says_nothing_of_what_it_cannot_decide_has_no_such_part(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "a", "http://127.0.0.1:9", TWO_TRIALS, target=", start: 'exit 3', ready: /")
+    done = says(tmp_path, study)
+    assert "cannot decide" not in done.stderr + (study_folder(tmp_path) / "index.html").read_text()
+
+
+class Hearer:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def plan_of_all(self, plans: Sequence[StudyPlan], total: str) -> None:
+        self.told.append(([plan.name for plan in plans], total))
+
+    def plan(self, plan: StudyPlan) -> None:
+        self.told.append((plan.name, [part.status for part in plan.parts], plan.total))
+
+    def listeners(self, part: Part) -> Listeners[Any]:
+        self.told.append(part.place)
+        return Listeners()
+
+
+def test_python_hears_the_plan_of_all_studies_before_that_of_each(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_study(tmp_path / "studies" / name, "http://127.0.0.1:9", TWO_TRIALS, target=", start: 'exit 3', ready: /")
+    hearer = Hearer()
+    plimsoll.run_studies(tmp_path / "studies", plimsoll.StudyChoices(runs=tmp_path / "runs"), hearer)
+    each = [[(name, ["planned"], "6 s of load"), 1] for name in ("a", "b")]
+    assert hearer.told == [(["a", "b"], "12 s of load"), *each[0], *each[1]]
+
+
+def test_what_is_done_does_not_count_in_the_plan_of_a_resumed_study(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "a", "http://127.0.0.1:9", *COMPARES, target=", start: 'exit 3', ready: /")
+    first = plimsoll.run_study(study, plimsoll.StudyChoices(runs=tmp_path / "runs"))
+    record = json.loads((first.directory / "study.json").read_text())
+    record["parts"][0].update(status="finished", exit_code=0)
+    (first.directory / "study.json").write_text(json.dumps(record))
+    hearer = Hearer()
+    plimsoll.run_study(study, plimsoll.StudyChoices(resume=first.directory), hearer)
+    assert hearer.told == [("a", ["finished", "failed"], "12 s of load"), 2]

@@ -32,3 +32,9 @@ def test_a_copy_loads_and_names_nothing_outside_of_itself(name: str, tmp_path: P
         program = next(word for word in start if "=" not in word)
         assert (path.parent / program).is_file()
         assert f"../{STUDIES.name}" not in path.read_text()
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_each_says_in_sentences_what_it_cannot_decide(name: str) -> None:
+    said = load_study(STUDIES / name / "study.yaml").cannot_decide
+    assert len(said) >= 3 and all(text[0].isupper() and text.endswith(".") for text in said), said
