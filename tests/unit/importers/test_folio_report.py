@@ -3,10 +3,8 @@ published". Figures are those printed as text; each row names its line in the so
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
+from published_figures import STUDIES, rows, source_lines
 
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.table_levels import levels_finding
@@ -15,7 +13,7 @@ from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.step_table import StepTable
 
-FOLIO = Path(__file__).parents[3] / "studies" / "folio"
+FOLIO = STUDIES / "folio"
 STATEMENTS = "published-statements.csv"
 DATABASE_CORES = 4  # a db.r5.xlarge (line 472)
 RUN_S = 30 * 60
@@ -35,10 +33,10 @@ def statements() -> dict[str, tuple[float, float]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["published-runs.csv", "published-memory.csv", STATEMENTS])
+@pytest.mark.parametrize("name", ["runs", "memory", "statements"])
 def test_published_tables_are_recognised_and_every_row_names_its_line(name: str) -> None:
-    assert format_of(SourceFile(FOLIO / name), None).name == "table"
-    lines = [row.others["source line"] for row in table(name).rows]
+    assert format_of(SourceFile(FOLIO / f"published-{name}.csv"), None).name == "table"
+    lines = [source_lines(row)[0] for row in rows("folio", name)]
     assert lines == sorted(set(lines))
 
 
@@ -57,9 +55,8 @@ def test_no_run_had_results_beyond_100_thousand() -> None:
 
 def test_runs_that_are_compared_differ_in_their_ramp_up_too() -> None:
     """So the change from 1 to 5 users, and from unprofiled to profiled, is not that of one thing alone."""
-    with (FOLIO / "published-runs.csv").open() as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    ramp = {(row["users"], row["largest result"], row["profiled"]): row["ramp-up in seconds"] for row in rows}
+    runs = rows("folio", "runs")
+    ramp = {(row["users"], row["largest result"], row["profiled"]): row["ramp-up in seconds"] for row in runs}
     assert len(ramp) == 8
     assert ramp["1", "50000", "0"] != ramp["1", "50000", "1"]
     assert ramp["5", "100000", "0"] != ramp["5", "100000", "1"]
@@ -82,8 +79,8 @@ def test_the_statements_of_storage_take_84_percent_without_the_testers_own() -> 
 
 def test_the_slowest_statement_and_the_one_that_takes_most_are_two() -> None:
     """The table is ordered by share of time; by average time the search by two fields is twice as slow."""
-    rows = {row.operation: row.times_ms["mean"][0] for row in table(STATEMENTS).rows}
-    assert max(rows, key=lambda name: rows[name]) == "search by two fields sorted by title"
+    averages_ms = {row.operation: row.times_ms["mean"][0] for row in table(STATEMENTS).rows}
+    assert max(averages_ms, key=lambda name: averages_ms[name]) == "search by two fields sorted by title"
     shares = statements()
     assert max(shares, key=lambda name: shares[name][0]) == "search sorted by title"
     ordered = sorted(shares, key=lambda name: -shares[name][0])

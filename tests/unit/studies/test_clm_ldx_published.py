@@ -3,11 +3,10 @@ reproduced, contradicted with the reason, or "figure not published"."""
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 from findings_as_json import checked
+from published_figures import STUDIES, figures
+from published_figures import rows as rows_of
 
 from plimsoll.findings.table_levels import levels_finding
 from plimsoll.lab.__main__ import TARGETS, parser
@@ -16,15 +15,13 @@ from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.stats.poll_rate import PollRate, poll_rate
 from plimsoll.study import load_study
 
-STUDIES = Path(__file__).parents[3] / "studies"
 STUDY = STUDIES / "clm-ldx"
 SCRIPT = STUDIES / "clm-gc" / "configurations.js"
 MIB_PER_GIB = 1024
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    with (STUDY / f"published-{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return rows_of("clm-ldx", name)
 
 
 def rate_of(row: dict[str, str], items: str = "items") -> PollRate:
@@ -34,8 +31,7 @@ def rate_of(row: dict[str, str], items: str = "items") -> PollRate:
 
 
 def sizing(what: str) -> float:
-    [value] = [float(row["value"]) for row in rows("sizing") if row["what"] == what]
-    return value
+    return figures("clm-ldx", "sizing")[what]
 
 
 def test_reproduced_the_rates_of_initial_indexing_one_of_them_cut_off_and_not_rounded() -> None:
@@ -126,15 +122,6 @@ def test_contradicted_the_estimate_of_a_threads_share_by_the_printed_poll() -> N
     assert float(row["duration (s)"]) / 60 == 0.15
     cores = sizing("CPU of the index while it follows one deployment") / 100 * 8
     assert cores == pytest.approx(0.32)
-
-
-def test_each_published_row_names_its_line() -> None:
-    files = sorted(STUDY.glob("published-*.csv"))
-    assert len(files) == 6
-    for file in files:
-        lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
-        assert lines[0].endswith("source line")
-        assert all(1 <= int(line.rsplit(",", 1)[1]) <= 585 for line in lines[1:])
 
 
 @pytest.mark.parametrize("name", ["study.yaml", "full.yaml"])

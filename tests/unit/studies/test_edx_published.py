@@ -135,14 +135,6 @@ def test_an_objective_on_p90_is_bounded_by_its_neighbours_and_p999_is_not_publis
     assert p999["met_up_to"] is None and "p50, p95, p99" in p999["needs"]
 
 
-def test_each_published_row_names_its_line() -> None:
-    files = sorted(EDX.glob("published*.csv"))
-    assert len(files) == 7
-    for file in files:
-        heading, *rows = [line for line in file.read_text().splitlines() if not line.startswith("#")]
-        assert heading.endswith("source line") and all(1 <= int(row.rsplit(",", 1)[1]) <= 294 for row in rows)
-
-
 def test_the_study_and_the_script_are_those_of_the_lab() -> None:
     ours, its = load_study(EDX / "study.yaml"), load_study(LAB / "study.yaml")
     assert ours.script_path.resolve() == its.script_path.resolve()
