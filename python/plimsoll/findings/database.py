@@ -15,6 +15,7 @@ from plimsoll.findings.capacity_words import number
 from plimsoll.findings.database_before import Effect, effects_of
 from plimsoll.findings.database_loads import Loads, loads_of
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
+from plimsoll.findings.index_effect import effect_words
 from plimsoll.findings.without_index import ran_without_index, without_index
 from plimsoll.findings.words import ms_words, share_words, size_words
 
@@ -204,24 +205,6 @@ def _statement_sentence(one: Mapping[str, Any]) -> str:
 def _advice_sentence(one: Mapping[str, Any]) -> str:
     needs = f" First {one['needs']}" if one["needs"] else ""
     return f"Missing index for {one['serves']} on {one['table']}: {one['sql']}{needs} This is {effect_words(one)}."
-
-
-def effect_words(one: Mapping[str, Any]) -> str:
-    """The predicted effect of an index, and on what that rests."""
-    if one["proven"]:
-        costs = [item for item in one["statements"] if item["cost_after"] is not None]
-        first = max(costs, key=lambda item: item["share"])
-        factor = first["cost_before"] / max(first["cost_after"], 0.01)
-        return (
-            f"proven by hypopg: the planner's cost falls from {number(first['cost_before'])} to "
-            f"{number(first['cost_after'])}, a factor of {number(factor)}"
-        )
-    rows = f"{number(one['table_rows'])} rows"
-    if one["is_order"]:
-        predicted = f"the first rows come in order, in place of reading and sorting all of its {rows}"
-    else:
-        predicted = f"it reads about {share_words(one['kept_share'])} of its {rows} in place of all"
-    return f"not proven: {one['why_unproven']}; expected is that {predicted}"
 
 
 def _table(

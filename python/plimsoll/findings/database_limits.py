@@ -7,11 +7,12 @@ symptom.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any
 
+from plimsoll.findings.index_effect import effect_words, for_statements
 from plimsoll.findings.limit import Limit
 from plimsoll.findings.resources import Means, Step
 from plimsoll.findings.without_index import locks_what_it_reads, without_index
@@ -61,11 +62,11 @@ class Statements:
         """What statements of one shape share: their text; where that is not known, each is its own."""
         return self.texts.get(str(one["id"]), str(one["id"]))
 
-    def index_for(self, source: str, identifiers: Iterable[str]) -> str | None:
-        """The index that is advised for one of these statements."""
+    def index_for(self, source: str, identifiers: Collection[str]) -> Mapping[str, Any] | None:
+        """The advice of an index for one of these statements, with what was proven of them."""
         for advice in self.runs.get(source, {}).get("advice") or ():
             if any(one.get("id") in identifiers for one in advice.get("statements") or ()):
-                return str(advice["sql"])
+                return for_statements(advice, identifiers)
         return None
 
 
@@ -99,7 +100,10 @@ def database_locks(here: Means, bad: Step, statements: Statements, words: str) -
         wide = locks_what_it_reads(event.get("statements") or (), statements.texts)
         if wide is not None:
             text += f" This one reads rows without an index, and InnoDB locks each that it reads: {_short(wide)}"
-            remedy = f"give that statement an index (ALTER TABLE … ADD INDEX …), so that it locks few rows; or {remedy}"
+            remedy = (
+                "give that statement an index (ALTER TABLE … ADD INDEX …), so that it locks few rows, which is not "
+                f"proven, as no planner was asked; or {remedy}"
+            )
         found.append(
             Limit("database_lock", f"locks in {label}", min(1.0, waiting / max(active, 1.0)), None, text, remedy)
         )
@@ -152,7 +156,9 @@ def _statement(
     evidence += f" at a time, {mean_ms:.3g} ms each: {_short(text)}"
     index = statements.index_for(str(event["source"]), [str(one["id"]) for one in alike])
     if index:
-        return f"{evidence} An index that is missing: {index}", f"run {index}"
+        first = f"{index['needs']} " if index["needs"] else ""
+        remedy = f"run {first}{index['sql'].rstrip(';')}; its predicted effect is {effect_words(index)}"
+        return f"{evidence} An index that is missing: {index['sql']}", remedy
     scan = without_index(alike, text, event.get("tables") or ())
     if scan is not None:
         return f"{evidence} {scan.words}", scan.remedy

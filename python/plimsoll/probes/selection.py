@@ -60,17 +60,31 @@ def probes_for(
     probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
     probes += [Beside(probe) for probe in _jvms(wanted, processes, directory, mistakes)]
     if wanted.otlp is not None:
-        from plimsoll.probes.http_page import with_variables
         from plimsoll.probes.otlp.receiver import OtlpProbe
 
         try:
-            given = with_variables({"token": wanted.otlp.token or ""}, "probes.otlp.token")
-            probes.append(OtlpProbe(wanted.otlp, token=given["token"] or None))
+            probes.append(OtlpProbe(wanted.otlp, token=_token(wanted.otlp.token)))
         except InputError as error:
             mistakes.append(error)
     if mistakes:
         raise InputErrors(mistakes)
     return probes
+
+
+def _token(written: str | None) -> str | None:
+    """What exporters must send; None where the study asks for nothing. InputError for one that is blank, with which
+    anyone could send."""
+    if written is None:
+        return None
+    from plimsoll.probes.http_page import with_variables
+
+    key = "probes.otlp.token"
+    token = with_variables({"token": written}, key)["token"].strip()
+    if not token:
+        name = written.strip("${}")
+        what = f"{name} is set but empty, so that anyone could send"
+        raise InputError(what, f"Set it (export {name}=…).", key=key)
+    return token
 
 
 def _remote(

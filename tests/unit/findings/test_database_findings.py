@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from findings_as_json import checked
 
-from plimsoll.findings.database import database_findings, effect_words
+from plimsoll.findings.database import database_findings
+from plimsoll.findings.index_effect import effect_words
 from plimsoll.report.finding_view import view
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader

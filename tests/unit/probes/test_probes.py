@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from plimsoll.errors import InputErrors
 from plimsoll.probes import HostProbe, NetworkProbe, Probe, ProbeUnavailable, ProcessProbe, Sampler, probes_for
 from plimsoll.probes.family import Family
 from plimsoll.probes.finding_processes import find_roots, pids_listening_on
@@ -338,3 +339,16 @@ def test_a_study_gets_the_probes_it_asks_for():
     assert all(isinstance(probe, Probe) for probe in chosen)
     assert probes_for(Probes(host=False, network=False, processes=False, core_speed=False), processes) == []
     assert [probe.source for probe in probes_for(Probes(), [])] == always
+
+
+@pytest.mark.parametrize("given", ["", "  "])
+def test_a_token_whose_variable_is_empty_opens_no_receiver(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = Probes.model_validate({"otlp": {"listen": "0.0.0.0", "token": "${OTLP_TOKEN}"}})
+    monkeypatch.setenv("OTLP_TOKEN", given)
+    with pytest.raises(InputErrors) as raised:
+        probes_for(wanted, [])
+    words = "probes.otlp.token: OTLP_TOKEN is set but empty, so that anyone could send. Set it (export OTLP_TOKEN=…)."
+    assert [str(error) for error in raised.value.errors] == [words]
+    monkeypatch.setenv("OTLP_TOKEN", "pl4nted-token")
+    [receiver] = (probe for probe in probes_for(wanted, []) if probe.source == "otlp")
+    assert not receiver.is_allowed("") and receiver.is_allowed("Bearer pl4nted-token")
