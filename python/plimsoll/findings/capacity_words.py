@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.limit_steps import steps_of
+from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
 
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
@@ -175,7 +176,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         steps.append(
             f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step) narrow it."
         )
-    probed = any(set(step.get("cpu") or ()) - {"host", "generator"} for step in finding["steps"])
+    probed = any(saw_target(step.get("cpu") or ()) for step in finding["steps"])
     if bad is not None or finding["limited_by"]["kind"] != "unknown":
         steps += steps_of(finding["limited_by"], verify=True, probed=probed)
     steps += [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from plimsoll.findings.limit import Limit
+from plimsoll.findings.limit import Limit, to_try
 from plimsoll.findings.resources import Means, processes
 
 FULL = 0.95
@@ -40,8 +40,8 @@ def _tasks(
     no = f", and {refused:.3g} more a second were refused" if refused else ""
     text = f"{many} (processes and threads) that its control group may have were there {words}{no}{quiet}."
     remedy = (
-        "raise the limit of tasks (TasksMax= of its service, --pids-limit of its container, podPidsLimit), or have it "
-        "start fewer processes and threads"
+        f"raise the limit of tasks {to_try(values['processes_limit'])} (TasksMax= of its service, --pids-limit of its "
+        "container, podPidsLimit), or have it start fewer processes and threads"
     )
     # Reached is reached, however short of it the mean of the step is; so at low load.
     if refused:
@@ -63,8 +63,8 @@ def _open_files(
         f"open were open {words}{quiet}."
     )
     remedy = (
-        "raise its limit of open files (LimitNOFILE= of its service, --ulimit nofile= of its container, ulimit -n), "
-        "and see whether it closes what it no longer uses"
+        f"raise its limit of open files {to_try(limit)} (LimitNOFILE= of its service, --ulimit nofile= of its "
+        "container, ulimit -n), and see whether it closes what it no longer uses"
     )
     yield Limit("open_files_limit", f"open files of {label}", min(1.0, share), low, text, remedy)
 

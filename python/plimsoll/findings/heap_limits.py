@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plimsoll.findings.limit import Limit
+from plimsoll.findings.limit import Limit, to_try
 from plimsoll.findings.resources import Means, processes
 
 HEAP = "heap limit of "
@@ -38,8 +38,9 @@ def _heap_limit(
     quiet = f"; {then['heap_share']:.0%} and {calm:.0%} {before}" if "heap_share" in then and calm is not None else ""
     text = f"Its heap{size} was {full:.0%} full {words}, and {min(1.0, collecting):.0%} of the time went into "
     text += f"garbage collections{quiet}."
+    more = f", {to_try(limit / 2**20, 'MiB')}," if limit else ","
     remedy = (
-        f"give {label} a larger heap (-Xmx), within the memory that there is, or have it hold less at a time: "
+        f"give {label} a larger heap (-Xmx){more} within the memory that there is, or have it hold less at a time: "
         "jcmd PID GC.class_histogram tells what fills it"
     )
     # A heap may be as full at low load and not be in the way: what rises with the load are the collections.

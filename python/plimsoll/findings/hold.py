@@ -20,7 +20,7 @@ from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.objectives import Wanted
-from plimsoll.findings.resources import Means, means_of_steps
+from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding, restart_finding
 from plimsoll.findings.words import time_words
@@ -34,7 +34,6 @@ UNTOLD = {
     "Does it leak memory?": "whether it leaks memory",
     "Is it slow, or overloaded?": "whether it is slow or overloaded",
 }
-_NOT_OF_TARGET = ("host", "network", "generator", "core_speed", "clock")  # sources there are without a target's process
 # What a generator that was late says all the same.
 _OF_THE_TARGET = ("Does it leak memory?", "Did it restart?", "Do requests fail in bursts?")
 
@@ -96,8 +95,7 @@ def hold_findings(
         statements=Statements.of(run),
         generator=limit_of_generator(generator),
     )
-    probed = any(source.partition(":")[0] not in _NOT_OF_TARGET for source in means)
-    todo = steps_of(limit, verify=False, probed=probed)
+    todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {
         **common,
         "question": QUESTION,

@@ -33,4 +33,4 @@ def steps_of(limit: Mapping[str, Any], *, verify: bool, probed: bool) -> list[st
     second = other.get("remedy") if other.get("kind") != "generator" else None
     if not second or second == remedy:
         return [first]
-    return [first, f"If that changes nothing, {other['where']} is the next to look at: {second}."]
+    return [first, f"If that changes nothing, look next at {other['where']}: {second}."]

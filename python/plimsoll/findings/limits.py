@@ -272,7 +272,7 @@ def _process_limit(
             1.0,
             f"target process {label}, its busiest thread",
             "one core is all a thread can use",
-            f"have more than one thread or process of {label} do this work, {cheaper}; more cores alone change nothing",
+            f"more cores alone change nothing: have more than one thread or process of {label} do this work, {cheaper}",
         ),
         (
             "busiest_process_cores_used",

@@ -86,6 +86,11 @@ def target_cores_words(count: float) -> str:
     return f"{OWN_CORES} one core" if count == 1 else f"{OWN_CORES} {count:.0f} cores"
 
 
+def saw_target(shares: Iterable[str]) -> bool:
+    """Whether sources of `cpu_shares` are of the target: its processes, or other hosts than the generator's."""
+    return bool(set(shares) - {"host", "generator"})
+
+
 def cpu_shares(means: Means, generator_share: float | None) -> dict[str, float]:
     """Utilisation per source for the charts: host of all cores, processes in cores, generator of its threads."""
     shares: dict[str, float] = {}

@@ -8,11 +8,11 @@ before the nearer: workers that all wait for another service are no lack of work
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from plimsoll.findings.capacity_words import number
 from plimsoll.findings.dependency_limits import Calls, calls_of, dependency_limits, possible_dependencies
-from plimsoll.findings.limit import NEAR_CEILING, Limit
+from plimsoll.findings.limit import NEAR_CEILING, Limit, to_try
 from plimsoll.findings.lock_limits import disk_waits, lock_limits
 from plimsoll.findings.network_limits import network_limits
 from plimsoll.findings.resources import Means
@@ -23,7 +23,6 @@ THROTTLED_PERIODS = 0.10
 LEAST_QUEUE = 3.0
 STEADY = 0.02
 MORE_INSIDE = 1.3
-MORE = 1.5  # times what there is, for a second run that shows whether it was the limit
 LEAST_STALL = 0.10  # of the time that tasks waited for memory
 
 
@@ -37,11 +36,9 @@ def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit
             share >= NEAR_CEILING or values.get("cpu_throttled_periods_share", 0.0) >= 3 * THROTTLED_PERIODS
         ):
             cores, held = values.get("cpu_limit_cores", 0.0), values.get("cpu_throttled_periods_share", 0.0)
-            text = (
-                f"It used {share:.0%} of its quota of {cores:.2g} cores {words}, and was held up in {held:.0%} of the "
-            )
+            text = f"It used {share:.0%} of its quota of {number(cores)} cores {words}, and was held up in {held:.0%} of the "
             text += f"periods; {then['cpu_limit_share']:.0%} {before}." if "cpu_limit_share" in then else "periods."
-            more = f"from {cores:.2g} to {MORE * cores:.2g} cores " if cores else ""
+            more = f"{to_try(cores, 'cores')} " if cores else ""
             remedy = (
                 f"raise the quota {more}(cpu.max, CPUQuota= of its service, --cpus of its container), or start more "
                 f"processes of {label} with quotas of their own"
@@ -64,7 +61,8 @@ def _disk_limit(
     size = f"{bytes_per_s / 2**20:,.3g} MiB/s" if bytes_per_s else f"{operations or 0:,.0f} operations/s"
     quiet = f", {then['disk_limit_share']:.0%} {before}" if "disk_limit_share" in then else ""
     text = f"It used {share:.0%} of the {size} that its control group may read or write {words}{quiet}."
-    remedy = f"raise the limit of {size} (io.max, blkio.throttle), or have it write less for an operation"
+    more = to_try(bytes_per_s / 2**20, "MiB/s") if bytes_per_s else to_try(operations or 0.0, "operations/s")
+    remedy = f"raise the limit {more} (io.max, blkio.throttle), or have it write less for an operation"
     yield Limit("disk", f"disk limit of {label}", min(1.0, share), then.get("disk_limit_share"), text, remedy)
 
 
@@ -77,7 +75,7 @@ def memory_limits(label: str, values: Mapping[str, float], words: str) -> list[L
     limit = values.get("memory_limit_bytes")
     size = f" of {limit / 2**20:,.0f} MiB" if limit else ""
     what = "a process was killed for want of memory" if kills else f"{share:.0%} of it was used and the limit was hit"
-    more = f" from {limit / 2**20:,.0f} to {MORE * limit / 2**20:,.0f} MiB" if limit else ""
+    more = f" {to_try(limit / 2**20, 'MiB')}" if limit else ""
     text = f"Limit{size}: {what} {words}."
     remedy = (
         f"raise the limit{more} (memory.max, MemoryMax= of its service, --memory of its container), or have it hold "
@@ -104,7 +102,8 @@ def _memory_high(
         f"It used {share:.0%} of {size} (memory.high), from where on the kernel holds it up, {words}, and was held up "
         f"{hits:,.3g} times a second{held}{quiet}."
     )
-    remedy = f"raise memory.high (MemoryHigh= of its service) above {size}, or have it hold less at a time"
+    more = to_try(values["memory_high_bytes"] / 2**20, "MiB")
+    remedy = f"raise memory.high {more} (MemoryHigh= of its service), or have it hold less at a time"
     yield Limit("memory_limit", f"memory.high of {label}", min(1.0, share), None, text, remedy)
 
 
@@ -164,8 +163,10 @@ def _pools(here: Means, low: Means, words: str) -> list[Limit]:
             if share >= FULL:
                 text = f"{share:.0%} of the connections that {label} allows were taken {words}."
                 then = low.get(f"{kind}:{label}", {}).get("connections_share")
+                most = values.get("connections_max")
+                more = to_try(most) if most else "by half"
                 remedy = (
-                    f"raise max_connections of {label} by half, or have its callers share fewer (a pool, a pooler); if "
+                    f"raise max_connections of {label} {more}, or have its callers share fewer (a pool, a pooler); if "
                     "it carries no more, what the connections wait for is the limit"
                 )
                 found.append(Limit("pool", f"connections of {label}", share, then, text, remedy))
@@ -213,5 +214,5 @@ def _steady_connections(here: Means, calls: Iterable[Calls], unfinished: float, 
 
 def _larger(pool: str, size: float | None) -> str:
     """The remedy of a pool of that size, where it is known."""
-    more = f"from {size:,.0f} to {math.ceil(MORE * size):,}" if size else "by half"
+    more = to_try(size) if size else "by half"
     return f"make {pool} larger, {more}; if it carries no more, what it leads to is the limit"

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from plimsoll.findings.counted_limits import counted_limits
+from plimsoll.findings.heap_limits import heap_limits
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.limits import errors_limit, limiting_resource
 from plimsoll.findings.waiting_limits import group_limits, waiting_limits
@@ -27,7 +29,7 @@ def test_a_capacity_proves_its_limit_and_a_held_load_is_told_what_to_do() -> Non
 def test_the_runner_up_is_the_second_step() -> None:
     second = limit("cpu", "do that") | {"where": "over there"}
     steps = steps_of(limit("pool", runner_up=second), verify=False, probed=True)
-    assert steps == ["Do this.", "If that changes nothing, over there is the next to look at: do that."]
+    assert steps == ["Do this.", "If that changes nothing, look next at over there: do that."]
     same = limit("pool", runner_up=limit("pool"))
     assert steps_of(same, verify=False, probed=True) == ["Do this."]
 
@@ -57,13 +59,38 @@ def test_what_is_not_known_is_to_be_seen(probed: bool, words: str) -> None:
         ("cgroup:app", {"oom_kills_per_s": 0.1, "memory_limit_bytes": 256 * MIB}, "from 256 to 384 MiB"),
         ("pool:app", {"used_share": 1.0, "used": 9, "limit": 9, "waiting": 4}, "larger, from 9 to 14;"),
         ("pool:app", {"used_share": 1.0, "waiting": 4}, "larger, by half;"),
+        ("cgroup:app", {"cpu_limit_share": 0.99, "cpu_limit_cores": 128.0}, "from 128 to 192 cores"),
+        ("cgroup:app", {"disk_limit_share": 0.99, "disk_limit_bytes_per_s": 8 * MIB}, "from 8 to 12 MiB/s"),
+        (
+            "cgroup:app",
+            {"memory_high_share": 1.0, "memory_high_hits_per_s": 9.0, "memory_high_bytes": 64 * MIB},
+            "memory.high from 64 to 96 MiB",
+        ),
         ("postgresql:db", {"connections_share": 0.99}, "raise max_connections of db by half"),
+        ("postgresql:db", {"connections_share": 0.99, "connections_max": 25.0}, "max_connections of db from 25 to 38"),
         ("sockets:app", {"accept_queue": 9.0}, "give app more workers"),
     ],
 )
 def test_remedies_name_the_size_there_is_and_one_to_try(source: str, values: dict[str, float], words: str) -> None:
     here = {source: values}
     found = [*group_limits(here, {}, "now", "before"), *waiting_limits(here, {}, 9, "now", "before")]
+    assert words in found[0].remedy, found[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("source", "values", "words"),
+    [
+        ("cgroup:app", {"processes_share": 1.0, "processes": 40.0, "processes_limit": 40.0}, "tasks from 40 to 60 ("),
+        ("process:app", {"open_files_share": 1.0, "open_files_limit": 1024.0}, "open files from 1,024 to 1,536 ("),
+        ("process:app", {"heap_share": 0.99, "gc_share": 0.5, "heap_limit_bytes": 256 * MIB}, ", from 256 to 384 MiB,"),
+        ("process:app", {"heap_share": 0.99, "gc_share": 0.5}, "heap (-Xmx), within"),
+    ],
+)
+def test_counts_and_heaps_name_a_size_to_try(source: str, values: dict[str, float], words: str) -> None:
+    found = [
+        *counted_limits({source: values}, {}, "now", "before"),
+        *heap_limits({source: values}, {}, "now", "before"),
+    ]
     assert words in found[0].remedy, found[0].remedy
 
 
@@ -78,7 +105,7 @@ def test_a_thread_that_fills_a_core_is_not_told_to_have_more_cores() -> None:
     found = busy_step({"busiest_thread_cores_used": 0.99, "cpu_cores_used": 1.0, "processes": 1.0})
     assert found["where"].endswith("its busiest thread")
     assert "more than one thread or process of app" in found["remedy"]
-    assert found["remedy"].endswith("more cores alone change nothing")
+    assert found["remedy"].startswith("more cores alone change nothing: ")
 
 
 def test_processes_that_fill_a_core_each_are_told_to_be_more() -> None:
