@@ -36,8 +36,9 @@ def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit
             share >= NEAR_CEILING or values.get("cpu_throttled_periods_share", 0.0) >= 3 * THROTTLED_PERIODS
         ):
             cores, held = values.get("cpu_limit_cores", 0.0), values.get("cpu_throttled_periods_share", 0.0)
-            text = f"It used {share:.0%} of its quota of {number(cores)} cores {words}, and was held up in {held:.0%} of the "
-            text += f"periods; {then['cpu_limit_share']:.0%} {before}." if "cpu_limit_share" in then else "periods."
+            quiet = f"; {then['cpu_limit_share']:.0%} {before}" if "cpu_limit_share" in then else ""
+            text = f"It used {share:.0%} of its quota of {number(cores)} cores {words}, and was held up in {held:.0%} "
+            text += f"of the periods{quiet}."
             more = f"{to_try(cores, 'cores')} " if cores else ""
             remedy = (
                 f"raise the quota {more}(cpu.max, CPUQuota= of its service, --cpus of its container), or start more "
