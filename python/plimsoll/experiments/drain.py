@@ -5,11 +5,13 @@ backlog.
     load    the level, for the time: does the backlog grow?
     drain   no load, until the backlog is back where it was, or the limit is reached: how fast is the consumer alone?
 
-The probe's rows (source "consumer") are what findings/drain.py judges. Time is the load source's own.
+The probe's rows (source "consumer") are what findings/drain.py judges; each is of the second in which it was read and
+may come some seconds later. Time is the load source's own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +24,8 @@ from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
 SOURCE = "consumer"
 REST_S = 3
 AT_REST_SECONDS = 3
+AT_REST_READINGS = 3
+FRESH_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,12 @@ def run_drain(
     probes_sampler: ProbesSampler | None = None,
     on_progress: ProgressCallback | None = None,
     on_message: Callable[[str], None] | None = None,
+    before: Mapping[str, float] | None = None,
 ) -> DrainResult:
     """Rest, load, drain; the source is started here and stopped whatever happens. Rows of the probe "consumer" with
-    the value `waiting` say when the backlog is gone."""
-    backlog = _Backlog(probes_sampler)
+    the value `waiting`, or with `put_in` and `taken_out`, say when the backlog is gone; `before`: what was read of
+    these before the start, which counts as at rest until there are rows."""
+    backlog = _Backlog(probes_sampler, before or {})
     holder = StepHolder(source, writer, backlog.sample, on_progress, None, on_message)
     backlog.holder = holder
     result = DrainResult(source.unit, settings, steps=holder.records)
@@ -124,46 +130,70 @@ def _wait(
     at_rest: float,
     result: DrainResult,
 ) -> None:
-    """Follow the backlog without load until it stays at rest."""
-    calm = 0
+    """Follow the backlog without load until it stays at rest: in AT_REST_READINGS readings one after another, each of
+    a time at which the load had ended and none of its iterations ran any more."""
+    calm, counted_s, quiet_from_s = 0, 0.0, math.inf
     for snapshot in source.snapshots(source.now() + settings.drain_s):
         holder.record(snapshot, "drain")
         if snapshot.second + 1.0 < result.load_to_s:  # it was under load: this process was kept from its core since
             continue
-        done = snapshot.backlog == 0 and snapshot.in_flight == 0
-        calm = calm + 1 if done and backlog.waiting is not None and backlog.waiting <= at_rest + 1 else 0
-        if calm == 1:
-            result.drained_at_s = snapshot.second + 1.0
-        if calm >= AT_REST_SECONDS:
+        is_quiet = snapshot.backlog == 0 and snapshot.in_flight == 0
+        quiet_from_s = min(quiet_from_s, snapshot.second + 1.0) if is_quiet else math.inf
+        if not is_quiet:
+            calm = 0
+        elif backlog.waiting is not None and backlog.read_at_s >= quiet_from_s and backlog.read_at_s > counted_s:
+            counted_s = backlog.read_at_s
+            calm = calm + 1 if backlog.waiting <= at_rest + 1 else 0
+            if calm == 1:
+                result.drained_at_s = counted_s
+        if calm >= AT_REST_READINGS:
             return
-        if not backlog.is_known and done and snapshot.second + 1 > result.load_to_s + 3 * AT_REST_SECONDS:
+        if backlog.waiting is None and is_quiet and snapshot.second + 1 > result.load_to_s + 3 * AT_REST_SECONDS:
             return
-    result.drained_at_s = None if calm < AT_REST_SECONDS else result.drained_at_s
+    result.drained_at_s = None
 
 
 class _Backlog:
-    """Passes the probes' rows on. `waiting`: the backlog in the last second, None if it could not be read in it;
-    `is_known`: whether it ever could."""
+    """Passes the probes' rows on and keeps the last reading of the backlog, which may be some seconds old."""
 
-    def __init__(self, sampler: ProbesSampler | None) -> None:
+    def __init__(self, sampler: ProbesSampler | None, before: Mapping[str, float]) -> None:
         self._sampler = sampler
+        self._last = {name: (0.0, value) for name, value in before.items()}
         self.holder: StepHolder | None = None
-        self.waiting: float | None = None
-        self.is_known = False
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        """The values that it is read from."""
+        for names in (("waiting",), ("put_in", "taken_out")):
+            if all(name in self._last for name in names):
+                return names
+        return ()
+
+    @property
+    def waiting(self) -> float | None:
+        """Items by the last reading; None if there was none."""
+        values = [self._last[name][1] for name in self._parts]
+        return values[0] - sum(values[1:]) if values else None
+
+    @property
+    def read_at_s(self) -> float:
+        """Second of the run at which that was so, of the older of its parts; 0 if it was read before the run."""
+        return min((self._last[name][0] for name in self._parts), default=0.0)
 
     def sample(self, second: int, t_unix: float) -> Iterable[Mapping[str, Any]]:
-        """All rows of that second."""
+        """All rows that came in that second."""
         rows = list(self._sampler(second, t_unix)) if self._sampler is not None else []
-        self.waiting = None
         for row in rows:
-            values = row.get("values") or {}
-            if row.get("source") != SOURCE:
-                continue
-            if "waiting" in values:
-                self.waiting = float(values["waiting"])
-            elif "put_in" in values and "taken_out" in values:
-                self.waiting = float(values["put_in"]) - float(values["taken_out"])
-        self.is_known = self.is_known or self.waiting is not None
+            if row.get("source") == SOURCE:
+                read_at_s = float(row.get("second", second)) + 1.0
+                self._last |= {name: (read_at_s, float(value)) for name, value in (row.get("values") or {}).items()}
         if self.holder is not None:
-            self.holder.words = f"  {self.waiting:,.0f} items wait" if self.waiting is not None else ""
+            self.holder.words = self._words(second + 1.0)
         return rows
+
+    def _words(self, now_s: float) -> str:
+        """What a follower of the run is told."""
+        if self.waiting is None:
+            return ""
+        age_s = now_s - self.read_at_s
+        return f"  {self.waiting:,.0f} items wait{f' ({age_s:.0f} s ago)' if age_s > FRESH_S else ''}"

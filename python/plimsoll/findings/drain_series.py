@@ -1,8 +1,13 @@
-"""The asynchronous consumer over the seconds of a run of `drain`: what came in, what was done, what waits."""
+"""The asynchronous consumer over the seconds of a run of `drain`: what came in, what was done, what waits.
+
+Each number counts from the moment at which it was asked for, so that one that takes seconds to read has a rate over
+the time that passed; the seconds in between lie on the straight line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +18,16 @@ from plimsoll.findings.capacity_words import number
 
 SOURCE = "consumer"
 LONGEST_GAP_S = 5.0  # at the end of a run: a consumer that was not read for longer was lost
+# Of one that takes seconds to read, the last two questions may be without their answer.
+UNANSWERED = 2
 Array = NDArray[np.float64]
 
 
 @dataclass
 class Consumer:
     """Per second of the run, shape (n,): items put in and taken out so far, items waiting; `index`: (seconds, bytes)
-    or None; `derived`: which of these was computed from the others, in words."""
+    or None; `derived`: which of these was computed from the others, in words; `every_s`: how far apart the readings
+    are of what is read most seldom."""
 
     seconds: Array
     put_in: Array
@@ -28,17 +36,18 @@ class Consumer:
     index: tuple[Array, Array] | None
     memory: tuple[Array, Array] | None
     derived: str
+    every_s: float = 1.0
 
 
 def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
     """The consumer over the seconds of the run; None where neither backlog nor counters were read."""
     rows = [row for row in run.resources() if row.get("source") == SOURCE]
-    seconds = np.array([float(row["second"]) + 1 for row in rows])
+    moments = _moments(run, rows)
 
     def read(name: str) -> tuple[Array, Array] | None:
         known = [
-            (second, float(row["values"][name]))
-            for second, row in zip(seconds, rows, strict=True)
+            (moment, float(row["values"][name]))
+            for moment, row in zip(moments, rows, strict=True)
             if name in row["values"]
         ]
         return (np.array([at for at, _ in known]), np.array([value for _, value in known])) if len(known) >= 2 else None
@@ -46,8 +55,11 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
     waiting, put_in, taken_out = read("waiting"), read("put_in"), read("taken_out")
     if waiting is None and taken_out is None:
         return None
-    first, last = (waiting or taken_out)[0][[0, -1]]  # type: ignore[index]
-    at = np.arange(first, last + 1)
+    times = [series[0] for series in (waiting, put_in, taken_out) if series is not None]
+    at = np.arange(math.ceil(max(one[0] for one in times)), math.floor(min(one[-1] for one in times)) + 1)
+    if at.size < 2:
+        return None
+    every_s = max(float(np.median(np.diff(one))) for one in times)
     derived = "Items put in, items done and the backlog were each read."
     if put_in is not None:
         put = np.interp(at, *put_in) - put_in[1][0]
@@ -70,7 +82,19 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
         taken = np.interp(at, *taken_out) - taken_out[1][0] if taken_out is not None else put - (left - left[0])
         if taken_out is None:
             derived += " Items done are those put in less the growth of the backlog."
-    return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived)
+    return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived, every_s)
+
+
+def _moments(run: Any, rows: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Second of the run at which each row was read: within the second after the one that it describes."""
+    t0_unix = (run.manifest.get("clock") or {}).get("t0_unix")
+    ends = [float(row["second"]) + 1 for row in rows]
+    if t0_unix is None:
+        return ends
+    return [
+        min(max(float(row.get("t_unix", 0.0)) - float(t0_unix), end), end + 1)
+        for row, end in zip(rows, ends, strict=True)
+    ]
 
 
 def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
@@ -93,7 +117,7 @@ def _process_memory(run: Any) -> tuple[Array, Array] | None:
 def lost_from(seen: Consumer, facts: Mapping[str, Any]) -> list[str]:
     """From when on the consumer could not be read, where that was before the end."""
     last, end = float(seen.seconds[-1]), float(facts["ended_s"])
-    if end - last <= LONGEST_GAP_S:
+    if end - last <= max(LONGEST_GAP_S, UNANSWERED * seen.every_s + 1):
         return []
     return [
         f"The consumer could not be read from {number(last)} s on, of {number(end)} s; nothing later is known of it."

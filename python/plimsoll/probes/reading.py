@@ -41,6 +41,10 @@ class Noting(Protocol):
         """What happened since the last call; then forgotten."""
 
 
+class NotThereYet(ProbeUnavailable):
+    """A log that does not exist yet: it counts from its first line on when it comes."""
+
+
 LIMIT_S = 5.0
 MOST_BYTES = 16 * 2**20
 _LIMITS_OF_DRIVERS = {"pysqlite": "timeout", "psycopg": "connect_timeout", "psycopg2": "connect_timeout"}
@@ -152,9 +156,11 @@ class _MatchingLines:
                 file.seek(self._read_to)
                 text = file.read(MOST_BYTES)
         except OSError as error:
-            if isinstance(error, FileNotFoundError) and self._read_to is None:
+            is_missing = isinstance(error, FileNotFoundError)
+            if is_missing and self._read_to is None:
                 self._read_to = 0
-            raise ProbeUnavailable(f"{self._path} cannot be read ({error.strerror or error})") from None
+            kind = NotThereYet if is_missing else ProbeUnavailable
+            raise kind(f"{self._path} cannot be read ({error.strerror or error})") from None
         whole = text[: text.rfind(b"\n") + 1]
         self._read_to += len(whole)
         self._count += sum(1 for line in whole.decode("utf-8", "replace").splitlines() if self._pattern.search(line))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.result import Progress
-from plimsoll.findings.drain_polls import EVENT
 from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of
 from plimsoll.plans.long_runs import (
@@ -26,15 +24,11 @@ from plimsoll.plans.long_runs import (
     load_plan,
     options_of,
 )
-from plimsoll.probes.consumer import ConsumerProbe
 from plimsoll.probes.local_targets import is_local
-from plimsoll.probes.poll_history import PollHistory
-from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.reading import reading
 from plimsoll.runs.reader import RunReader
-from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
 from plimsoll.study.experiments import DrainOptions, GrowOptions, HoldOptions
+from plimsoll.verbs.consumer import FollowedConsumer
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
@@ -174,22 +168,16 @@ def drain(
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
     url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
-    places = {
-        "waiting": wanted.backlog, "put_in": wanted.produced, "taken_out": wanted.consumed, "index_bytes": wanted.index,
-    }  # fmt: skip
-    probe = ConsumerProbe(
-        {
-            name: reading(text, url=url, directory=plan.directory, key=f"drain.{name}")
-            for name, text in places.items()
-            if text is not None
-        }
-    )
+    consumer = FollowedConsumer(wanted, url, plan.directory)
     settings = DrainSettings(
         level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
     )
-    history = PollHistory(wanted.polls, url) if wanted.polls else None
     with writer_of("drain", plan, choices, wanted.model_dump()) as writer:
-        with session(plan, choices, writer, listeners.note, [probe]) as around:
+        with (
+            contextlib.closing(consumer.probe),
+            session(plan, choices, writer, listeners.note, [consumer.probe]) as around,
+        ):
+            before = consumer.first_look(writer.redactor)
             writer.append_event(
                 "drain_settings",
                 second=0.0,
@@ -203,31 +191,18 @@ def drain(
                 kept_apart=around.kept_apart,
             )
             record(writer, facts)
-            with _polls_kept(history, writer):
+            with consumer.polls_kept(writer):
                 result = run_drain(
-                    load_of(plan, choices), settings, writer, around.sample, listeners.progress, listeners.message
+                    load_of(plan, choices),
+                    settings,
+                    writer,
+                    around.sample,
+                    listeners.progress,
+                    listeners.message,
+                    before,
                 )
         notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
         return finish(writer, judge(writer, facts, notes), result.status)
-
-
-@contextlib.contextmanager
-def _polls_kept(history: PollHistory | None, writer: RunWriter) -> Iterator[None]:
-    """Whatever the consumer says of its polls within is an event of the run, or why it could not be read."""
-    if history is None:
-        yield
-        return
-    try:
-        history.begin()
-    except ProbeUnavailable as error:
-        writer.append_event(EVENT, second=0.0, polls=[], problem=str(error))
-        yield
-        return
-    yield
-    try:
-        writer.append_event(EVENT, second=0.0, polls=history.polls(), problem=None)
-    except ProbeUnavailable as error:
-        writer.append_event(EVENT, second=0.0, polls=[], problem=str(error))
 
 
 def _resumed(resume: str | Path | None) -> tuple[int, tuple[dict[str, Any], ...], float | None]:

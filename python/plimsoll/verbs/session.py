@@ -95,7 +95,7 @@ def session(
     choices: Choices,
     writer: RunWriter,
     on_note: Callable[[str], None],
-    probes: Sequence[Probe] = (),
+    probes: Sequence[Probe | Observer] = (),
     told: Sequence[str] = (),
     reset: bool = True,
 ) -> Iterator[Session]:
@@ -200,7 +200,7 @@ class Sampling:
     def __init__(
         self,
         probes: Sequence[Probe | Observer],
-        guests: Sequence[Probe],
+        guests: Sequence[Probe | Observer],
         note: Callable[[str, str], None],
         told: Callable[[Mapping[str, Any]], None] = lambda cost: None,
         say: Callable[[str], None] = lambda words: None,
@@ -267,7 +267,7 @@ def sampling_of(
     awake: Awake,
     *,
     directory: Path = Path(),
-    more: Sequence[Probe] = (),
+    more: Sequence[Probe | Observer] = (),
     say: Callable[[str], None] = lambda words: None,
 ) -> Sampling:
     """The study's probes and `more` (closed by their makers), noted and told in the run. InputErrors if one cannot be

@@ -177,7 +177,8 @@ def test_readings_of_a_drain_with_passwords_leave_none(shop, cli: Cli, postgresq
         "--index": f": PGPASSWORD={FEED} psql -h 127.0.0.1 -c 'SELECT 1'",
     }
     done = shop("drain", "study.yaml", *(word for pair in places.items() for word in pair), *load)
-    assert "Traceback" not in done.stderr and done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stderr and done.returncode == 2, done.stdout
+    assert all(f"{flag} " in done.stderr for flag in places) and "4 mistakes" in done.stderr, done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
 
 

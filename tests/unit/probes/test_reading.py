@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from asked_consumer import asked
 
 from plimsoll.errors import InputError
 from plimsoll.probes.consumer import ConsumerProbe
@@ -169,8 +170,8 @@ def test_a_reading_that_fails_is_unavailable(text: str, words: str) -> None:
 
 def test_the_probe_gives_what_it_can_read_and_notes_the_rest_once() -> None:
     probe = ConsumerProbe({"waiting": lambda: 5.0, "put_in": reading("echo many")})
-    assert probe.sample() == {"waiting": 5.0} and probe.sample() == {"waiting": 5.0}
+    assert asked(probe) == {"waiting": 5.0} and asked(probe) == {"waiting": 5.0}
     [note] = probe.take_notes()
     assert "put_in cannot be read" in note and probe.take_notes() == []
     with pytest.raises(ProbeUnavailable, match="put_in"):
-        ConsumerProbe({"put_in": reading("echo many")}).sample()
+        asked(ConsumerProbe({"put_in": reading("echo many")}))

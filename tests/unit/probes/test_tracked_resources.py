@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from asked_consumer import asked
 
 from plimsoll.errors import InputError
 from plimsoll.probes.consumer import ConsumerProbe
@@ -91,30 +92,30 @@ def test_an_empty_log_begins_with_its_first_event(tracked: TrackedSet) -> None:
 def test_a_log_that_begins_anew_is_noted_once_and_counted_on_from_there(tracked: TrackedSet) -> None:
     tracked.events = 20
     probe = ConsumerProbe({"taken_out": reading(f"trs:{tracked.url}/trs")})
-    assert probe.sample() == {"taken_out": 0}
+    assert asked(probe) == {"taken_out": 0}
     tracked.events = 22
-    assert probe.sample() == {"taken_out": 2} and probe.take_notes() == []
+    assert asked(probe) == {"taken_out": 2} and probe.take_notes() == []
     tracked.events = 4  # another log at the same address
-    assert probe.sample() == {"taken_out": 2}
+    assert asked(probe) == {"taken_out": 2}
     [note] = probe.take_notes()
     assert note.startswith(f"taken_out: the change log of {tracked.url}/trs began anew or went back: ")
     assert "fell from 220 to 40" in note
-    assert probe.sample() == {"taken_out": 2}
+    assert asked(probe) == {"taken_out": 2}
     tracked.events = 30
-    assert probe.sample() == {"taken_out": 28} and probe.take_notes() == []
+    assert asked(probe) == {"taken_out": 28} and probe.take_notes() == []
 
 
 def test_a_log_whose_last_seen_event_was_cut_off_is_noted_and_its_events_count(tracked: TrackedSet) -> None:
     tracked.events = 5
     probe = ConsumerProbe({"put_in": reading(f"trs:{tracked.url}/trs")})
-    probe.sample()
+    asked(probe)
     tracked.events, tracked.cut_off = 12, 4  # the last seen is still there
-    assert probe.sample() == {"put_in": 7} and probe.take_notes() == []
+    assert asked(probe) == {"put_in": 7} and probe.take_notes() == []
     tracked.events, tracked.cut_off = 20, 14
-    assert probe.sample() == {"put_in": 13}
+    assert asked(probe) == {"put_in": 13}
     [note] = probe.take_notes()
     assert "was cut off: its oldest event, of trs:order 150, is newer than the last one seen, 120" in note
-    assert probe.sample() == {"put_in": 13} and probe.take_notes() == []
+    assert asked(probe) == {"put_in": 13} and probe.take_notes() == []
 
 
 def test_members_of_the_base_are_counted_over_its_pages(tracked: TrackedSet) -> None:
