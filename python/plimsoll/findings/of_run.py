@@ -22,6 +22,7 @@ from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.findings.remedy import not_run, remedy_finding
 from plimsoll.findings.run import run_finding_of
 from plimsoll.findings.shape.units_of import with_units
+from plimsoll.findings.sizing_drain import drain_sizing
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
 
@@ -179,7 +180,7 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
             run, same_host=facts.same_host, kept_apart=facts.kept_apart, run_path=path, notes=facts.notes
         )
     if experiment == "drain":
-        return drain_findings(
+        found = drain_findings(
             run,
             index_budget_bytes=facts.index_budget_bytes,
             memory_budget_bytes=facts.memory_budget_bytes,
@@ -188,6 +189,7 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
             run_path=path,
             notes=facts.notes,
         )
+        return [*found, *drain_sizing(run, found[0])]
     return hold_findings(
         run,
         objectives=facts.objectives,

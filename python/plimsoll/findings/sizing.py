@@ -79,6 +79,19 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
     }
 
 
+def common_of_sizing(experiment: str, main: Mapping[str, Any], unit: str, run: str) -> dict[str, Any]:
+    """What the finding has of its run, whose first finding is `main`: it is as valid as that."""
+    return {
+        "schema": 1,
+        "experiment": experiment,
+        "status": main.get("status"),
+        "valid": main.get("valid", True),
+        "invalid_because": list(main.get("invalid_because") or []),
+        "level_unit": unit,
+        "run": run,
+    }
+
+
 def _nothing_known(facts: SizingFacts) -> dict[str, Any]:
     seen = f"of {', '.join(facts.missing)} the CPU time is not known" if facts.missing else "none of them was seen"
     return {

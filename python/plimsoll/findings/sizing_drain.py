@@ -5,6 +5,7 @@ A part holds a point for each block of the run (findings/consumer_use.py): items
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,24 @@ from plimsoll.findings.drain import drain_facts, phases_of
 from plimsoll.findings.drain_series import consumer_series
 from plimsoll.findings.resources import host_of, processes
 from plimsoll.findings.run_resources import ONE_THREAD_SHARE
+from plimsoll.findings.sizing import common_of_sizing, sizing_finding
 from plimsoll.findings.sizing_facts import DISK, MEMORY, Grown, Part, SizingFacts, highest_memory
+from plimsoll.findings.sizing_needs import wanted_of
 from plimsoll.stats.space import per_item
 
 INDEX = "index of the consumer"
+HELD = "the load that was held"
+
+
+def drain_sizing(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The finding of the hardware for the items of the load that was held, in a list; `main`: the run's first finding.
+    None where no process was seen beside the consumer, or nothing was put in."""
+    facts = sizing_facts_of_drain(run)
+    wanted = wanted_of(facts, is_open=True, level=facts.rates[-1][0], chosen=HELD) if facts.rates else None
+    if wanted is None or not facts.parts:
+        return []
+    unit = str(main["level_unit"])
+    return [common_of_sizing("drain", main, unit, str(run.path)) | sizing_finding(main, facts, wanted, unit)]
 
 
 def sizing_facts_of_drain(run: Any) -> SizingFacts:

@@ -16,8 +16,8 @@ from typing import Any
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.sizing import QUESTION, sizing_finding
-from plimsoll.findings.sizing_drain import sizing_facts_of_drain
+from plimsoll.findings.sizing import QUESTION, common_of_sizing, sizing_finding
+from plimsoll.findings.sizing_drain import HELD, sizing_facts_of_drain
 from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
 from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
 from plimsoll.report.html import write_html
@@ -76,7 +76,8 @@ def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = 
     facts = replace(facts, grown=_latest([*facts.grown, *(one for run in others for one in _grown(run))]))
     unit = str((first.get("capacity") or {}).get("unit") or main.manifest.get("level_unit") or "users")
     wanted = replace(_wanted(main, first, steps, facts, choices), cores=choices.cores)
-    finding = with_units(_common(main, first, unit) | sizing_finding(first, facts, wanted, unit))
+    common = common_of_sizing(str(main.manifest.get("experiment")), first, unit, str(main.path))
+    finding = with_units(common | sizing_finding(first, facts, wanted, unit))
     _write(main.path, finding)
     return Sized([finding], main.path, write_html(main.path))
 
@@ -163,11 +164,11 @@ def _wanted(
     if choices.per_s is not None:
         return Wanted(choices.per_s, None, "as asked", choices.items, choices.reserve)
     if run.manifest.get("experiment") == "drain":
-        level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), "the load that was held", True
+        level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), HELD, True
     elif run.manifest.get("experiment") == "hold":
         held = [step for step in steps if step.get("step_kind") != "baseline"]
         facts = replace(facts, rates=[(float(one["level"]), float(one["done_per_s"])) for one in held])
-        level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), "the load that was held", True
+        level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), HELD, True
     else:
         capacity = first["capacity"]
         level, chosen, is_open = capacity["good"], "what it carried", capacity["model"] == "open"
@@ -195,18 +196,6 @@ def _grown(run: RunReader) -> list[Grown]:
 def _latest(found: Iterable[Grown]) -> list[Grown]:
     """One of each kind and place, the last given."""
     return list({(one.kind, one.where): one for one in found}.values())
-
-
-def _common(run: RunReader, first: Mapping[str, Any], unit: str) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "experiment": str(run.manifest.get("experiment")),
-        "status": first.get("status"),
-        "valid": first.get("valid", True),
-        "invalid_because": list(first.get("invalid_because") or []),
-        "level_unit": unit,
-        "run": str(run.path),
-    }
 
 
 def _write(path: Path, finding: Mapping[str, Any]) -> None:

@@ -358,6 +358,21 @@ def test_a_run_of_drain_says_the_hardware_for_items_of_a_day(worked: Path) -> No
         plimsoll.size(worked, plimsoll.SizeChoices(processes=("indxer",)))
 
 
+def test_a_drain_says_the_hardware_for_the_load_that_was_held_by_itself(worked: Path) -> None:
+    found = of(checked(findings_of_run(RunReader(worked))), "What hardware does it need?")
+    asked = plimsoll.size(worked).findings[0]
+    assert found["answer"] == asked["answer"] and "the load that was held" in found["answer"]
+    assert found["sizing"] == asked["sizing"] and found["valid"] == asked["valid"]
+
+
+def test_a_drain_of_which_no_process_was_seen_says_no_hardware(tmp_path: Path) -> None:
+    with writer(tmp_path, "drain", "users") as run:
+        load = Fed(80)
+        run_drain(load, DrainSettings(50, 60, 5, 60), run, load.sample)
+    questions = [one["question"] for one in findings_of_run(RunReader(run.path))]
+    assert len(questions) > 2 and "What hardware does it need?" not in questions
+
+
 def test_an_index_that_may_not_grow_at_all_is_not_said_to_grow(tmp_path: Path) -> None:
     index = drained(tmp_path, 80, bytes_per_item=0.0)[-1]
     assert index["answer"].startswith("It is not seen to grow with the items: ")
