@@ -209,6 +209,28 @@ def test_a_share_is_never_a_sum(receiver: OtlpProbe, metric: dict[str, Any], sha
     assert list(found.values()) == [pytest.approx(share)]
 
 
+@pytest.mark.parametrize(
+    ("idle", "user", "share"),
+    [(0.0, 0.0, None), (0.1, 0.1, 0.5), (0.0, 0.2, 1.0), (0.0, None, 1.0), (0.25, 0.75, 0.75)],
+)
+def test_states_of_cpus_that_do_not_add_up_are_shares_of_what_was_seen(
+    receiver: OtlpProbe, idle: float, user: float | None, share: float | None
+) -> None:
+    """psutil's shares are of a second at least: a shorter look adds up to less than 1, one without a tick to 0."""
+    values = {("idle",): idle} | ({} if user is None else {("user",): user})
+    found = taken(receiver, export(series("system.cpu.utilization", values, ("state",))))
+    assert found == ({} if share is None else {"otlp:shop": {"system_cpu_utilization_share": pytest.approx(share)}})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("system.memory.usage", 3e9), ("db.client.connection.count", 8e9), ("heap.usage", 8e9)]
+)
+def test_of_a_usage_by_state_it_is_the_used_part(receiver: OtlpProbe, name: str, value: float) -> None:
+    parts = {("free" if name != "heap.usage" else "eden",): 5e9, ("used" if name != "heap.usage" else "old",): 3e9}
+    [found] = taken(receiver, export(series(name, parts, ("state",)))).values()
+    assert list(found.values()) == [value]
+
+
 def test_process_metrics_by_the_conventions_are_a_process_of_ours(receiver: OtlpProbe) -> None:
     def document(cpu_s: float, at: float) -> dict[str, Any]:
         cpu = {"name": "process.cpu.time", "unit": "s", "sum": {

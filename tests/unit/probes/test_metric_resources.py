@@ -283,6 +283,11 @@ def test_a_start_time_that_changed_is_a_restart_and_one_that_wobbles_is_none() -
         ('node_uname_info{release="6.8.9-400.asahi.fc40.aarch64+16k",machine="aarch64"} 1', 16384),
         ('node_uname_info{release="6.1.0-64-amd64",machine="x86_64"} 1', 4096),
         ("node_memory_MemFree_bytes 6.6e8\nnode_vmstat_nr_free_pages 10100", 65536),
+        (
+            'node_uname_info{release="6.18.44",machine="aarch64"} 1\n'
+            "node_memory_MemFree_bytes 6.6e8\nnode_vmstat_nr_free_pages 10100",
+            65536,
+        ),
     ],
 )
 def test_swap_is_in_the_pages_of_the_kernel(uname: str, page_bytes: int) -> None:

@@ -2,7 +2,8 @@
 
 A gauge is its value; a sum that only grows is a rate per second, whether it is sent cumulative or as deltas; other sums
 are their value; a histogram is the mean of what came, and how much came per second. Series of one metric are summed,
-but not those of a share: that of CPUs is what is not idle of their mean, else it is that of the fullest.
+but of a usage those of what is used, and not those of a share: that of CPUs is what is not idle of their mean, else it
+is that of the fullest.
 What processes and hosts tell by the semantic conventions has the names of our probes
 (opentelemetry.io/docs/specs/semconv: process, JVM, system and container metrics).
 """
@@ -187,9 +188,10 @@ class _Values:
         if name.endswith("utilization"):
             name, suffix = f"{name}_share", ""
         if self._gauges and f"{name}{suffix}".endswith("_share"):
-            return [(f"{name}{suffix}", self._share(factor))]
+            share = self._share(factor)
+            return [] if share is None else [(f"{name}{suffix}", share)]
         if self._gauges:
-            return [(f"{name}{suffix}", factor * sum(value for _, value in self._gauges))]
+            return [(f"{name}{suffix}", factor * self._sum())]
         if not self.by_labels:
             return []
         total = sum(value / seconds for _, (value, _, seconds) in self.by_labels)
@@ -199,16 +201,28 @@ class _Values:
         mean = [(f"{name}_mean{suffix}", factor * total / count)] if count > 0 and math.isfinite(total) else []
         return [*mean, (f"{name}_count_per_s", count)]
 
-    def _share(self, factor: float) -> float:
-        """Of CPUs what is not idle, or all that is told of their states, on average; of things that have used and free
-        parts the used one; else and of many the greatest."""
+    def _sum(self) -> float:
+        """Of a usage that has used and free parts the used ones; else all."""
+        used = self._by_state().get("used") if self._metric.name.endswith("usage") else None
+        return sum(used or (value for _, value in self._gauges))
+
+    def _share(self, factor: float) -> float | None:
+        """Of CPUs what is not idle of their states, on average, or all that is told where idle is not; of things that
+        have used and free parts the used one; else and of many the greatest. None of CPUs that were in no state."""
+        by_state = self._by_state(factor)
+        if self._metric.name.endswith("cpu.utilization") and "" not in by_state:
+            means = {state: fmean(many) for state, many in by_state.items()}
+            whole = sum(means.values()) if len(means) > 1 else 1.0  # psutil: less than 1 of a look shorter than 1 s
+            if "idle" not in means:
+                return sum(means.values())
+            return max(0.0, 1 - means["idle"] / whole) if whole > 0 else None
+        return max(by_state.get("used") or [value for many in by_state.values() for value in many])
+
+    def _by_state(self, factor: float = 1.0) -> dict[str, list[float]]:
         by_state: dict[str, list[float]] = {}
         for labels, value in self._gauges:
             by_state.setdefault(_state_of(labels), []).append(factor * value)
-        if self._metric.name.endswith("cpu.utilization") and "" not in by_state:
-            means = {state: fmean(many) for state, many in by_state.items()}
-            return max(0.0, 1 - means["idle"]) if "idle" in means else sum(means.values())
-        return max(by_state.get("used") or [value for many in by_state.values() for value in many])
+        return by_state
 
 
 class Senders:

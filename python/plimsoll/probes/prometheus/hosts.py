@@ -16,6 +16,7 @@ from plimsoll.probes.prometheus.seen import Seen
 
 _USUAL_PAGE_BYTES = 4096.0
 _PAGE_SIZES = (4096.0, 8192.0, 16384.0, 65536.0)
+_ONE_PAGE_SIZE = re.compile(r"^(x86_64|i[3-6]86|s390x|riscv64)$")  # machines that have no pages but those of 4 KiB
 _DISK = {
     "node_disk_read_bytes_total": "read_bytes",
     "node_disk_written_bytes_total": "written_bytes",
@@ -83,12 +84,16 @@ def host_values_of(seen: Seen) -> dict[str, float]:
 
 
 def page_bytes(seen: Seen) -> float:
-    """Bytes of a page, which pswpin and pswpout count. node_exporter does not tell it: it is free memory by free pages
-    where those are told (--collector.vmstat.fields), else what the kernel's name says of it, else 4096."""
+    """Bytes of a page, which pswpin and pswpout count. node_exporter does not tell it: it is 4096 on a machine that has
+    no others, else free memory by free pages where those are told (--collector.vmstat.fields; on some virtual machines
+    they are not the same memory), else what the kernel's name says of it, else 4096."""
+    names = [labels for labels, _ in seen.gauges("node_uname_info")]
+    if any(_ONE_PAGE_SIZE.match(labels.get("machine", "")) for labels in names):
+        return _USUAL_PAGE_BYTES
     free, pages = seen.gauge("node_memory_MemFree_bytes"), seen.gauge("node_vmstat_nr_free_pages")
     if free and pages:
         return min(_PAGE_SIZES, key=lambda size: abs(free / pages - size))
-    for labels, _ in seen.gauges("node_uname_info"):
+    for labels in names:
         release, machine = labels.get("release", "").lower(), labels.get("machine", "")
         if re.search(r"[-+.]64k\b", release) or machine.startswith("ppc64"):  # all common distributions for POWER
             return 65536.0
