@@ -16,8 +16,8 @@ from plimsoll.findings.evidence import SERIES, as_data, of_requests, of_sources,
 from plimsoll.findings.hold import UNTOLD, main_facts, stable_words
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_series import hold_series
-from plimsoll.findings.imported_resources import AsProbed
-from plimsoll.findings.imported_run import Stretch, fill, steps_of
+from plimsoll.findings.imported_resources import AsProbed, imported_steps
+from plimsoll.findings.imported_run import Stretch, as_steps, fill
 from plimsoll.findings.open_growth import changed_rate
 from plimsoll.findings.resources import means_of_steps
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
@@ -57,7 +57,7 @@ def held_findings(
     left_out = min(WARM_UP_S, chosen.seconds // 3)
     measured = Stretch(chosen.level, chosen.start_s + left_out, chosen.end_s)
     fill(run, [measured])
-    [held] = steps_of([measured], {})
+    [held] = as_steps([measured], {})
     probed = AsProbed(run)
     series = hold_series(probed, held, None, ())
     has_times = series.metric is not None
@@ -65,6 +65,7 @@ def held_findings(
     details += [leak_finding(series, None)] if series.memory else []
     means = means_of_steps(probed.resources(), [held])
     limit = hold_limit(held, None, means, details, unit)
+    is_told = bool(means[0]) or limit["kind"] not in ("none", "unknown")
     troubles = [str(one["trouble"]) for one in details if one.get("trouble")]
     untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
     at = f"{time_words(measured.seconds)} at {level_words(held['level'], unit)}"
@@ -82,13 +83,13 @@ def held_findings(
                 of_sources(means, [held], "Resources beside the load"),
             ]
         ),
-        **({"limited_by": limit} if means[0] or limit["kind"] not in ("none", "unknown") else {}),
+        **({"limited_by": limit} if is_told else {}),
         "notes": [
             f"The first {left_out} s at that load are left out as its warm-up.",
             *([_others(stretches)] if len(stretches) > 1 and not by_rate else []),
             "The file has nothing of the generator: what was slow or stood still there looks the same.",
         ],
-        "next": [],
+        "next": imported_steps(limit) if is_told else [],
     }
     about = [{**common, **one, "next": [without_flags(step) for step in one["next"]]} for one in details]
     cannot = [*([] if has_times else [NO_TIMES]), *([] if series.memory else [NO_MEMORY]), NOT_WATCHED]

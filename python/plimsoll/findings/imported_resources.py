@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.limits import limiting_resource
 from plimsoll.findings.resources import means_of_steps
+from plimsoll.findings.words import without_flags
 
 _OF_HOST = {"cpu_share": "cpu_share", "disk_share": "disk_busy_share", "memory_share": "memory_share"}
 _RESIDENT = re.compile(r"(?:(.+)_)?(?:rss|resident_memory)_bytes")
@@ -57,3 +59,9 @@ def limit_of_levels(
         return None
     bad = next((step for step in steps if step["level"] == capacity["bad"]), None)
     return limiting_resource(bad, steps, means, unit)
+
+
+def imported_steps(limit: Mapping[str, Any]) -> list[str]:
+    """What to do about the limit of a load that another tool put on, where some resource was beside it: as of a run of
+    our own, without its flags and keys."""
+    return [without_flags(step) for step in steps_of(limit, verify=False, probed=True)]

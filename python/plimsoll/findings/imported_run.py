@@ -225,7 +225,7 @@ def resource_label(source: str, name: str) -> str:
     return source if what == "cpu" else f"{source} {what}"
 
 
-def steps_of(stretches: Sequence[Stretch], verdicts: Mapping[float, str]) -> list[dict[str, Any]]:
+def as_steps(stretches: Sequence[Stretch], verdicts: Mapping[float, str]) -> list[dict[str, Any]]:
     """The stretches as steps of a finding."""
     steps = []
     for one in stretches:

@@ -10,11 +10,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from plimsoll.findings.capacity_words import KIND_WORDS, level_words
+from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.runs.step_table import Row
 
 _KINDS = (("disk", re.compile(r"\bdisk\b", re.I)), ("memory", re.compile(r"\b(?:memory|mem|ram)\b", re.I)))
+_REMEDIES = {
+    "cpu": "give the target more CPU; a mean over cores cannot show one that is full, so more processes or threads may "
+    "be what it needs instead",
+    "disk": "give the target a faster disk, or let it read and write less",
+    "memory": "give the target more memory",
+}
 _UNSAID = re.compile(r"\b(?:utili[sz]ation|util|busy)\b", re.I)
 
 
@@ -44,7 +50,5 @@ def _limit(name: str, share: float, here: Row, lowest: Row | None, unit: str) ->
     kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), "cpu")
     if kind == "cpu" and _UNSAID.search(name):
         kind = "resource"
-    remedy = (
-        f"give the target more of it ({name})" if kind == "resource" else f"give the target more {KIND_WORDS[kind]}"
-    )
+    remedy = _REMEDIES.get(kind) or f"give the target more of it ({name})"
     return Limit(kind, "the target" if name.lower() == kind else name, share, low, words, remedy)

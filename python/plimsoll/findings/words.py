@@ -61,5 +61,5 @@ def share_words(share: float) -> str:
 
 
 def without_flags(text: str) -> str:
-    """A sentence without the flags and keys of a run of our own that it names in brackets: " (--duration)"."""
-    return re.sub(r" \((?:--|target\.)[\w.-]+\)", "", text)
+    """A sentence without what it says in brackets of flags and keys of a run of our own: " (--duration)"."""
+    return re.sub(r" \((?:--|target\.|probes\.)[^()]*\)", "", text)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 LOOPBACK = "127.0.0.1"
+_VARIABLE = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$")
 
 
 class OtlpOptions(BaseModel):
@@ -24,7 +27,7 @@ class OtlpOptions(BaseModel):
     )
     token: str | None = Field(
         default=None,
-        pattern=r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$",
+        pattern=_VARIABLE.pattern,
         description="${NAME} of an environment variable: what exporters must send as their bearer token",
     )
     every_s: float | None = Field(
@@ -44,6 +47,18 @@ class OtlpOptions(BaseModel):
             }
             raise PydanticCustomError("listen", "{what}", details)
         return text
+
+    @field_validator("token", mode="before")
+    @classmethod
+    def _is_a_variable(cls, given: Any) -> Any:
+        """Told without what is given, which may be the token itself."""
+        if given is not None and not (isinstance(given, str) and _VARIABLE.fullmatch(given)):
+            details = {
+                "what": "it names no environment variable",
+                "next_step": 'Write "${NAME}" of an environment variable that holds the token.',
+            }
+            raise PydanticCustomError("token", "{what}", details)
+        return given
 
 
 def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -15,16 +15,16 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
-from plimsoll.findings.imported_resources import limit_of_levels
+from plimsoll.findings.imported_resources import imported_steps, limit_of_levels
 from plimsoll.findings.imported_run import (
     RAMP_WORDS,
     STEADY_S,
     Stretch,
+    as_steps,
     most_interval,
     overview_finding,
     ramp_of,
     source_finding,
-    steps_of,
     stretches_of,
     table_of,
     table_of_whole,
@@ -264,7 +264,7 @@ def _level_findings(
     verdicts = {row.level or 0.0: verdict_of(row.level, seen, model) for row in totals}
     top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
-    steps = steps_of(stretches, verdicts)
+    steps = as_steps(stretches, verdicts)
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
         run_path=path, notes=notes, model=model,
@@ -272,7 +272,7 @@ def _level_findings(
     limit = limit_of_levels(run, steps, finding["capacity"], unit)
     finding = _with_limit(finding, limit)
     cannot = [] if has_resources(run) else [NO_RESOURCES]
-    scaling, why = scaling_of_imported(steps_of(steady, verdicts), unit, model, path)
+    scaling, why = scaling_of_imported(as_steps(steady, verdicts), unit, model, path)
     return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
 
 
@@ -313,11 +313,13 @@ def _analyse_table(
 
 
 def _with_limit(finding: dict[str, Any], limit: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The finding of levels with what stops it, where that was asked of anything."""
+    """The finding of levels with what stops it and what to do about that, where it was asked of anything."""
     if limit is None:
         return finding
-    words = [finding["answer"], *what_stops_it(limit, finding["capacity"]["bad"])]
-    return finding | {"answer": " ".join(words), "limited_by": limit}
+    bad = finding["capacity"]["bad"]
+    words = [finding["answer"], *what_stops_it(limit, bad)]
+    todo = imported_steps(limit) if bad is not None or limit["kind"] != "unknown" else []
+    return finding | {"answer": " ".join(words), "limited_by": limit, "next": [*finding["next"], *todo]}
 
 
 def _check_budgets(table: StepTable, budgets: Mapping[str, float]) -> None:

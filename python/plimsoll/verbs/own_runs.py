@@ -16,9 +16,9 @@ from typing import Any
 from plimsoll.errors import InputError, InputErrors, RunDirectoryError
 from plimsoll.findings.beside import findings_beside
 from plimsoll.findings.imported_run import (
+    as_steps,
     overview_finding,
     ramp_of,
-    steps_of,
     stretches_of,
     table_of,
     table_of_whole,
@@ -143,6 +143,6 @@ def _as_samples(run: RunReader, again: Again) -> list[dict[str, Any]]:
     model: Model = "open" if is_open else "closed"
     levels_of = [row.level for row in table.totals() if row.level is not None]
     verdicts = {level: verdict_of(level, shape, model) for level in levels_of}
-    steps = steps_of(stretches, verdicts)
+    steps = as_steps(stretches, verdicts)
     levels = levels_finding(table, again.objectives, expected=again.expected, steps=steps, run_path=path, model=model)
     return [with_units(one) for one in (*found, levels)]

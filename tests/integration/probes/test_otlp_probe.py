@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import InputError
+from plimsoll.probes.otlp import receiver as receiver_module
 from plimsoll.probes.otlp.receiver import MOST_BYTES, OtlpProbe
 from plimsoll.study.otlp import OtlpOptions
 
@@ -113,6 +114,69 @@ def test_a_refused_sender_is_told_where_it_sends_before_its_body_is_read() -> No
             sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n")
             answer = sender.recv(4_000)
         assert b" 401 " in answer and b"WWW-Authenticate: Bearer" in answer and b"Connection: close" in answer
+    finally:
+        probe.close()
+
+
+@pytest.mark.parametrize(
+    ("length", "authorization", "status"),
+    [(6_000_000, "Bearer wrong", b" 401 "), (MOST_BYTES + 1_000_000, "Bearer pl4nted-token", b" 413 ")],
+)
+def test_a_refused_sender_that_writes_its_whole_body_first_gets_the_answer_and_no_reset(
+    length: int, authorization: str, status: bytes
+) -> None:
+    probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
+    probe.open()
+    try:
+        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+            head = f"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\n"
+            sender.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
+            for _ in range(length // 1_000_000):
+                sender.sendall(bytes(1_000_000))
+                time.sleep(0.02)
+            answer = b"".join(iter(lambda: sender.recv(4_000), b""))
+        assert status in answer
+    finally:
+        probe.close()
+
+
+def test_a_refused_sender_that_writes_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver_module, "UNREAD_BYTES", 1_000_000)
+    probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
+    probe.open()
+    try:
+        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+            sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
+            with pytest.raises(ConnectionError):
+                for _ in range(200):
+                    sender.sendall(bytes(1_000_000))
+    finally:
+        probe.close()
+
+
+def test_a_refused_sender_that_falls_silent_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver_module, "UNREAD_S", 0.2)
+    probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
+    probe.open()
+    try:
+        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+            sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n")
+            until = time.monotonic() + 20
+            while probe.cpu_s == 0 and time.monotonic() < until:  # it is counted once the connection is done with
+                time.sleep(0.01)
+            assert probe.cpu_s > 0
+    finally:
+        probe.close()
+
+
+def test_listening_asks_no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(name: str = "") -> str:
+        raise AssertionError(f"DNS was asked for {name!r}")
+
+    monkeypatch.setattr(socket, "getfqdn", never)
+    probe = OtlpProbe(OtlpOptions(listen="0.0.0.0", port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
+    try:
+        assert f"http://{socket.gethostname()}:" in probe.open()
     finally:
         probe.close()
 

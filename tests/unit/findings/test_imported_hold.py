@@ -74,7 +74,7 @@ def test_a_calm_load_is_stable_and_says_what_was_left_out_and_what_cannot_be_ask
     answer = analysed(jtl(tmp_path))
     found, main = by_question(answer), main_of(answer)
     assert main["stable"] and main["answer"].startswith("Stable over 4 min 30 s at 12 users")
-    assert "The first 30 s" in main["notes"][0] and "limited_by" not in main
+    assert "The first 30 s" in main["notes"][0] and "limited_by" not in main and main["next"] == []
     assert found[DRIFT]["answer"].startswith("No drift beyond chance")
     assert found[PERIODIC]["answer"].startswith("No period") and found[BURSTS]["answer"].startswith("No: none of")
     cannot = " ".join(answer.findings[0]["cannot"])
@@ -103,7 +103,10 @@ def test_a_burst_of_failures_is_found_where_it_was(tmp_path: Path) -> None:
     answer = analysed(jtl(tmp_path, fails=lambda second: 120 <= second < 130))
     [burst] = by_question(answer)[BURSTS]["bursts"]
     assert 119 <= burst["start_s"] <= 121 and 129 <= burst["end_s"] <= 132 and burst["failed"] == 100
-    assert main_of(answer)["limited_by"]["kind"] == "errors"
+    main = main_of(answer)
+    assert main["limited_by"]["kind"] == "errors"
+    remedy = main["limited_by"]["remedy"]
+    assert main["next"] == [f"{remedy[:1].upper()}{remedy[1:]}."]
 
 
 def test_resources_beside_it_tell_a_leak_and_what_is_full(tmp_path: Path) -> None:
@@ -227,6 +230,8 @@ def test_levels_that_were_held_have_the_scaling_law_and_what_stops_them(tmp_path
     levels = found["Up to which load does throughput rise?"]
     assert levels["limited_by"]["kind"] == "cpu" and levels["limited_by"]["where"] == "host db, all cores"
     assert "What stops it: CPU of host db, all cores." in levels["answer"]
+    remedy = levels["limited_by"]["remedy"]
+    assert levels["next"][-1] == f"{remedy[:1].upper()}{remedy[1:]}."
 
 
 def test_a_resource_that_is_not_full_is_not_named_as_the_limit(tmp_path: Path) -> None:
@@ -245,4 +250,5 @@ def test_a_resource_that_is_not_full_is_not_named_as_the_limit(tmp_path: Path) -
     ]
     assert levels["limited_by"]["kind"] == "unknown" and levels["limited_by"]["where"] is None
     assert "What stops it: cannot tell." in levels["answer"] and "32%" in levels["limited_by"]["evidence"]
+    assert levels["next"][-1].startswith("To see what it waits for") and "(probes" not in levels["next"][-1]
     assert levels["capacity"]["bad"] == 16

@@ -62,3 +62,18 @@ def test_analyze_of_a_table_says_what_stops_it(tmp_path: Path):
     [levels] = [one for one in checked(answer.findings) if one["question"].startswith("Up to which load")]
     assert levels["answer"].endswith("What stops it: CPU of the target.")
     assert levels["limited_by"]["runner_up"]["kind"] == "disk"
+    cpu, disk = levels["next"][-2:]
+    assert cpu.startswith("Give the target more CPU; a mean over cores cannot show one that is full")
+    assert disk.startswith("If that changes nothing, ") and "give the target a faster disk" in disk
+
+
+def test_analyze_of_a_table_with_room_everywhere_says_where_to_look(tmp_path: Path):
+    path = tmp_path / "t.csv"
+    path.write_text("users,req/s,cpu (%)\n10,50,12\n50,240,35\n100,420,45\n200,430,46\n")
+    [answer] = analyze([path], AnalysisChoices(runs=tmp_path / "runs"))
+    [levels] = [one for one in checked(answer.findings) if one["question"].startswith("Up to which load")]
+    assert levels["limited_by"]["kind"] == "unknown"
+    assert levels["next"][-1] == (
+        "To see what it waits for, look at what was not probed: its database, pools, locks, other services; "
+        "or profile it at this load."
+    )

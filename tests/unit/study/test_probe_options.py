@@ -62,7 +62,6 @@ def test_without_any_only_what_is_on_this_host_is_read() -> None:
         ("otlp: {port: 70000}", "otlp.port: must be at most 65535"),
         ("otlp: {listen: app1}", "otlp.listen: 'app1' is no IP address"),
         ("otlp: {listen: 0.0.0.0}", "otlp.listen: on 0.0.0.0 anyone could send to it"),
-        ("otlp: {token: s3cret-word}", "otlp.token"),
         ("files: [{path: a}, {path: b}]", "files[1].label: 'data' is there twice"),
         ("files: [{path: ''}]", "files[0].path: must not be empty"),
         ("jvm: [{}]", "jvm[0]: nothing says which it is. Add process, or url"),
@@ -86,6 +85,14 @@ def test_each_mistake_says_where_and_what_to_do(text: str, words: str) -> None:
     [mistake] = mistakes_of(text)
     assert mistake.startswith("study.yaml:5: ")
     assert words in mistake
+
+
+@pytest.mark.parametrize("given", ["s3cret", "20261124", "'pre${OTLP_TOKEN}'", "$OTLP_TOKEN", "''", "[s3cret]"])
+def test_a_token_that_stands_in_the_study_is_a_mistake_that_does_not_repeat_it(given: str) -> None:
+    assert mistakes_of(f"otlp: {{token: {given}}}") == [
+        "study.yaml:5: probes.otlp.token: it names no environment variable. "
+        'Write "${NAME}" of an environment variable that holds the token.'
+    ]
 
 
 def test_all_mistakes_come_at_once() -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import errno
 import hmac
 import socket
+import socketserver
 import threading
 import time
 import zlib
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -33,6 +35,8 @@ MOST_ROWS = 2_000
 IDLE_S = 75.0
 FIRST_AFTER_S = USUAL_S + 15.0
 FEW_S = 10.0
+UNREAD_BYTES, UNREAD_S = 2 * MOST_BYTES, 10.0  # of a refused body: read on, so that its sender comes to the answer
+_PIECE_BYTES = 1 << 16
 _NOTHING = "no export was taken"
 _SEND = "Set OTEL_EXPORTER_OTLP_ENDPOINT={base} at the target, and OTEL_METRIC_EXPORT_INTERVAL=1000 (ms)."
 _SEND_TOKEN = " Its token goes into OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20… there."
@@ -202,6 +206,11 @@ class _Server(ThreadingHTTPServer):
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__(address, _Handler)
 
+    def server_bind(self) -> None:
+        """As HTTPServer, which also asks DNS for the host's name: that may take seconds, and nobody wants it."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
     @property
     def address(self) -> str:
         """Where it listens, as exporters want it."""
@@ -268,6 +277,8 @@ class _Handler(BaseHTTPRequestHandler):
         if reason:
             self.server.probe.refuse(reason)
         self._answer(status, kind, reason)
+        if status in (401, 413):
+            self._read_on()
         self.server.probe.spent(time.thread_time() - began)
 
     def _body(self) -> bytes:
@@ -322,6 +333,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
+
+    def _read_on(self) -> None:
+        """Take what a refused sender still writes, within bounds: closing on it would reset the connection, and the
+        sender would see that in place of the answer, which it reads last."""
+        until, left = time.monotonic() + UNREAD_S, UNREAD_BYTES
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            while left > 0 and (wait_s := until - time.monotonic()) > 0:
+                self.connection.settimeout(wait_s)
+                piece = self.rfile.read1(min(left, _PIECE_BYTES))  # type: ignore[attr-defined]
+                if not piece:
+                    return
+                left -= len(piece)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Nothing on stderr."""
