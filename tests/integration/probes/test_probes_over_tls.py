@@ -40,7 +40,7 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if self.path == "/jolokia":
+        if self.path == "/jolokia/":  # as its agents: without the slash it is not found
             asked = json.loads(body)
             assert asked == json.loads(REQUEST)
             beans = {"java.lang:type=Threading": {"ThreadCount": 7}}
