@@ -18,6 +18,7 @@ from plimsoll.study.trust import mistake_of_ca_file
 from plimsoll.study.yaml_lines import LinedDocument, read_lined
 
 MANIFEST = "manifest.json"
+_MAY_BE_SECRET = ("headers", "cookies", "env", "dsn", "token")  # keys whose values no message repeats
 _KIND_NEEDED = {
     "int_parsing": "a whole number", "int_type": "a whole number", "int_from_float": "a whole number",
     "float_parsing": "a number", "float_type": "a number", "finite_number": "a finite number",
@@ -158,28 +159,31 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
             return "there is no such experiment", nearest(path[-1], known, f"Use one of {', '.join(known)}.")
         return "unknown key", nearest(path[-1], known, f"Known here: {', '.join(known)}.")
     if kind in _KIND_NEEDED:
-        return f"must be {_KIND_NEEDED[kind]}, is {_shown(given)}", f"Write {_KIND_NEEDED[kind]} here."
+        return f"must be {_KIND_NEEDED[kind]}, is {_shown(given, path)}", f"Write {_KIND_NEEDED[kind]} here."
     if kind in _BOUNDS:
         words, name = _BOUNDS[kind]
-        return f"must be {words} {context[name]:g}, is {_shown(given)}", "Change the number."
+        return f"must be {words} {context[name]:g}, is {_shown(given, path)}", "Change the number."
     if kind == "literal_error":
         expected = str(context["expected"]).replace("'", "").replace(", ", " or ")
         known = ["open", "closed"] if path == ("workload", "model") else expected.split(" or ")
-        return f"must be {' or '.join(known)}, is {_shown(given)}", nearest(given, known, f"Write {known[0]}.")
+        return f"must be {' or '.join(known)}, is {_shown(given, path)}", nearest(given, known, f"Write {known[0]}.")
     if kind in ("too_short", "string_too_short"):
         return "must not be empty", "Give at least one value." if kind == "string_too_short" else "Add an entry."
     if kind == "string_pattern_mismatch" and path[-1] == "url":
-        return f"must be a URL, is {_shown(given)}", "Start it with http:// or https://."
+        return f"must be a URL, is {_shown(given, path)}", "Start it with http:// or https://."
     if "next_step" in context:
         return str(context["what"]), str(context["next_step"])
     return str(detail["msg"]), "Correct the value; the JSON Schema of the study file says what fits."
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, path: KeyPath) -> str:
+    """The value as it was written; what may be a secret by its kind alone."""
     if value is None:
         return "empty"
     if isinstance(value, (dict, list)):
         return "a mapping" if isinstance(value, dict) else "a list"
+    if any(part in _MAY_BE_SECRET for part in path):
+        return "true or false" if isinstance(value, bool) else "a number" if isinstance(value, int | float) else "text"
     return repr(value)
 
 

@@ -95,6 +95,11 @@ def test_a_token_that_stands_in_the_study_is_a_mistake_that_does_not_repeat_it(g
     ]
 
 
+def test_a_header_that_is_no_text_is_not_repeated() -> None:
+    [told] = mistakes_of("telemetry: [{url: 'http://x', headers: {X-Token: 20261124}}]")
+    assert "must be text, is a number" in told and "20261124" not in told
+
+
 def test_all_mistakes_come_at_once() -> None:
     assert len(mistakes_of("prometheus: [{label: a, url: x}]\ntelemetry: [{url: y}]\nlogs: [{files: []}]")) == 3
 
