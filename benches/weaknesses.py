@@ -5,6 +5,7 @@
 
 Each row is two runs of a command that a user types, one with the switch and one without. "found, gone" says that the
 answer with it names it and the answer without it does not; "invalid" what an answer itself says of a disturbed run.
+Where two are compared, "gone" wants more than no verdict: the whole interval without it lies below that with it.
 The run directories stay in runs/weaknesses.
 """
 
@@ -77,14 +78,51 @@ def has_period(of_s: float) -> Named:
     return named
 
 
-def restarted(label: str) -> Named:
-    """This process was started again under the load."""
-    return lambda found: any(f"{label} was restarted" in one["answer"] for one in found)
+def restarted_at_limit(label: str, share: float) -> Named:
+    """This process was started again under the load, and once had at least this share of its limit just before."""
+
+    def named(found: Findings) -> bool:
+        [rows] = [one["restarts"] for one in found if "restarts" in one]
+        own = [row for row in rows if row.get("label") == label and row.get("memory_limit_bytes")]
+        return any(row["memory_bytes"] >= share * row["memory_limit_bytes"] for row in own)
+
+    return named
 
 
 def slower(found: Findings) -> bool:
-    """B is slower than A. That two which are the same are undecided is no fault: nothing was found."""
+    """B is slower than A. Whether it is no more without the switch, `apart` says."""
     return bool(found[0]["verdict"] == "slower")
+
+
+def apart(on: Findings, off: Findings) -> bool | None:
+    """Whether B ÷ A without the switch lies below that with it, by the whole of both intervals. Of what decides with
+    the switch the one that is slower by the most, at the least; None if the intervals meet, or there is none."""
+    told = [one for one in on[0]["comparisons"] if one["primary"] and one["verdict"] == "slower" and one["interval"]]
+    clearest = max(told, key=lambda one: one["interval"][0], default=None)
+    if clearest is None:
+        return None
+    same = next((one for one in off[0]["comparisons"] if place(one) == place(clearest)), None)
+    if same is None or same["interval"] is None:
+        return None
+    return True if same["interval"][1] < clearest["interval"][0] else None
+
+
+def place(compared: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Which comparison it is, in both arms."""
+    return tuple(compared[name] for name in ("load", "operation", "request", "statistic"))
+
+
+def more_of(metric: str, b: str) -> Named:
+    """B has more of the script's own metric than A: the whole interval of its mean lies above that of A."""
+
+    def named(found: Findings) -> bool | None:
+        [loads] = [one["loads"] for each in found for one in each.get("script_metrics", ()) if one["metric"] == metric]
+        intervals = {bool(one["variant"] == b): one["mean_interval"] for one in loads}
+        if not (intervals.get(True) and intervals.get(False)):
+            return None
+        return bool(intervals[True][0] > intervals[False][1])
+
+    return named
 
 
 def takes_longer(request: str) -> Named:
@@ -118,6 +156,7 @@ def variables(on: str, off: str) -> tuple[Arm, Arm]:
 
 
 AGEING = "How does a create age as the data grow?"
+METRICS = "What did the script's own metrics say?"
 PERIODIC = "Does something slow it down periodically?"
 POLLS, INDEX = "How fast is the consumer while it works?", "How does its index grow?"
 GROW = "grow studies/youtrack/study.yaml --exec uploadIssue --max-users 35"
@@ -129,8 +168,10 @@ WEAKNESSES = (
              Arm({"AGEING": "0", "JOB_EVERY": "0"}, "--items 40000"), ages, AGEING),
     Weakness("youtrack: a background job", "--job-every 15", "study studies/youtrack/study.yaml --only 3",
              *variables("AGEING=0 JOB_EVERY=15", "AGEING=0 JOB_EVERY=0"), has_period(15), PERIODIC),
-    Weakness("folio: results are held whole", "--load-all", f"hold {FOLIO} -e SIZE=4000 --users 5 --duration 60",
-             *variables("LOAD_ALL=1", "LOAD_ALL=0"), restarted("storage"), "Did it restart?"),
+    Weakness("folio: results are held whole", "--load-all",
+             f"hold {FOLIO} -e SIZE=4000 --users 5 --duration 60 --warm-up 5 --baseline 10 --memory-limit 180",
+             *variables("MEMORY_MB=180 LOAD_ALL=1", "MEMORY_MB=180 LOAD_ALL=0"),
+             restarted_at_limit("storage", 0.8), "Did it restart?"),
     Weakness("folio: a profiler runs", "--profiler",
              f"compare {FOLIO} -e SIZE=500 --a FORM=product --b FORM=profiled --users 1 --pairs 5",
              *variables("PROFILER=1", "PROFILER=0"), slower),
@@ -140,6 +181,10 @@ WEAKNESSES = (
     Weakness("edx: profile images", "requested_fields=profile_image",
              "compare studies/edx/study.yaml --a PROFILE_IMAGE=0 --users 240 --pairs 5",
              Arm(words="--b PROFILE_IMAGE=1"), Arm(words="--b PROFILE_IMAGE=0"), slower),
+    Weakness("edx: an accounts call for each author", "--accounts-calls author",
+             "compare studies/edx/study.yaml -e PROFILE_IMAGE=1 --a new --b author --users 120 --pairs 3 --trial 8",
+             *variables("ACCOUNTS_CALLS=author", "ACCOUNTS_CALLS=page"),
+             more_of("server_transactions_per_request", "author"), METRICS),
     Weakness("edx: unread counts by an index that they cannot use", "--unread-index old",
              "study studies/edx/study.yaml --only 2", *variables("UNREAD_INDEX=old", "UNREAD_INDEX=new"), slower),
     Weakness("kiwi: each result reads all results of its run", "--recount-results",
@@ -189,17 +234,31 @@ def mark(weakness: Weakness, on: Told, off: Told) -> str:
     if on.invalid or off.invalid:
         return "invalid: " + "; ".join(filter(None, (on.invalid, off.invalid)))
     found, there = weakness.named(on.findings), weakness.named(off.findings)
-    return ", ".join(
-        (
-            {True: "found", False: "**not found**", None: "**cannot tell**"}[found],
-            {True: "**still there**", False: "gone", None: "not told"}[there],
-        )
-    )
+    without = {True: "**still there**", False: "gone", None: "not told"}[there]
+    if weakness.named is slower and found and there is False and not apart(on.findings, off.findings):
+        without = "**not told apart**"
+    with_it = {True: "found", False: "**not found**", None: "**cannot tell**"}[found]
+    return f"{with_it}, {without}"
 
 
 def said(weakness: Weakness, told: Told) -> str:
-    """The answer to its question."""
-    return f"“{asked(weakness, told.findings)['answer']}”" if told.findings else "–"
+    """The answer to its question; where two are compared and neither is slower, with the intervals of what decides."""
+    if not told.findings:
+        return "–"
+    answer = f"“{asked(weakness, told.findings)['answer']}”"
+    if weakness.named is slower and not slower(told.findings):
+        deciding = [one for one in told.findings[0]["comparisons"] if one["primary"]]
+        return f"{answer} ({'; '.join(map(interval_words, deciding))})"
+    return answer
+
+
+def interval_words(compared: Mapping[str, Any]) -> str:
+    """ "p95 at 5 users −12 to +30 %"."""
+    where = f"{compared['statistic']} at {compared['load']}"
+    if compared["interval"] is None:
+        return f"{where}: no interval"
+    low, high = (100 * (bound - 1) for bound in compared["interval"])
+    return f"{where} {low:+.0f} to {high:+.0f} %".replace("-", "−")
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 //   BASE_URL      the address of the whole; /rootservices says the rest    http://127.0.0.1:8760
 //   URL_OF_…      another one: with FORM=each, the one of URL_OF_EACH
 //   USERS_JSON    usernames and passwords; the configurations write it     ./users.json
-//   LDX_URL       the link index, for findBacklinks                        http://127.0.0.1:8770
+//   LDX_URL       the link index, for reindex                              http://127.0.0.1:8770
 //   PAGE          artifacts that a list has                                25
 //   USERS, DURATION  without a study                                       1, 30m
 import http from 'k6/http';
@@ -185,15 +185,6 @@ function ownTest(data) {
 /** A page of the requirements of a global configuration. */
 export function listRequirements(data) {
   get(data, 'rm', `/rm/artifacts?context=${anyOf(data.streams).id}&limit=${PAGE}`, 'GET /rm/artifacts');
-}
-
-/** What points at a requirement, in a global configuration: what the page of its links asks the link index. */
-export function findBacklinks(data) {
-  const context = anyOf(data.streams).id;
-  const some = membersOf(get(data, 'rm', `/rm/artifacts?context=${context}&limit=${PAGE}`, 'GET /rm/artifacts'));
-  if (!some.length) return;
-  const target = encodeURIComponent(`${data.at.rm}/rm/artifacts/${anyOf(some).id}`);
-  get(data, 'ldx', `/ldx/backlinks?target=${target}&context=${context}`, 'GET /ldx/backlinks');
 }
 
 /** The first iteration has the link index read every source from its base again; the others look at its status. */

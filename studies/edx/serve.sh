@@ -3,8 +3,9 @@
 # with an accounts call for each author in place of one a page; the accounts service of each on the next port. Seeds them
 # the first time (about 20 s), and begins from the seeded data each time.
 #
-#   THREADS       threads of each forum                         1000
-#   UNREAD_INDEX  of the second forum: old, or new as the first   old
+#   THREADS         threads of each forum                             1000
+#   UNREAD_INDEX    of the second forum: old, or new as the first     old
+#   ACCOUNTS_CALLS  of the third forum: author, or page as the first  author
 set -eu
 cd "$(dirname "$0")"
 threads=${THREADS:-1000}
@@ -18,6 +19,6 @@ plimsoll lab discussions --port 28730 --accounts-port 28731 --data .lab/old --th
   --unread-index "${UNREAD_INDEX:-old}" &
 second=$!
 plimsoll lab discussions --port 28740 --accounts-port 28741 --data .lab/author --threads "$threads" --reset --auto-auth \
-  --accounts-calls author &
+  --accounts-calls "${ACCOUNTS_CALLS:-author}" &
 third=$!
 wait

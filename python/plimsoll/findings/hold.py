@@ -21,8 +21,9 @@ from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.objectives import Wanted
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
+from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
-from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding, restart_finding
+from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.words import time_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 
@@ -79,7 +80,7 @@ def hold_findings(
         drift_finding(series),
         periodic_finding(series),
         leak_finding(series, memory_limit_bytes),
-        restart_finding(run.events("note"), held),
+        restart_finding(run.events("note"), held, run.resources(), memory_limit_bytes),
         bursts_finding(series),
         slow_or_overloaded(series, judged, alone is not None),
     ]

@@ -1,5 +1,5 @@
-"""Does it stay as it is? Drift, periodic slowdowns, leaks, restarts and bursts of errors of a held load, one finding
-each.
+"""Does it stay as it is? Drift, periodic slowdowns, leaks and bursts of errors of a held load, one finding each;
+restarts.py has the restarts.
 
 A finding has `trouble`, a short clause for the main answer, where there is something to worry about.
 """
@@ -7,7 +7,6 @@ A finding has `trouble`, a short clause for the main answer, where there is some
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.capacity_words import number
-from plimsoll.findings.evidence import EVENTS, RESOURCES, SERIES, Evidence, as_data, of_seconds
+from plimsoll.findings.evidence import RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.words import MIB, ms_words, percent_words, share_words, size_words, time_words
-from plimsoll.probes.restarts import tells_of_restart
 from plimsoll.stats.bursts import bursts
 from plimsoll.stats.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.periodic import PeriodicPulse, periodic_pulse
@@ -312,30 +310,6 @@ def _an_hour(bytes_per_s: float) -> str:
     """MiB in an hour with its sign; nothing is 0 and not +0."""
     value = bytes_per_s * 3600 / MIB
     return f"{value:+,.3g}" if abs(value) >= 0.0005 else "0"
-
-
-def restart_finding(notes: Iterable[Mapping[str, Any]], held: Mapping[str, Any]) -> dict[str, Any]:
-    """Did it restart? Process ids that changed, start times on a page of metrics or of a Java virtual machine that did,
-    while the load was on."""
-    within = [one for one in notes if held["start_s"] <= float(one.get("second", -1)) <= held["end_s"] + 1]
-    seen = [one for one in within if tells_of_restart(str(one.get("message")))]
-    rows = [{"second": one["second"], "message": str(one["message"]).partition(": ")[2]} for one in seen]
-    rests_on = Evidence(len(seen), "notes", EVENTS, "Of restarts", float(held["start_s"]), float(held["end_s"]))
-    found: dict[str, Any] = {
-        "question": "Did it restart?",
-        "restarts": rows,
-        "evidence": as_data([rests_on]),
-        "next": [],
-    }
-    if not rows:
-        return found | {"answer": "No restart of a probed process was seen."}
-    times = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])
-    many = f"{len(rows)} time{'s' if len(rows) > 1 else ''}"
-    return found | {
-        "answer": f"Yes, {many}, {times} s after the start: {rows[0]['message']}.",
-        "trouble": f"It restarted {many}",
-        "next": ["Look at the target's log, and the system's (out of memory?), at these moments."],
-    }
 
 
 def bursts_finding(series: HoldSeries) -> dict[str, Any]:

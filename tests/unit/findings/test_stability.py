@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from plimsoll.findings.hold_series import HoldSeries
-from plimsoll.findings.stability import drift_finding, periodic_finding, restart_finding
-from plimsoll.probes.restarts import restart_note
+from plimsoll.findings.stability import drift_finding, periodic_finding
 
 
 @pytest.mark.parametrize(
@@ -62,18 +61,3 @@ def test_what_no_run_could_show_is_not_told_as_a_number():
     none = np.zeros(at.size)
     found = drift_finding(HoldSeries(at, times, none, none + 10, none + 10, {}, [], {}))
     assert "may have changed by anything" in found["answer"] and "scatters too much" in found["answer"]
-
-
-def test_restarts_are_those_of_processes_and_of_metrics_pages_while_the_load_was_on():
-    told = (
-        (4, "process:store: store was restarted: process 10 is now 11"),  # before
-        (20, "process:store: store was restarted: process 11 is now 12"),
-        (31, "prometheus:shop: shop: the process was restarted; its counters began anew."),
-        (32, "process:store: process:store can be read again"),
-        (33, "process:store: store: process 12 ended; 13 goes on."),
-    )
-    told += ((40, f"jvm:shop: {restart_note('shop: the Java virtual machine', '; its counters began anew.')}"),)
-    found = restart_finding([{"second": at, "message": text} for at, text in told], {"start_s": 10, "end_s": 60})
-    assert [row["second"] for row in found["restarts"]] == [20, 31, 40]
-    assert found["answer"] == "Yes, 3 times, 20, 31, 40 s after the start: store was restarted: process 11 is now 12."
-    assert "No restart" in restart_finding([], {"start_s": 10, "end_s": 60})["answer"]

@@ -71,11 +71,16 @@ class Leak(TypedDict, total=False):
     words: str
 
 
-class Restart(TypedDict):
-    """When a probed process began anew."""
+class Restart(TypedDict, total=False):
+    """When a probed process began anew; of its control group or of itself, the memory that was seen last before, and
+    its limit (null: not probed); whether the kernel killed something of it for memory then."""
 
-    second: Seconds
-    message: str
+    second: Required[Seconds]
+    message: Required[str]
+    label: str
+    memory_bytes: Bytes
+    memory_limit_bytes: Bytes | None
+    killed_for_memory: bool
 
 
 class Burst(TypedDict):

@@ -1,0 +1,63 @@
+"""What the bench of weaknesses takes for found and for gone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "benches"))
+import weaknesses
+
+Told = weaknesses.Told
+PROFILER = next(one for one in weaknesses.WEAKNESSES if one.switch == "--profiler")
+
+
+def compared(verdict: str, interval: list[float] | None, statistic: str = "p95") -> dict[str, Any]:
+    about = {"load": "1 user", "operation": None, "request": None, "statistic": statistic}
+    return {**about, "primary": True, "verdict": verdict, "interval": interval}
+
+
+def told(verdict: str, *comparisons: dict[str, Any]) -> Any:
+    finding = {"question": "Is B slower than A?", "answer": "As told.", "verdict": verdict, "valid": True}
+    return Told([finding | {"comparisons": list(comparisons)}], "", 1.0)
+
+
+SLOWER = told("slower", compared("slower", [1.2, 9.0], "p50"), compared("slower", [2.8, 4.3]))
+
+
+@pytest.mark.parametrize(
+    ("off", "marked"),
+    [
+        (told("undecided", compared("undecided", [0.9, 2.7]), compared("undecided", [0.1, 9.0], "p50")), "found, gone"),
+        (told("same", compared("same", [0.98, 1.02])), "found, gone"),
+        (told("undecided", compared("undecided", [0.9, 2.9])), "found, **not told apart**"),
+        (told("undecided", compared("undecided", None)), "found, **not told apart**"),
+        (told("undecided", compared("undecided", [0.9, 1.1], "p50")), "found, **not told apart**"),
+        (told("slower", compared("slower", [1.1, 1.4])), "found, **still there**"),
+    ],
+)
+def test_gone_wants_the_interval_without_it_below_that_with_it_of_what_told_it_best(off: Any, marked: str) -> None:
+    assert weaknesses.mark(PROFILER, SLOWER, off) == marked
+
+
+def test_what_was_not_found_with_the_switch_is_said_beside_its_intervals() -> None:
+    undecided = told("undecided", compared("undecided", [0.88, 1.3]), compared("undecided", None, "p50"))
+    assert weaknesses.mark(PROFILER, undecided, undecided) == "**not found**, gone"
+    assert weaknesses.said(PROFILER, undecided) == "“As told.” (p95 at 1 user −12 to +30 %; p50 at 1 user: no interval)"
+    assert weaknesses.said(PROFILER, SLOWER) == "“As told.”"
+
+
+@pytest.mark.parametrize(("used", "is_found"), [(150.0, True), (140.0, False), (None, False)])
+def test_a_restart_counts_as_that_of_a_limit_where_memory_was_near_it(used: float | None, is_found: bool) -> None:
+    row = {"label": "storage", "memory_bytes": used, "memory_limit_bytes": 180.0} if used else {"second": 20}
+    assert weaknesses.restarted_at_limit("storage", 0.8)([{}, {"restarts": [row]}]) is is_found
+
+
+@pytest.mark.parametrize(("b", "answer"), [([9.4, 10.4], True), ([1.7, 1.8], False), (None, None)])
+def test_more_of_a_metric_wants_the_whole_interval_above(b: list[float] | None, answer: bool | None) -> None:
+    loads = [{"variant": "new", "mean_interval": [1.65, 1.72]}, {"variant": "author", "mean_interval": b}]
+    found = [{}, {"script_metrics": [{"metric": "transactions", "loads": loads}, {"metric": "other", "loads": []}]}]
+    assert weaknesses.more_of("transactions", "author")(found) is answer
