@@ -11,9 +11,8 @@ from typing import Any
 from plimsoll.lab.tracker import page_queries, queries
 from plimsoll.lab.tracker.calls import Call, Handler
 from plimsoll.lab.tracker.json_forms import Refusal, ids_of, issue_answer, number_of, person_answer, query_of, text_of
-from plimsoll.lab.tracker.queries import AnyRow, Change
+from plimsoll.lab.tracker.queries import AnyRow
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
-from plimsoll.lab.tracker.search_syntax import parse_command
 
 SPRINT_ISSUES = 250
 MOST_QUERIES = 20
@@ -37,20 +36,10 @@ async def add_comment(call: Call) -> Any:
     number = call.issue()
     text = text_of(await call.json(dict), "text")
 
-    def add(connection: Any) -> bool | None:
-        said = text or page_queries.comment_draft(connection, call.person, number)
-        if not said:
-            return None
-        change = Change.of(parse_command("", said), call.tracker.people, call.person)
-        if not queries.apply_change(connection, call.person, [number], change):
-            return False
-        return page_queries.keep_comment_draft(connection, call.person, number, "")
-
-    added = await call.tracker.database.run(add)
-    if added is None:
+    added = await call.tracker.database.run(page_queries.add_comment, call.person, number, text)
+    if added is False:
         raise Refusal(400, "bad_request", "A comment needs a text. Send one, or keep a draft before.")
-    _found(added or None, call)
-    return (await list_comments(call))[0]
+    return _comment_answer(call, _found(added, call))
 
 
 async def show_comment_draft(call: Call) -> Any:

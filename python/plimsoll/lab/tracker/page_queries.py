@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -10,8 +11,10 @@ from plimsoll.lab.tracker.json_forms import LARGEST_ID
 from plimsoll.lab.tracker.queries import (
     COMMENTS_SHOWN,
     AnyRow,
+    Change,
     Filter,
     Person,
+    apply_change,
     count_matching,
     get_issue,
     get_issues,
@@ -37,6 +40,22 @@ def keep_comment_draft(connection: Connection, person: Person, number: int, text
     if text:
         connection.execute(insert(comment_drafts).values(issue_id=number, user_id=person.id, text=text))
     return True
+
+
+def add_comment(connection: Connection, person: Person, number: int, text: str) -> AnyRow | Literal[False] | None:
+    """A new comment of that text, or of the user's draft, which is gone then: taken in one statement, so that of
+    several at once only one has it. False without a text, None if there is no such issue."""
+    own = (comment_drafts.c.issue_id == number, comment_drafts.c.user_id == person.id)
+    draft = connection.execute(delete(comment_drafts).where(*own).returning(comment_drafts.c.text)).scalar()
+    said = text or draft
+    if not said:
+        return False
+    if not apply_change(connection, person, [number], Change(comment=said)):
+        return None
+    # The change has locked the issue, so that nobody else's comment is newer.
+    newest = select(comments).where(comments.c.issue_id == number).order_by(comments.c.id.desc()).limit(1)
+    added: AnyRow = connection.execute(newest).one()
+    return added
 
 
 def newest_comments(connection: Connection, number: int) -> tuple[AnyRow, list[AnyRow]] | None:

@@ -277,8 +277,9 @@ def create_issue(
 def publish_draft(connection: Connection, person: Person, number: int, recount: bool = False) -> AnyRow | None:
     """Make an issue of a draft and remove the draft; None if the user has no such draft."""
     own = (drafts.c.id == number, drafts.c.user_id == person.id)
-    draft = connection.execute(select(drafts).where(*own)).first()
-    if draft is None or connection.execute(delete(drafts).where(*own)).rowcount == 0:
+    taken = delete(drafts).where(*own).returning(drafts.c.summary, drafts.c.description)
+    draft = connection.execute(taken).first()  # one statement: of several at once only one has it, as it was last
+    if draft is None:
         return None
     return create_issue(connection, person, draft.summary, draft.description, recount)
 
