@@ -52,7 +52,7 @@ class OneDefect:
         yield self.newest_change(), [ADDRESS] if self.there else []
 
     def resource(self, address: str) -> dict[str, Any]:
-        content = {"artifact": 1, "stream": 1, "born": 1, "died": None, "title": "x", "project": 1, "links": []}
+        content = {"id": 1, "stream": 1, "born": 1, "died": None, "removed": False, "title": "x", "links": []}
         self.fetched()
         return content
 
