@@ -16,13 +16,30 @@ from plimsoll.lab.tracker.queries import (
     Person,
     apply_change,
     count_matching,
+    find_any,
     get_issue,
     get_issues,
     now_ms,
 )
-from plimsoll.lab.tracker.schema import comment_drafts, comments, recent_issues
+from plimsoll.lab.tracker.schema import comment_drafts, comments, drafts, recent_issues
+from plimsoll.lab.tracker.search_syntax import words_of
 
 RECENT_KEPT = 20
+SIMILAR_LOOKED_AT = 100
+SIMILAR_WORDS = 5
+
+
+def similar(connection: Connection, person: Person, number: int, limit: int) -> list[AnyRow] | None:
+    """Issues with words of the draft's summary, those that share the most first, then the newest; of the newest
+    SIMILAR_LOOKED_AT that share one. None if the user has no such draft."""
+    own = (drafts.c.id == number, drafts.c.user_id == person.id)
+    summary = connection.execute(select(drafts.c.summary).where(*own)).scalar()
+    if summary is None:
+        return None
+    # Longest first: short words are those that every text has.
+    words = sorted(words_of(summary), key=lambda word: (-len(word), word))[:SIMILAR_WORDS]
+    found = get_issues(connection, find_any(connection, words, SIMILAR_LOOKED_AT)) if words else []
+    return sorted(found, key=lambda row: (-len(words_of(row.summary).intersection(words)), -row.id))[:limit]
 
 
 def comment_draft(connection: Connection, person: Person, number: int) -> str | None:
