@@ -8,16 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-import psycopg
 import pytest
 from configurations_client import Answering, configurations, eventually, link_index
-
-
-@pytest.fixture(scope="session")
-def links_dsn(postgresql_dsn: str) -> str:
-    with psycopg.connect(postgresql_dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE links")
-    return postgresql_dsn.rsplit("/", 1)[0] + "/links"
 
 
 @pytest.fixture(scope="module")
