@@ -3,6 +3,7 @@
 #
 #   ARTIFACTS   how many each tool holds                                    2000
 #   POLL_EVERY  seconds between polls of the index                          5
+#   PORT, LINKS_PORT  of the two; 0 takes free ones               8760, 8770
 #   DATA        folder of the data                                          .lab
 #   DSN         PostgreSQL instead of SQLite: postgresql://user@host:port/database
 #   DEFECT      a known defect: --reindex-all, --keep-versions              none
@@ -12,7 +13,7 @@ set -eu
 cd "$(dirname "$0")"
 DATA="${DATA:-.lab}"
 mkdir -p "$DATA"
-plimsoll lab configurations --port 8760 --data "$DATA/configurations" --reset --artifacts "${ARTIFACTS:-2000}" \
+plimsoll lab configurations --port "${PORT:-8760}" --data "$DATA/configurations" --reset --artifacts "${ARTIFACTS:-2000}" \
   ${DSN:+--dsn "$DSN"} > "$DATA/configurations.out" &
 served=$!
 until grep -q '"ready": true' "$DATA/configurations.out"; do
@@ -20,5 +21,5 @@ until grep -q '"ready": true' "$DATA/configurations.out"; do
   sleep 0.2
 done
 # shellcheck disable=SC2086 # DEFECT may be several words, or none
-exec plimsoll lab links --port 8770 --configurations "$DATA/configurations" --data "$DATA/links" --reset \
+exec plimsoll lab links --port "${LINKS_PORT:-8770}" --configurations "$DATA/configurations" --data "$DATA/links" --reset \
   --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@" ${DEFECT:-}

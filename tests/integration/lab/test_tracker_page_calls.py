@@ -91,5 +91,43 @@ def test_wrong_bodies_are_refused_with_a_message(api: Api, path: str, body: Any)
     assert api.post(path, body, status=status)["error_description"]
 
 
+def test_issues_like_a_draft_are_those_that_share_the_most_words_of_its_summary(api: Api) -> None:
+    made = [
+        api.post("/api/issues", {"summary": summary, "description": description})["id"]
+        for summary, description in (
+            ("Zyzzyva eats quokka", ""),
+            ("The quokka is out", ""),
+            ("Nothing", "of a zyzzyva"),
+            ("Else", ""),
+        )
+    ]
+    draft = api.post("/api/users/me/drafts", {"summary": "A quokka, a \"ZYZZYVA\" | and 'xylotomy'"})["id"]
+    path = f"/api/users/me/drafts/{draft}/similar"
+    found = [one["id"] for one in api.post(path, {})]
+    assert [one for one in found if one in made] == [made[0], made[1], made[2]] and len(found) <= 20
+    assert found[0] == made[0]
+    assert [one["id"] for one in api.post(f"{path}?$top=1&fields=id")] == [made[0]]
+
+
+@pytest.mark.parametrize("summary", ["", "?!", "'; DROP TABLE issues; --", "\"' | & ! ( ) * :", "漢" * 300, "NEAR OR"])
+def test_of_any_draft_it_is_told_what_is_like_it(api: Api, summary: str) -> None:
+    draft = api.post("/api/users/me/drafts", {"summary": summary})["id"]
+    path = f"/api/users/me/drafts/{draft}/similar"
+    assert isinstance(api.post(path, {"summary": summary}), list)
+    api.logged_in_as("user002").post(path, status=404)
+    for wrong, body, status in (
+        ("/api/users/me/drafts/3-999999/similar", {}, 404),
+        ("/api/users/me/drafts/x'--/similar", {}, 404),
+        (path, [], 400),
+        (f"{path}?$top=0", {}, 400),
+    ):
+        assert api.post(wrong, body, status=status)["error_description"]
+
+
+def test_the_pages_are_told_of_the_server(api: Api) -> None:
+    told = api.get("/api/config")
+    assert (told["project"], told["users"], told["guestLogin"]) == ("DEMO", 99, False)
+
+
 def test_a_field_that_is_not_there_is_404(api: Api) -> None:
     api.get("/api/filterFields/colour/values", status=404)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from plimsoll.lab import openapi
 from plimsoll.lab.configurations import rules
 from plimsoll.lab.configurations.answers import LIMIT_AT_MOST, LIMIT_DEFAULT, OFFSET_AT_MOST, QUERY_LETTERS
@@ -28,6 +30,7 @@ TITLES = {
     "cm": "Plimsoll's defects, a tool of its global configurations",
     "jts": "Plimsoll's user service",
     "ldx": "Plimsoll's link index",
+    "whole": "Plimsoll's configurations as a whole",
 }
 
 
@@ -49,6 +52,27 @@ def whole_document(service: str, paths: Json) -> Json:
             "schemas": {"Error": _error()},
         },
     }
+
+
+def front_document(services: Iterable[str]) -> Json:
+    """OpenAPI 3.1 of the address of the whole: nothing of it wants a token."""
+    text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
+    health = openapi.operation("health", 200, openapi.record({"status": {"const": "ok"}}), (), free=True)
+    starting = openapi.record({"status": {"const": "starting"}})
+    health["responses"]["503"] = {
+        "description": "A service is not up.", "content": {openapi.JSON_TYPE: {"schema": starting}}
+    }  # fmt: skip
+    flat = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
+    counted = openapi.record(dict.fromkeys(("versions", "links", "changes"), count))
+    told = {
+        "/rootservices": ("rootServices", openapi.record(dict.fromkeys(services, text))),
+        "/volume": ("volume", counted),
+        "/admin/telemetry": ("telemetry", flat),
+    }
+    paths = {
+        path: {"get": openapi.operation(name, 200, answer, (), free=True)} for path, (name, answer) in told.items()
+    }
+    return whole_document("whole", {**paths, "/healthz": {"get": health}})
 
 
 def _global_paths() -> Json:

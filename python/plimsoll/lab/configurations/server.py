@@ -2,7 +2,8 @@
 SIGINT.
 
 Ports: the whole has --port P, then gc, rm, qm, cm, jts; with --port 0 each has a free one. This process answers
-/rootservices (where the others are), /healthz, /volume and /admin/telemetry, and no request of users passes through it.
+/rootservices (where the others are), /healthz, /volume, /admin/telemetry and /openapi.json, and no request of users
+passes through it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from plimsoll.errors import InputError
 from plimsoll.lab.configurations.answers import service_app
 from plimsoll.lab.configurations.data import WantedData, prepare_data
 from plimsoll.lab.configurations.load_files import write_load_files
+from plimsoll.lab.configurations.openapi import front_document
 from plimsoll.lab.configurations.processes import Service, Services
 from plimsoll.lab.folder import write_file
 from plimsoll.lab.serving import TargetOptions, bound_socket, pin_to_core, say, serve_app, url_of
@@ -100,6 +102,9 @@ def front(urls: Mapping[str, str], services: Services) -> Starlette:
             told |= {f"{name}.{key}": value for key, value in (await _asked(name, "telemetry")).items()}
         return JSONResponse(told)
 
+    async def show_document(_request: Request) -> Response:
+        return JSONResponse(front_document(SERVICES))
+
     async def _asked(name: str, what: str) -> dict[str, Any]:
         try:
             answer = await client.get(f"{urls[name]}/{name}/{what}")
@@ -113,6 +118,7 @@ def front(urls: Mapping[str, str], services: Services) -> Starlette:
             Route("/healthz", healthz),
             Route("/volume", volume),
             Route("/admin/telemetry", telemetry),
+            Route("/openapi.json", show_document),
         ],
         at_end=client.aclose,
     )

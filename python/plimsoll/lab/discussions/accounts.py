@@ -13,6 +13,7 @@ import json
 import random
 import signal
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Connection, Integer, MetaData, String, Table, insert, select
 from sqlalchemy.exc import DBAPIError
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -27,12 +29,12 @@ from starlette.routing import Route
 from plimsoll.errors import InputError, PlimsollError
 from plimsoll.lab.children import options_from_parent, serve_as_child
 from plimsoll.lab.database import Database, postgresql_engine, sqlite_engine
+from plimsoll.lab.discussions.accounts_openapi import MOST_USERNAMES, NAME_IN_WORDS, SIZES, USERNAME, document
 from plimsoll.lab.discussions.seed import invented_people
+from plimsoll.lab.json_input import ascii_json, parameter_mistakes
 from plimsoll.lab.serving import bound_socket, server_config, settle_memory
 
-MOST_USERNAMES = 100
 GRACE_S = 1
-_SIZES = {"full": 500, "large": 120, "medium": 50, "small": 30}
 
 metadata = MetaData()
 profiles = Table(
@@ -62,19 +64,44 @@ def create_accounts_app(database: Database, key: str) -> Starlette:
 
     async def accounts(request: Request) -> Response:
         if not hmac.compare_digest(request.headers.get("x-api-key", "").encode(), key.encode()):
-            return JSONResponse({"detail": "Send the key of this service as X-API-Key."}, 401)
-        text = request.query_params.get("username", "")
-        names = text.split(",")
-        if not text or len(names) > MOST_USERNAMES or "\0" in text:
-            return JSONResponse({"detail": f"username must be 1 to {MOST_USERNAMES} names with commas between."}, 400)
+            return _refused(401, "Send the key of this service as X-API-Key.")
+        given = request.query_params.multi_items()
+        mistakes = parameter_mistakes([name for name, _ in given], ("username",))
+        if mistakes:
+            return _refused(400, "; ".join(f"{one.field} {one.what}" for one in mistakes[:20]) + ".")
+        names = dict(given).get("username", "").split(",")
+        if len(names) > MOST_USERNAMES or not all(USERNAME.fullmatch(name) for name in names):
+            return _refused(400, f"username must be 1 to {MOST_USERNAMES} names with commas between, {NAME_IN_WORDS}.")
         handled["requests"] += 1
-        return JSONResponse(await database.run(_profiles, names))
+        try:
+            return JSONResponse(await database.run(_profiles, names))
+        except DBAPIError:
+            return _refused(503, "The database does not do this now. Try again in a moment.")
 
     async def status(_request: Request) -> Response:
         return JSONResponse({"service": "accounts", **handled})
 
-    routes = [Route("/api/user/v1/accounts", accounts), Route("/status", status), Route("/healthz", status)]
-    return Starlette(routes=routes)
+    async def show_document(_request: Request) -> Response:
+        return JSONResponse(document())
+
+    routes = [
+        Route("/api/user/v1/accounts", accounts),
+        Route("/status", status),
+        Route("/healthz", status),
+        Route("/openapi.json", show_document),
+    ]
+    return Starlette(routes=routes, exception_handlers={HTTPException: _not_routed})
+
+
+def _refused(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(ascii_json({"detail": text}), status, headers, "application/json")
+
+
+async def _not_routed(_request: Request, error: Exception) -> Response:
+    """What the router refuses (no such path, no such method), in the form of the other errors."""
+    assert isinstance(error, HTTPException)
+    told = {404: "There is nothing at this path.", 405: "This path does not take this method; see Allow."}
+    return _refused(error.status_code, f"{told[error.status_code]} See /openapi.json.", error.headers)
 
 
 def fill(connection: Connection, seed: int) -> None:
@@ -99,7 +126,7 @@ def _profiles(connection: Connection, names: list[str]) -> list[dict[str, Any]]:
 def _image(username: str, has_image: bool, version: int) -> dict[str, Any]:
     name = f"profile-images/{username}" if has_image else "static/default"
     suffix = f"?v={version}" if has_image else ""
-    addresses = {f"image_url_{size}": f"/{name}_{pixels}.jpg{suffix}" for size, pixels in _SIZES.items()}
+    addresses = {f"image_url_{size}": f"/{name}_{pixels}.jpg{suffix}" for size, pixels in SIZES.items()}
     return {"has_image": bool(has_image), **addresses}
 
 

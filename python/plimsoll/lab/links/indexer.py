@@ -73,6 +73,7 @@ class Indexer:
         self._sources = list(sources)
         self._writing = threading.Lock()  # one writer at a time: SQLite allows no more, and items may be written twice
         self._emptied = 0
+        self._emptied_before = {source.name: 0 for source in sources}  # what it was when the source's poll began
         self._ending = threading.Event()
         self._again = {source.name: threading.Event() for source in sources}
         self._threads = [threading.Thread(target=self._follow, args=(source,), daemon=True) for source in sources]
@@ -93,10 +94,16 @@ class Indexer:
             source.close()
 
     def reindex(self) -> None:
-        """Empty the index and read every source from its base again, beginning now."""
-        with self._writing, self._engine.begin() as connection:
+        """Empty the index and read every source from its base again, beginning now; of several at once the first does
+        it for all."""
+        asked = self._emptied
+        with self._writing:
+            if self._emptied != asked:
+                return
+            with self._engine.begin() as connection:
+                index.forget(connection)
+            # Once it is empty, not before: a poll that saw it full must not be taken for one that began afterwards.
             self._emptied += 1
-            index.forget(connection)
         for event in self._again.values():
             event.set()
 
@@ -112,7 +119,8 @@ class Indexer:
     def _poll(self, source: Source, workers: ThreadPoolExecutor) -> None:
         tally = self.tallies[source.name]
         started_ms, began = time.time_ns() // 1_000_000, time.monotonic()
-        before, emptied = tally.shown(), self._emptied
+        before = tally.shown()
+        self._emptied_before[source.name] = self._emptied
         kind, reached, problem = "changes", None, None
         try:
             with self._engine.connect() as connection:
@@ -142,7 +150,7 @@ class Indexer:
             print(f"links: {source.name}: {problem}", file=sys.stderr, flush=True)
         if done["retrieved"] or reached is not None or problem:
             poll = Poll(kind, started_ms, done["changes"], done["retrieved"], duration_ms, problem)
-            self._keep(source, poll, reached, emptied)
+            self._keep(source, poll, reached)
         with tally.lock:
             tally.polls += 1
             tally.indexed = tally.indexed or reached is not None
@@ -190,18 +198,25 @@ class Indexer:
         items = [
             Item(source.name, one.resource, None if one.deleted else source.resource(one.resource)) for one in batch
         ]
-        with self._writing, self._engine.begin() as connection:
-            index.put(connection, items, self.switches.keep_versions)
+        with self._writing:
+            if self._is_emptied(source):  # what was fetched before may be gone, and no change will tell of it again
+                return
+            with self._engine.begin() as connection:
+                index.put(connection, items, self.switches.keep_versions)
         tally = self.tallies[source.name]
         with tally.lock:
             tally.retrieved += len(batch)
             tally.changes += _dealt(batch)
             tally.waiting -= len(batch)
 
-    def _keep(self, source: Source, poll: Poll, reached: int | None, emptied: int) -> None:
+    def _is_emptied(self, source: Source) -> bool:
+        """Whether the index was emptied since the source's poll began: its base is to be read again."""
+        return self._emptied != self._emptied_before[source.name]
+
+    def _keep(self, source: Source, poll: Poll, reached: int | None) -> None:
         try:
             with self._writing, self._engine.begin() as connection:
-                if emptied != self._emptied:  # since this poll began: the base is to be read again
+                if self._is_emptied(source):
                     reached = None
                 index.keep_poll(connection, source.name, poll, reached, index.size_bytes(connection))
         except DBAPIError as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from plimsoll.lab.openapi import JSON_TYPE, Json, listed, operation, parameter, path_parameter, record, ref
 from plimsoll.lab.tracker.json_forms import DESCRIPTION_LETTERS, ID, QUERY_LETTERS, SUMMARY_LETTERS
-from plimsoll.lab.tracker.page_calls import FIELDS, MOST_QUERIES
+from plimsoll.lab.tracker.page_calls import FIELDS, MOST_QUERIES, SIMILAR_SHOWN
 from plimsoll.lab.tracker.queries import COMMENTS_SHOWN, DRAFTS_SHOWN, PAGE, PAGE_LIMIT
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
 
@@ -53,6 +53,7 @@ def _issue_paths() -> Json:
         "draftId", {**_ID, "description": "makes the issue of this draft; without it the body must have a summary"}
     )
     found = listed(ref("Issue"), most=PAGE_LIMIT)
+    similar_top = parameter("$top", _size(SIMILAR_SHOWN, PAGE))
     typed = {"caret": {"type": ["integer", "null"]}}
     suggested = {"suggestions": listed(record({"option": _TEXT, "description": _TEXT}))}
     return {
@@ -74,6 +75,9 @@ def _issue_paths() -> Json:
                           may_lack=True)},
         "/api/users/me/drafts/{id}": {
             "post": _post("updateDraft", ref("Draft"), texts, [_OF_ISSUE], absent=True, may_lack=True)},
+        "/api/users/me/drafts/{id}/similar": {
+            "post": _post("listSimilar", listed(ref("Issue"), most=PAGE), record({}, ()), [_OF_ISSUE, similar_top],
+                          absent=True, may_lack=True)},
         "/api/commands": {
             "post": _post("applyCommand", record({"issues": listed(record({"id": _ID, "idReadable": _ID}), 1)}),
                           record({"query": command, "comment": _text(DESCRIPTION_LETTERS), "issues": issues},
@@ -130,6 +134,9 @@ def _frame_paths() -> Json:
     return {
         "/api/users": {"get": _get("listUsers", listed(ref("User"), most=PAGE_LIMIT), paging)},
         "/api/users/me": {"get": _get("showMyself", ref("User"))},
+        "/api/config": {
+            "get": _get("showConfig", record({"name": _TEXT, "version": _TEXT, "project": _TEXT, "locale": _TEXT,
+                                              "timeZone": _TEXT, "guestLogin": _FLAG, "users": _COUNT}))},
         "/api/inbox/folders": {"get": _get("listFolders", listed(record({"id": _TEXT, "enabled": _FLAG})))},
         "/api/permissions/cache": {
             "get": _get("showPermissions", listed(record({"permission": record({"key": _TEXT}), "global": _FLAG})))},
@@ -183,9 +190,9 @@ def _query() -> Json:
     return _text(QUERY_LETTERS)
 
 
-def _size() -> Json:
-    larger = f"What is larger than {PAGE_LIMIT} becomes that."
-    return {"type": "integer", "minimum": 1, "default": PAGE, "description": larger}
+def _size(usual: int = PAGE, largest: int = PAGE_LIMIT) -> Json:
+    larger = f"What is larger than {largest} becomes that."
+    return {"type": "integer", "minimum": 1, "default": usual, "description": larger}
 
 
 def _schemas() -> Json:

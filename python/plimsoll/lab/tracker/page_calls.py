@@ -10,17 +10,40 @@ from typing import Any
 
 from plimsoll.lab.tracker import page_queries, queries
 from plimsoll.lab.tracker.calls import Call, Handler
-from plimsoll.lab.tracker.json_forms import Refusal, ids_of, issue_answer, number_of, person_answer, query_of, text_of
-from plimsoll.lab.tracker.queries import AnyRow, Change
+from plimsoll.lab.tracker.json_forms import (
+    Refusal,
+    ids_of,
+    issue_answer,
+    no_draft,
+    number_of,
+    person_answer,
+    query_of,
+    text_of,
+)
+from plimsoll.lab.tracker.queries import AnyRow
 from plimsoll.lab.tracker.schema import PRIORITIES, STATES
-from plimsoll.lab.tracker.search_syntax import parse_command
 
+SIMILAR_SHOWN = 20
 SPRINT_ISSUES = 250
 MOST_QUERIES = 20
 FIELDS = ("project", "state", "priority", "assignee")
 FOLDERS = ("direct", "mentions", "reactions", "subscriptions")
 PERMISSIONS = ("READ_ISSUE", "CREATE_ISSUE", "UPDATE_ISSUE", "READ_COMMENT", "CREATE_COMMENT", "READ_USER")
 WIDGETS = ("Agile board", "Issue list", "Reports", "Time spent", "Workflows")
+
+
+# --- around a draft ------------------------------------------------------------------------------------------------
+
+
+async def list_similar(call: Call) -> Any:
+    """Issues like the draft, which the page shows before it is published; `$top` of them."""
+    number = number_of(call.request.path_params["id"])
+    await call.json(dict)  # the page sends the draft, which is kept already
+    limit = call.number("$top", SIMILAR_SHOWN, queries.PAGE)
+    rows = await call.tracker.database.run(page_queries.similar, call.person, number, limit)
+    if rows is None:
+        raise no_draft(number)
+    return [issue_answer(row, call.tracker.people) for row in rows]
 
 
 # --- around one issue ----------------------------------------------------------------------------------------------
@@ -37,20 +60,10 @@ async def add_comment(call: Call) -> Any:
     number = call.issue()
     text = text_of(await call.json(dict), "text")
 
-    def add(connection: Any) -> bool | None:
-        said = text or page_queries.comment_draft(connection, call.person, number)
-        if not said:
-            return None
-        change = Change.of(parse_command("", said), call.tracker.people, call.person)
-        if not queries.apply_change(connection, call.person, [number], change):
-            return False
-        return page_queries.keep_comment_draft(connection, call.person, number, "")
-
-    added = await call.tracker.database.run(add)
-    if added is None:
+    added = await call.tracker.database.run(page_queries.add_comment, call.person, number, text)
+    if added is False:
         raise Refusal(400, "bad_request", "A comment needs a text. Send one, or keep a draft before.")
-    _found(added or None, call)
-    return (await list_comments(call))[0]
+    return _comment_answer(call, _found(added, call))
 
 
 async def show_comment_draft(call: Call) -> Any:
@@ -138,6 +151,14 @@ async def count_each(call: Call) -> Any:
     return [{"query": query, "count": count} for query, count in zip(given, counts, strict=True)]
 
 
+async def show_config(call: Call) -> Any:
+    """What the pages are told of the server before anything else, once by each new browser."""
+    return {
+        "name": "Plimsoll's issue tracker", "version": "1", "project": "DEMO", "locale": "en", "timeZone": "UTC",
+        "guestLogin": False, "users": len(call.tracker.people.all), "$type": "Config",
+    }  # fmt: skip
+
+
 async def list_folders(call: Call) -> Any:
     """The folders of the user's inbox: all read."""
     return [{"id": name, "enabled": True, "lastNotified": 0, "lastSeen": 0, "$type": "InboxFolder"} for name in FOLDERS]
@@ -164,6 +185,7 @@ async def list_widgets(call: Call) -> Any:
 
 
 PAGE_CALLS: dict[str, dict[str, Handler]] = {
+    "/api/users/me/drafts/{id}/similar": {"POST": list_similar},
     "/api/issues/{id}/comments": {"GET": list_comments, "POST": add_comment},
     "/api/issues/{id}/draftComment": {"GET": show_comment_draft, "PUT": keep_comment_draft, "POST": keep_comment_draft},
     "/api/issues/{id}/activitiesPage": {"GET": list_activities},
@@ -172,6 +194,7 @@ PAGE_CALLS: dict[str, dict[str, Handler]] = {
     "/api/issues/{id}/sprints": {"GET": list_sprints},
     "/api/users/me/recent/issues": {"GET": list_recent, "POST": see_issue},
     "/api/issuesGetter/counts": {"POST": count_each},
+    "/api/config": {"GET": show_config},
     "/api/inbox/folders": {"GET": list_folders},
     "/api/permissions/cache": {"GET": show_permissions},
     "/api/filterFields/{field}/values": {"GET": list_filter_values},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -10,16 +11,35 @@ from plimsoll.lab.tracker.json_forms import LARGEST_ID
 from plimsoll.lab.tracker.queries import (
     COMMENTS_SHOWN,
     AnyRow,
+    Change,
     Filter,
     Person,
+    apply_change,
     count_matching,
+    find_any,
     get_issue,
     get_issues,
     now_ms,
 )
-from plimsoll.lab.tracker.schema import comment_drafts, comments, recent_issues
+from plimsoll.lab.tracker.schema import comment_drafts, comments, drafts, recent_issues
+from plimsoll.lab.tracker.search_syntax import words_of
 
 RECENT_KEPT = 20
+SIMILAR_LOOKED_AT = 100
+SIMILAR_WORDS = 5
+
+
+def similar(connection: Connection, person: Person, number: int, limit: int) -> list[AnyRow] | None:
+    """Issues with words of the draft's summary, those that share the most first, then the newest; of the newest
+    SIMILAR_LOOKED_AT that share one. None if the user has no such draft."""
+    own = (drafts.c.id == number, drafts.c.user_id == person.id)
+    summary = connection.execute(select(drafts.c.summary).where(*own)).scalar()
+    if summary is None:
+        return None
+    # Longest first: short words are those that every text has.
+    words = sorted(words_of(summary), key=lambda word: (-len(word), word))[:SIMILAR_WORDS]
+    found = get_issues(connection, find_any(connection, words, SIMILAR_LOOKED_AT)) if words else []
+    return sorted(found, key=lambda row: (-len(words_of(row.summary).intersection(words)), -row.id))[:limit]
 
 
 def comment_draft(connection: Connection, person: Person, number: int) -> str | None:
@@ -37,6 +57,22 @@ def keep_comment_draft(connection: Connection, person: Person, number: int, text
     if text:
         connection.execute(insert(comment_drafts).values(issue_id=number, user_id=person.id, text=text))
     return True
+
+
+def add_comment(connection: Connection, person: Person, number: int, text: str) -> AnyRow | Literal[False] | None:
+    """A new comment of that text, or of the user's draft, which is gone then: taken in one statement, so that of
+    several at once only one has it. False without a text, None if there is no such issue."""
+    own = (comment_drafts.c.issue_id == number, comment_drafts.c.user_id == person.id)
+    draft = connection.execute(delete(comment_drafts).where(*own).returning(comment_drafts.c.text)).scalar()
+    said = text or draft
+    if not said:
+        return False
+    if not apply_change(connection, person, [number], Change(comment=said)):
+        return None
+    # The change has locked the issue, so that nobody else's comment is newer.
+    newest = select(comments).where(comments.c.issue_id == number).order_by(comments.c.id.desc()).limit(1)
+    added: AnyRow = connection.execute(newest).one()
+    return added
 
 
 def newest_comments(connection: Connection, number: int) -> tuple[AnyRow, list[AnyRow]] | None:

@@ -181,6 +181,18 @@ def count_all(connection: Connection) -> int:
     return int(connection.execute(select(func.sum(counts.c.count))).scalar_one() or 0)
 
 
+def find_any(connection: Connection, words: Sequence[str], limit: int) -> list[int]:
+    """Ids of the newest issues that have one of these words."""
+    if connection.dialect.name == "sqlite":
+        among = text("issues_text MATCH :words").bindparams(words=" OR ".join(f'"{word}"' for word in words))
+        newest = select(_matches.c.rowid).select_from(_matches).where(among).order_by(_matches.c.rowid.desc())
+    else:
+        match = text("issues.document @@ to_tsquery('simple', :words)")
+        match = match.bindparams(words=" | ".join(f"'{word}'" for word in words))
+        newest = select(issues.c.id).where(match).order_by(issues.c.id.desc())
+    return list(connection.execute(newest.limit(limit)).scalars())
+
+
 def suggest_summaries(connection: Connection, prefix: str) -> list[str]:
     """Summaries of the newest issues that have a word beginning with `prefix`, a single word."""
     newest = select(issues.c.summary).order_by(issues.c.id.desc()).limit(SUGGESTIONS)
@@ -277,8 +289,9 @@ def create_issue(
 def publish_draft(connection: Connection, person: Person, number: int, recount: bool = False) -> AnyRow | None:
     """Make an issue of a draft and remove the draft; None if the user has no such draft."""
     own = (drafts.c.id == number, drafts.c.user_id == person.id)
-    draft = connection.execute(select(drafts).where(*own)).first()
-    if draft is None or connection.execute(delete(drafts).where(*own)).rowcount == 0:
+    taken = delete(drafts).where(*own).returning(drafts.c.summary, drafts.c.description)
+    draft = connection.execute(taken).first()  # one statement: of several at once only one has it, as it was last
+    if draft is None:
         return None
     return create_issue(connection, person, draft.summary, draft.description, recount)
 

@@ -93,6 +93,11 @@ def parse_command(text: str, comment: str | None = None) -> Command:
     return Command(values.get("state"), values.get("priority"), values.get("assignee"), said)
 
 
+def words_of(text: str) -> set[str]:
+    """The words of a text, in lower case."""
+    return {word.lower() for word in _WORD.findall(text)}
+
+
 def unfinished_word(text: str, caret: int | None = None) -> str:
     """The word being typed: the letters directly before the caret (default: the end), in lower case."""
     before = text[: len(text) if caret is None else max(0, caret)]

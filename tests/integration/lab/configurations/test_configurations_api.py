@@ -34,6 +34,32 @@ def test_a_new_component_is_found_with_accents_or_without(whole: Answering) -> N
     assert whole.get(f"/gc/components/{made['id']}")["counts"] == {"stream": 0, "staging": 0, "baseline": 0}
 
 
+def test_sql_in_titles_and_descriptions_is_text_and_is_found_again_as_it_was_written(whole: Answering) -> None:
+    held = {tool: whole.get(f"/{tool}/artifacts", context=4)["total"] for tool in TOOLS}
+    for text in (
+        "'; DROP TABLE versions; --",
+        "1' OR '1'='1",
+        '"; DELETE FROM links; --',
+        "\\'); SELECT pg_sleep(9) --",
+    ):
+        component = whole.post("/gc/components", {"title": text})
+        assert whole.get(f"/gc/components/{component['id']}")["title"] == text
+        stream = whole.post("/gc/configurations", {"kind": "stream", "from": 5, "title": text})
+        assert whole.get(f"/gc/configuration/{stream['id']}")["title"] == text
+        for tool in TOOLS:
+            local = whole.post(f"/{tool}/configurations", {"kind": "baseline", "from": 4, "title": text})
+            assert whole.get(f"/{tool}/configurations/{local['id']}")["title"] == text
+            made = whole.post(f"/{tool}/artifacts", {"title": text, "description": text}, context=4)
+            path = f"/{tool}/artifacts/{made['id']}"
+            assert whole.get(path, context=4)["description"] == text
+            whole.put(path, {"title": text + text}, context=4)
+            seen = whole.get(path, context=4)
+            assert (seen["title"], seen["description"]) == (text + text, text)
+            whole.send("DELETE", path, 204, params={"context": 4})
+    assert whole.get("/gc/components", query="pg_sleep")["total"] == 1
+    assert {tool: whole.get(f"/{tool}/artifacts", context=4)["total"] for tool in TOOLS} == held
+
+
 def test_a_quick_search_tells_streams_from_baselines(whole: Answering) -> None:
     streams = whole.get("/gc/configurations", kind="stream", component=7)
     baselines = whole.get("/gc/configurations", kind="baseline", component=7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from configurations_client import Answering
@@ -16,6 +17,12 @@ CHANGES = [
     ("PUT", "/cm/artifacts/1?context=1", {"title": "x"}),
     ("POST", "/qm/configurations", {"kind": "baseline", "from": 1, "title": "x"}),
 ]
+INJECTIONS = (
+    "xyzzy'; DROP TABLE versions; --",
+    "xyzzy' OR '1'='1",
+    "xyzzy%' UNION SELECT 1, 2, 3 --",
+    "xyzzy\\'; SELECT pg_sleep(9); --",
+)
 READS = [
     "/gc/components",
     "/gc/configuration/1",
@@ -106,6 +113,37 @@ def test_what_is_no_number_names_nothing(whole: Answering, number: str) -> None:
     for path in (f"/gc/configuration/{number}", f"/gc/components/{number}", f"/qm/versions/{number}",
                  f"/rm/configurations/{number}", f"/cm/artifacts/{number}", f"/rm/trs/changes/{number}x"):  # fmt: skip
         refused(whole.raw("GET", path), 404)
+
+
+def test_sql_in_any_parameter_of_any_service_finds_nothing(whole: Answering) -> None:
+    """Of each parameter of each GET of the documents: a text to search by finds nothing, anything else is refused."""
+    tried = set()
+    for service, url in whole.urls.items():
+        for path, methods in whole.client.get(f"{url}/openapi.json").json()["paths"].items():
+            names = [one["name"] for one in methods.get("get", {}).get("parameters", []) if one["in"] == "query"]
+            needed = {"context": "1"} if "configuration" in names else {}
+            for name in names:
+                tried.add((service, name))
+                rest = {} if name in ("context", "configuration") else needed
+                for text in INJECTIONS:
+                    filled = path.replace("{id}", "1").replace("{page}", "1")
+                    answer = whole.raw("GET", filled, params={**rest, name: text})
+                    if name == "query":
+                        assert answer.status_code == 200 and answer.json()["total"] == 0, (path, text)
+                    else:
+                        assert name in refused(answer, 400)
+    assert len(tried) > 25
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_sql_in_paths_and_credentials_names_nothing_and_nobody(whole: Answering, text: str) -> None:
+    part = quote(text, safe="")
+    for path in (f"/gc/configuration/{part}", f"/gc/components/{part}", f"/gc/trs/changes/{part}",
+                 f"/rm/versions/{part}", f"/cm/artifacts/{part}?context=1", f"/qm/configurations/{part}",
+                 f"/rm/proxy/gc/configuration/{part}"):  # fmt: skip
+        refused(whole.raw("GET", path), 404)
+    for body in ({"username": text, "password": "x"}, {"username": "engineer01", "password": text}):
+        refused(whole.raw("POST", "/jts/login", json=body), 401)
 
 
 def test_what_is_not_there_is_404(whole: Answering) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from configurations_client import COMPONENTS, Answering, configurations, eventually
+from sqlalchemy import event
+
+from plimsoll.lab.configurations import local_queries
+from plimsoll.lab.configurations.data import WantedData, open_database, prepare_data
+from plimsoll.lab.configurations.local_queries import Draft
 
 SERVICES = ("gc", "rm", "qm", "cm", "jts")
 
@@ -26,6 +33,35 @@ def test_a_list_resolves_its_configuration_once_and_with_resolve_each_for_every_
     with configurations(tmp_path, "--resolve-each", artifacts=5 * COMPONENTS) as whole:
         again = whole.get("/rm/artifacts", context=1)["members"]
         assert asked(whole) == (6, 6) and again == rows
+
+
+def test_with_resolve_each_it_is_so_on_postgresql_too(tmp_path: Path, configurations_dsn: str) -> None:
+    options = ("--resolve-each", "--reset", "--dsn", configurations_dsn)
+    with configurations(tmp_path, *options, artifacts=5 * COMPONENTS) as whole:
+        assert len(whole.get("/rm/artifacts", context=1)["members"]) == 5
+        assert asked(whole) == (6, 6)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_create_counts_all_artifacts_with_recount_artifacts_and_never_without(
+    tmp_path: Path, request: pytest.FixtureRequest, database: str
+) -> None:
+    dsn = request.getfixturevalue("configurations_dsn") if database == "postgresql" else None
+    prepare_data(tmp_path, WantedData(COMPONENTS, COMPONENTS, 1, True), dsn, lambda _: None).lock.close()
+    with contextlib.closing(open_database("rm", tmp_path, dsn)) as opened:
+        counting: list[str] = []
+
+        @event.listens_for(opened.engine, "before_cursor_execute")
+        def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+            counting.extend([statement] if "count(distinct" in statement.lower() else [])
+
+        numbers = []
+        for recount in (False, True, True, False):
+            with opened.engine.begin() as connection:
+                made = local_queries.create_artifact(connection, 1, Draft("x", "", [], "engineer01"), True, recount)
+            numbers.append((made["id"], len(counting)))
+    first = COMPONENTS + 1
+    assert numbers == [(first, 0), (first + 1, 1), (first + 2, 2), (first + 3, 2)]
 
 
 def test_a_service_that_ends_is_started_again_and_named(tmp_path: Path) -> None:

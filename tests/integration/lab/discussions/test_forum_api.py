@@ -155,8 +155,12 @@ def test_profile_images_cost_one_transaction_a_page_and_are_left_out_unless_aske
     assert status["transactions_per_request"] == 1.5 and status["accounts_share"] == pytest.approx(1 / 3)
 
 
-def test_a_call_for_each_author_multiplies_the_transactions(serving: Serving, tmp_path: Path) -> None:
-    with serving(tmp_path, accounts_calls="author") as api:
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_call_for_each_author_multiplies_the_transactions(
+    serving: Serving, tmp_path: Path, request: pytest.FixtureRequest, database: str
+) -> None:
+    dsn = request.getfixturevalue("forum_dsn") if database == "postgresql" else None
+    with serving(tmp_path, dsn, accounts_calls="author") as api:
         page = api.send("GET", f"{LIST}&page_size=12&requested_fields=profile_image")["results"]
         authors = len({thread["author"] for thread in page})
         status = api.client.get("/status").json()["by_operation"]["thread_list"]

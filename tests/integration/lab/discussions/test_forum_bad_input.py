@@ -61,6 +61,12 @@ WRONG: list[tuple[str, str, Any, int]] = [
     ("PUT", f"/threads/{FIRST}/", {}, 405),
     ("GET", "/nothing/", None, 404),
 ]
+WITH_A_BODY = (
+    ("POST", "/threads/"),
+    ("PATCH", f"/threads/{FIRST}/"),
+    ("POST", "/comments/"),
+    ("PATCH", f"/comments/{FIRST}/"),
+)
 NO_OBJECTS = (b"", b"{", b"\xff\xfe{}", b"null", b"[" * 100_000, b'{"a":' * 50_000, b"1" * 5_000)
 
 
@@ -69,8 +75,9 @@ def test_a_wrong_request_is_answered_with_what_is_wrong(forum: Api) -> None:
     for method, path, body, status in WRONG:
         assert forum.send(method, ROOT + path, body, status)["developer_message"], path
     for content in NO_OBJECTS:
-        told = forum.send("POST", f"{ROOT}/threads/", content=content, status=400)
-        assert "JSON" in told["developer_message"], content[:20]
+        for method, path in WITH_A_BODY:
+            told = forum.send(method, ROOT + path, content=content, status=400)
+            assert "JSON" in told["developer_message"], (method, path, content[:20])
     assert forum.client.get("/volume").json() == before
 
 

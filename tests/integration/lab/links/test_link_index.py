@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import quote
 
-import psycopg
+import httpx
 import pytest
 from configurations_client import Answering, configurations, eventually, link_index
-
-
-@pytest.fixture(scope="session")
-def links_dsn(postgresql_dsn: str) -> str:
-    with psycopg.connect(postgresql_dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE links")
-    return postgresql_dsn.rsplit("/", 1)[0] + "/links"
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +31,12 @@ def ldx(
 
 def status(ldx: Answering) -> dict[str, Any]:
     return ldx.get("/ldx/status")  # type: ignore[no-any-return]
+
+
+def held(ldx: Answering) -> dict[str, int]:
+    """How much is in the index."""
+    told = status(ldx)
+    return {key: told[key] for key in ("links", "tracked", "configurations")}
 
 
 def followed(whole: Answering, ldx: Answering) -> None:
@@ -155,12 +156,12 @@ def test_the_administration_page_shows_retrieved_and_duration(ldx: Answering) ->
 
 
 def test_reindexing_gives_the_same_index(ldx: Answering, whole: Answering) -> None:
-    before = {key: status(ldx)[key] for key in ("links", "tracked", "configurations")}
+    before = held(ldx)
     polls = status(ldx)["sources"]["qm"]["polls"]
     assert ldx.send("POST", "/ldx/reindex", 202)["status"] == "begun"
     eventually(lambda: status(ldx)["sources"]["qm"]["polls"] > polls)
     followed(whole, ldx)
-    eventually(lambda: {key: status(ldx)[key] for key in before} == before)
+    eventually(lambda: held(ldx) == before)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +177,67 @@ def test_wrong_questions_are_refused_with_a_message(ldx: Answering, path: str, c
     assert ldx.send("GET", path, code)["error"]["message"]
 
 
-def test_without_a_token_nothing_is_told_of_links(ldx: Answering) -> None:
+@pytest.mark.parametrize("token", [None, "", "Bearer", "Bearer x", "Basic Zm9v", "Bearer ' OR '1'='1"])
+def test_without_a_token_nothing_is_told_of_links(ldx: Answering, token: str | None) -> None:
+    before = held(ldx)
+    headers = {} if token is None else {"Authorization": token}
     for method, path in (("GET", "/ldx/backlinks?target=http://a"), ("POST", "/ldx/reindex")):
-        assert ldx.raw(method, path, headers={"Authorization": "Bearer x"}).status_code == 401
+        answer = httpx.request(method, ldx.urls["ldx"] + path, headers=headers, trust_env=False)
+        assert answer.status_code == 401 and answer.json()["error"]["message"]
+    assert held(ldx) == before
 
 
-def test_an_address_like_a_statement_finds_nothing_and_breaks_nothing(ldx: Answering) -> None:
-    before = status(ldx)["links"]
-    assert pointing(ldx, "http://x/';DROP/**/TABLE/**/entries;--") == []
-    assert status(ldx)["links"] == before
+INJECTIONS = (
+    "http://x/';DROP/**/TABLE/**/entries;--",
+    "http://x/'/**/OR/**/'1'='1",
+    "http://x/')/**/UNION/**/SELECT/**/1,2,3,4--",
+    "http://x/%' OR 1=1; DELETE FROM tracked; --",
+    "http://x/\\';SELECT/**/pg_sleep(9);--",
+)
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_what_is_like_a_statement_finds_nothing_and_breaks_nothing(ldx: Answering, text: str) -> None:
+    before = held(ldx)
+    for parameters in (
+        {"target": text},
+        {"target": "http://a", "context": text},
+        {"target": "http://a", "limit": text},
+    ):
+        answer = ldx.raw("GET", "/ldx/backlinks", params=parameters)
+        if answer.status_code == 200:
+            assert answer.json()["members"] == [] and parameters == {"target": text}
+        else:
+            assert answer.status_code == 400 and answer.json()["error"]["message"]
+    assert ldx.raw("GET", f"/ldx/sources/{quote(text, safe='')}/history").status_code == 404
+    assert held(ldx) == before
+
+
+def test_of_reindexings_at_once_all_are_answered_and_the_index_is_the_same(ldx: Answering, whole: Answering) -> None:
+    before = held(ldx)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ldx.raw("POST", "/ldx/reindex"), range(8)))
+    assert {(answer.status_code, answer.json()["status"]) for answer in answers} == {(202, "begun")}
+    eventually(lambda: held(ldx) == before)
+    followed(whole, ldx)
+    assert held(ldx) == before and all(one["problem"] is None for one in status(ldx)["sources"].values())
+
+
+def test_what_is_deleted_at_once_while_the_index_reads_it_is_gone_from_it(whole: Answering, ldx: Answering) -> None:
+    """Of twelve some are fetched, some written and some waiting while they are deleted, each by two at once."""
+    address = whole.address("rm", whole.new("rm", 1)["id"])
+    followed(whole, ldx)
+    links = held(ldx)["links"]
+    made = [(tool, whole.new(tool, 1, ("related", address))["id"]) for tool in ("qm", "cm") for _ in range(6)]
+    ldx.send("POST", "/ldx/reindex", 202)
+
+    def delete(one: tuple[str, int]) -> int:
+        return whole.raw("DELETE", f"/{one[0]}/artifacts/{one[1]}", params={"context": 1}).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        codes = list(pool.map(delete, made * 2))
+    assert sorted(codes) == [204] * 12 + [404] * 12
+    followed(whole, ldx)
+    eventually(lambda: held(ldx)["links"] == links)
+    assert pointing(ldx, address) == [] == pointing(ldx, address, context=1)
+    assert all(one["problem"] is None for one in status(ldx)["sources"].values())
