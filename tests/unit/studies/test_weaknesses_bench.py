@@ -43,10 +43,15 @@ def test_gone_wants_the_interval_without_it_below_that_with_it_of_what_told_it_b
     assert weaknesses.mark(PROFILER, SLOWER, off) == marked
 
 
-def test_what_was_not_found_with_the_switch_is_said_beside_its_intervals() -> None:
-    undecided = told("undecided", compared("undecided", [0.88, 1.3]), compared("undecided", None, "p50"))
+def test_what_was_not_found_with_the_switch_is_not_found() -> None:
+    undecided = told("undecided", compared("undecided", [0.88, 1.3]))
     assert weaknesses.mark(PROFILER, undecided, undecided) == "**not found**, gone"
-    assert weaknesses.said(PROFILER, undecided) == "“As told.” (p95 at 1 user −12 to +30 %; p50 at 1 user: no interval)"
+
+
+def test_the_intervals_that_an_answer_leaves_out_are_printed_beside_it() -> None:
+    left_out = (compared("same", [0.88, 1.3], "p50"), compared("same", None, "p90"))
+    said = weaknesses.said(PROFILER, told("undecided", compared("undecided", [0.5, 2.0]), *left_out))
+    assert said == "“As told.” (p50 at 1 user −12 to +30 %; p90 at 1 user: no interval)"
     assert weaknesses.said(PROFILER, SLOWER) == "“As told.”"
 
 
@@ -58,6 +63,6 @@ def test_a_restart_counts_as_that_of_a_limit_where_memory_was_near_it(used: floa
 
 @pytest.mark.parametrize(("b", "answer"), [([9.4, 10.4], True), ([1.7, 1.8], False), (None, None)])
 def test_more_of_a_metric_wants_the_whole_interval_above(b: list[float] | None, answer: bool | None) -> None:
-    loads = [{"variant": "new", "mean_interval": [1.65, 1.72]}, {"variant": "author", "mean_interval": b}]
+    loads = [{"variant": "a", "mean_interval": [1.65, 1.72]}, {"variant": "b", "mean_interval": b}]
     found = [{}, {"script_metrics": [{"metric": "transactions", "loads": loads}, {"metric": "other", "loads": []}]}]
-    assert weaknesses.more_of("transactions", "author")(found) is answer
+    assert weaknesses.more_of("transactions")(found) is answer
