@@ -233,7 +233,7 @@ def mark(weakness: Weakness, on: Told, off: Told) -> str:
         return "invalid: " + "; ".join(filter(None, (on.invalid, off.invalid)))
     found, there = weakness.named(on.findings), weakness.named(off.findings)
     without = {True: "**still there**", False: "gone", None: "not told"}[there]
-    if weakness.named is slower and found and there is False and not apart(on.findings, off.findings):
+    if weakness.named is slower and there is False and not apart(on.findings, off.findings):
         without = "**not told apart**"
     with_it = {True: "found", False: "**not found**", None: "**cannot tell**"}[found]
     return f"{with_it}, {without}"

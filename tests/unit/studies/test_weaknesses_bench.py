@@ -43,9 +43,9 @@ def test_gone_wants_the_interval_without_it_below_that_with_it_of_what_told_it_b
     assert weaknesses.mark(PROFILER, SLOWER, off) == marked
 
 
-def test_what_was_not_found_with_the_switch_is_not_found() -> None:
+def test_what_was_not_found_with_the_switch_is_not_gone_without_it() -> None:
     undecided = told("undecided", compared("undecided", [0.88, 1.3]))
-    assert weaknesses.mark(PROFILER, undecided, undecided) == "**not found**, gone"
+    assert weaknesses.mark(PROFILER, undecided, undecided) == "**not found**, **not told apart**"
 
 
 def test_the_intervals_that_an_answer_leaves_out_are_printed_beside_it() -> None:
