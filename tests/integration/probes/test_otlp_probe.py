@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -78,6 +79,11 @@ def rows(probe: OtlpProbe) -> dict[str, dict[str, float]]:
     return {one.source: dict(one.values) for one in probe.observe() if not one.source.startswith("clock:")}
 
 
+def connected_to(probe: OtlpProbe) -> socket.socket:
+    """A connection to where it listens, to write what no client would."""
+    return socket.create_connection(("127.0.0.1", urlsplit(probe.url).port), timeout=30)
+
+
 def test_where_to_send_is_told_and_a_taken_port_is_a_mistake(receiver: OtlpProbe) -> None:
     [note] = receiver.take_notes()
     assert f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url.removesuffix('/v1/metrics')}" in note
@@ -110,7 +116,7 @@ def test_a_refused_sender_is_told_where_it_sends_before_its_body_is_read() -> No
     probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
     probe.open()
     try:
-        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+        with connected_to(probe) as sender:
             sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n")
             answer = sender.recv(4_000)
         assert b" 401 " in answer and b"WWW-Authenticate: Bearer" in answer and b"Connection: close" in answer
@@ -128,7 +134,7 @@ def test_a_refused_sender_that_writes_its_whole_body_first_gets_the_answer_and_n
     probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
     probe.open()
     try:
-        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+        with connected_to(probe) as sender:
             head = f"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\n"
             sender.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
             for _ in range(length // 1_000_000):
@@ -145,7 +151,7 @@ def test_a_refused_sender_that_writes_without_end_is_cut_off(monkeypatch: pytest
     probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
     probe.open()
     try:
-        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+        with connected_to(probe) as sender:
             sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
             with pytest.raises(ConnectionError):
                 for _ in range(200):
@@ -159,7 +165,7 @@ def test_a_refused_sender_that_falls_silent_is_not_waited_for_long(monkeypatch: 
     probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}"), token="pl4nted-token")
     probe.open()
     try:
-        with socket.create_connection(("127.0.0.1", int(probe.url.split(":")[2].split("/")[0])), timeout=30) as sender:
+        with connected_to(probe) as sender:
             sender.sendall(b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n")
             until = time.monotonic() + 20
             while probe.cpu_s == 0 and time.monotonic() < until:  # it is counted once the connection is done with
