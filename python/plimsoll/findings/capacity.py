@@ -13,7 +13,7 @@ from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
-from plimsoll.findings.generator import generator_health, limit_of_generator, seconds_of_steps
+from plimsoll.findings.generator import figures_of, generator_health, limit_of_generator, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
@@ -72,10 +72,11 @@ def capacity_findings(
     bad = _bound(steps, facts["bad"], "bad")
     decisive = [steps[at] for at in deciding]
     again_rows, again_snapshots = _sources(run)
+    seconds = seconds_of_steps(again_snapshots, again_rows, decisive)
     generator = generator_health(
-        decisive,
+        [{**figures_of(facts_of), **step} for facts_of, step in zip(seconds, decisive, strict=True)],
         [means[at] for at in deciding],
-        seconds_of_steps(again_snapshots, again_rows, decisive),
+        seconds,
         same_host=same_host,
         kept_apart=kept_apart,
         unit=facts["unit"],

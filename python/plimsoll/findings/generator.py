@@ -2,7 +2,7 @@
 
 A run is invalid as a capacity if, in a step that bounds it,
   * the host's CPU was over 90 % busy while the generator took over 10 % of the host, or
-  * the generator's lag p99 was above both 1 ms and a tenth of the median response time, or
+  * the generator's lag was above both 1 ms and a tenth of the response time at the same percentile (p50, p99), or
   * the generator used over 90 % of what its threads can, or
   * it had no file or port for a connection, its CPU quota held it up, or its loop stood still (self_diagnosis.py).
 
@@ -23,7 +23,7 @@ from plimsoll.runs.snapshot import Snapshot
 
 HOST_BUSY = 0.90
 GENERATOR_TAKES = 0.10
-LAG_OF_MEDIAN = 0.10
+LAG_OF_RESPONSE = 0.10  # at the same percentile
 # What is judged here by the step's own figures, or as a disturbance of the target, is left to that.
 DIAGNOSED = ("vus", "files", "ports", "quota", "stall")
 # Of these, what bounds the load that it can send; a stall only delays it.
@@ -75,6 +75,7 @@ def figures_of(facts: GeneratorSeconds) -> dict[str, Any]:
         "lag_p99_ms": facts.median("lag_p99_ms") or 0.0,
         "lag_mean_ms": _mean_lag_ms(facts),
         "p50_ms": facts.response_ms(0.50),
+        "p99_ms": facts.response_ms(0.99),
     }
 
 
@@ -224,23 +225,30 @@ def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart
 
 def _late_words(step: Step, rests_on: RestsOn) -> str | None:
     """How late the generator was, where that shows in what the answer rests on."""
-    lag_ms, median_ms = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
-    words = f"lag p99 {lag_ms:.1f} ms"
+    rare_ms, usual_ms = (float(step.get(name) or 0.0) for name in ("lag_p99_ms", "lag_p50_ms"))
+    median_ms, p99_ms = step.get("p50_ms"), step.get("p99_ms")
     if rests_on == "counts":
-        return f"{words}, more than a tenth of the second" if lag_ms > LAG_OF_MEDIAN * COUNTED_MS else None
+        limit_ms = LAG_OF_RESPONSE * COUNTED_MS
+        return f"lag p99 {rare_ms:.1f} ms, more than a tenth of the second" if rare_ms > limit_ms else None
     if median_ms is None:
-        return words if lag_ms > LEAST_LAG_MS else None
+        return f"lag p99 {rare_ms:.1f} ms" if rare_ms > LEAST_LAG_MS else None
     against = f"the median response time ({median_ms:.2f} ms)"
+    if _is_late(usual_ms, LAG_OF_RESPONSE * median_ms):
+        return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
     if rests_on == "means":
-        usual_ms = float(step.get("lag_p50_ms") or 0.0)
-        if usual_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms):
-            return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
         mean_ms = float(step.get("lag_mean_ms") or 0.0)
-        if mean_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms):
+        if _is_late(mean_ms, LAG_OF_RESPONSE * median_ms):
             return f"lag {mean_ms:.1f} ms in the mean of a part of it, more than a tenth of {against}"
-        most_ms = max(LEAST_LAG_MS, RARE_LAG_OF_MEDIAN * median_ms)
-        return f"{words}, more than half of {against}" if lag_ms > most_ms else None
-    return f"{words}, more than a tenth of {against}" if lag_ms > max(LEAST_LAG_MS, LAG_OF_MEDIAN * median_ms) else None
+        late = _is_late(rare_ms, RARE_LAG_OF_MEDIAN * median_ms)
+        return f"lag p99 {rare_ms:.1f} ms, more than half of {against}" if late else None
+    if p99_ms is not None:
+        against = f"the response time there ({p99_ms:.2f} ms)"
+    late = _is_late(rare_ms, LAG_OF_RESPONSE * (median_ms if p99_ms is None else p99_ms))
+    return f"lag {rare_ms:.1f} ms at p99, more than a tenth of {against}" if late else None
+
+
+def _is_late(lag_ms: float, limit_ms: float) -> bool:
+    return lag_ms > max(LEAST_LAG_MS, limit_ms)
 
 
 def _is_full(step: Step) -> bool:
