@@ -1,4 +1,4 @@
-"""How late may the generator be before what `grow` and `drain` say is no longer of the target? (docs/measurement.md)
+"""How late may the generator be before what `capacity`, `hold`, `grow` and `drain` say is no longer of the target? (docs/measurement.md)
 
     PYTHONPATH=python:tests/accuracy python tests/accuracy/lateness_scorecard.py
 
@@ -34,6 +34,8 @@ RESPONSE_MS, SPREAD = 20.0, 0.3
 TICKS = 100  # timers of 10 ms in a second, by which the engine knows how late it is
 MOST = 200 * RESPONSE_MS
 EXPONENT_NEAR = 0.1
+MINUTE_S, A_SECOND = 60, 200
+PERCENTILES, PERCENTILE_NEAR = (0.5, 0.9, 0.95, 0.99), 0.11
 
 
 def _always(random: np.random.Generator, count: int, at: float) -> Array:
@@ -112,12 +114,16 @@ def _snapshot(second: int, ticks: Array) -> Snapshot:
 
 def most_that_passes(law: Callable[[float], float], late: Late, seed: int) -> float:
     """The greatest scale in ms at which such a load is called valid, within 2 %; MOST where all are."""
+    return _bisected(lambda scale_ms: load(law, late, scale_ms, seed).valid)
+
+
+def _bisected(passes: Callable[[float], bool]) -> float:
     low, high = 0.1, MOST
-    if load(law, late, high, seed).valid:
+    if passes(high):
         return high
     while high / low > 1.02:
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if load(law, late, middle, seed).valid else (low, middle)
+        low, high = (middle, high) if passes(middle) else (low, middle)
     return low
 
 
@@ -151,6 +157,34 @@ def grow_lines(name: str, late: Late, goal: bool, repeat: int, first_seed: int) 
         words = f"grow, {law_name}, generator late {name}, as much as passes: {what} ({figures})"
         made.append(Line("", words, right, repeat, repeat, "≥", 0.95 if goal else None))
     return made
+
+
+def times_lines(name: str, late: Late, spread: float, goal: bool, repeat: int, first_seed: int) -> Lines:
+    """Percentiles of a minute of responses at one level, log-normal of that spread, as far off as passes."""
+    scale_ms = _bisected(lambda scale_ms: _minute(late, spread, scale_ms, first_seed - 1)[2])
+    right, off = 0, []
+    for seed in range(first_seed, first_seed + repeat):
+        seen, true, _ = _minute(late, spread, scale_ms, seed)
+        off.append(np.quantile(seen, PERCENTILES) / np.quantile(true, PERCENTILES) - 1)
+        right += bool(np.max(off[-1]) <= PERCENTILE_NEAR)
+    figures = ", ".join(f"p{100 * q:g} {one:+.1%}" for q, one in zip(PERCENTILES, np.mean(off, axis=0), strict=True))
+    words = f"times, σ = {spread:g}, generator late {name}, as much as passes: each at most {PERCENTILE_NEAR:.0%} too much"
+    return [Line("", f"{words} ({figures})", right, repeat, repeat, "≥", 0.95 if goal else None)]
+
+
+def _minute(late: Late, spread: float, scale_ms: float, seed: int) -> tuple[Array, Array, bool]:
+    """Response times with lateness and without, shape (60 × 200,), and whether the rule lets that pass."""
+    random, lateness = np.random.default_rng([seed, 14]), np.random.default_rng([seed, 15])
+    facts, lags = GeneratorSeconds(), []
+    for second in range(MINUTE_S):
+        drawn = scale_ms * late(lateness, A_SECOND + TICKS, second / MINUTE_S)
+        facts.add(_snapshot(second, drawn[A_SECOND:]), with_times=False)
+        lags.append(drawn[:A_SECOND])
+    true = RESPONSE_MS * np.exp(spread * random.standard_normal(MINUTE_S * A_SECOND))
+    seen = true + np.concatenate(lags)
+    facts.add_times(Histogram.from_values(seen))
+    health = generator_health([{"level": AT_A_TIME, **figures_of(facts)}], [{}], [facts])
+    return seen, true, bool(health["healthy"])
 
 
 def served(arrivals: Array, works: Array) -> Array:
@@ -204,10 +238,13 @@ def drain_lines(late_s: float, how: str, goal: bool, repeat: int, first_seed: in
 
 
 def jobs(scale: float, first_seed: int) -> Iterator[Job]:
-    """50 pairs of loads of grow and 400 of drain at scale 1."""
+    """50 pairs of loads of grow and of times, and 400 of drain, at scale 1."""
     for name, (late, goal) in LATE.items():
         run: Callable[[], Lines] = partial(grow_lines, name, late, goal, max(10, round(50 * scale)), first_seed)
         yield Job(f"lateness grow {name}", run)
+        for spread in (0.3, 1.0):
+            run = partial(times_lines, name, late, spread, goal, max(10, round(50 * scale)), first_seed)
+            yield Job(f"lateness times {name}", run)
     for how in HOW_LATE:
         for late_s in (0.1, 1.0):
             run = partial(drain_lines, late_s, how, late_s <= 0.1, max(40, round(400 * scale)), first_seed)

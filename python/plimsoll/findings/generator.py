@@ -2,7 +2,7 @@
 
 A run is invalid as a capacity if, in a step that bounds it,
   * the host's CPU was over 90 % busy while the generator took over 10 % of the host, or
-  * the generator's lag was above both 1 ms and a tenth of the response time at the same percentile (p50, p99), or
+  * the generator's lag was above both 1 ms and a tenth of the response time at the same percentile (p50, p90, p99), or
   * the generator used over 90 % of what its threads can, or
   * it had no file or port for a connection, its CPU quota held it up, or its loop stood still (self_diagnosis.py).
 
@@ -11,6 +11,7 @@ Long runs are judged alike over the seconds of their load, as far as their answe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -31,6 +32,7 @@ LIMITING = ("vus", "files", "ports", "quota", "thread")
 RARE_LAG_OF_MEDIAN = 0.50  # of a lag p99 in means, to which it adds little
 # What a second's lag p99 adds to its mean beyond its median: 0.08 where lag is exponential, 0.01 to 0.5 in all.
 RARE_SHARE = 0.1
+LEAST_SPELL_S = 2
 MOST_PARTS, SHORTEST_PART_S = 5, 10  # of a load, in each of which lateness counts where an answer rests on means
 # What an answer rests on: percentiles of times at one level, mean times while the level changes, or items counted
 # second by second.
@@ -72,11 +74,22 @@ def figures_of(facts: GeneratorSeconds) -> dict[str, Any]:
         "generator_share": cores / max(1.0, facts.last("threads") or 1.0),
         "generator_cores": cores,
         "lag_p50_ms": facts.median("lag_p50_ms") or 0.0,
+        "lag_p90_ms": _lag_of_spells_ms(facts, 0.90),
         "lag_p99_ms": facts.median("lag_p99_ms") or 0.0,
+        "lag_of_spells_ms": _lag_of_spells_ms(facts, 0.99),
         "lag_mean_ms": _mean_lag_ms(facts),
         "p50_ms": facts.response_ms(0.50),
+        "p90_ms": facts.response_ms(0.90),
         "p99_ms": facts.response_ms(0.99),
     }
+
+
+def _lag_of_spells_ms(facts: GeneratorSeconds, quantile: float) -> float:
+    """How late, at least, a share 1 - `quantile` of all events was because some seconds were: half of the events of a
+    second are later than its lag p50. One second alone is a hiccup."""
+    each = sorted(facts.of("lag_p50_ms"), reverse=True)
+    seconds = max(LEAST_SPELL_S, math.ceil(2 * (1 - quantile) * len(each) - 1e-9))
+    return each[seconds - 1] if len(each) >= seconds else 0.0
 
 
 def _mean_lag_ms(facts: GeneratorSeconds) -> float:
@@ -225,14 +238,14 @@ def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart
 
 def _late_words(step: Step, rests_on: RestsOn) -> str | None:
     """How late the generator was, where that shows in what the answer rests on."""
-    rare_ms, usual_ms = (float(step.get(name) or 0.0) for name in ("lag_p99_ms", "lag_p50_ms"))
-    median_ms, p99_ms = step.get("p50_ms"), step.get("p99_ms")
+    rare_ms, median_ms = float(step.get("lag_p99_ms") or 0.0), step.get("p50_ms")
     if rests_on == "counts":
         limit_ms = LAG_OF_RESPONSE * COUNTED_MS
         return f"lag p99 {rare_ms:.1f} ms, more than a tenth of the second" if rare_ms > limit_ms else None
     if median_ms is None:
         return f"lag p99 {rare_ms:.1f} ms" if rare_ms > LEAST_LAG_MS else None
     against = f"the median response time ({median_ms:.2f} ms)"
+    usual_ms = float(step.get("lag_p50_ms") or 0.0)
     if _is_late(usual_ms, LAG_OF_RESPONSE * median_ms):
         return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
     if rests_on == "means":
@@ -241,10 +254,19 @@ def _late_words(step: Step, rests_on: RestsOn) -> str | None:
             return f"lag {mean_ms:.1f} ms in the mean of a part of it, more than a tenth of {against}"
         late = _is_late(rare_ms, RARE_LAG_OF_MEDIAN * median_ms)
         return f"lag p99 {rare_ms:.1f} ms, more than half of {against}" if late else None
-    if p99_ms is not None:
-        against = f"the response time there ({p99_ms:.2f} ms)"
-    late = _is_late(rare_ms, LAG_OF_RESPONSE * (median_ms if p99_ms is None else p99_ms))
-    return f"lag {rare_ms:.1f} ms at p99, more than a tenth of {against}" if late else None
+    return _late_above_median(step, median_ms)
+
+
+def _late_above_median(step: Step, median_ms: float) -> str | None:
+    """How late at p90 or p99, beside the response time there; beside the median where only that is known."""
+    rare_ms = max(float(step.get(name) or 0.0) for name in ("lag_p99_ms", "lag_of_spells_ms"))
+    for name, lag_ms in (("p90", float(step.get("lag_p90_ms") or 0.0)), ("p99", rare_ms)):
+        there_ms = step.get(f"{name}_ms")
+        if _is_late(lag_ms, LAG_OF_RESPONSE * (median_ms if there_ms is None else there_ms)):
+            known = f"the median response time ({median_ms:.2f} ms)"
+            against = known if there_ms is None else f"the response time there ({there_ms:.2f} ms)"
+            return f"lag {lag_ms:.1f} ms at {name}, more than a tenth of {against}"
+    return None
 
 
 def _is_late(lag_ms: float, limit_ms: float) -> bool:

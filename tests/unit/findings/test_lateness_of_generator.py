@@ -1,0 +1,73 @@
+"""Whether the generator was too late: beside the percentile of response times that its lateness becomes part of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plimsoll.findings.generator import RestsOn, figures_of, generator_health
+from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.snapshot import Snapshot
+
+QUICK = {"level": 23, "p50_ms": 14.0, "p90_ms": 30.0, "p99_ms": 51.0}
+
+
+def reasons(step: dict[str, Any], rests_on: RestsOn = "times") -> list[str]:
+    told: list[str] = generator_health([step], [{}], rests_on=rests_on)["reasons"]
+    return told
+
+
+def seconds(lags: list[tuple[float, float]]) -> GeneratorSeconds:
+    """Seconds of which lag p50 and p99 are given, in ms."""
+    facts = GeneratorSeconds()
+    for second, (p50_ms, p99_ms) in enumerate(lags):
+        told = {"cpu_s": 0.1, "threads": 1, "lag_p50_ms": p50_ms, "lag_p99_ms": p99_ms}
+        facts.add(Snapshot(second, 1.79e9 + second, 23, 23, 23, generator=told))
+    return facts
+
+
+@pytest.mark.parametrize(
+    "lateness",
+    [
+        {"lag_p50_ms": 0.02, "lag_p99_ms": 2.2},  # a tenth of the median and more, but of p99 a 25th
+        {"lag_p50_ms": 1.3, "lag_p90_ms": 2.9, "lag_p99_ms": 5.0},
+        {"lag_p50_ms": 0.9, "lag_p90_ms": 0.9, "lag_p99_ms": 0.9, "p50_ms": 0.2, "p90_ms": 0.3, "p99_ms": 1.0},
+    ],
+)
+def test_lateness_that_hardly_moves_its_percentile_is_none(lateness: dict[str, float]) -> None:
+    assert reasons(QUICK | lateness) == []
+
+
+@pytest.mark.parametrize(
+    ("lateness", "words"),
+    [
+        ({"lag_p50_ms": 1.5}, "lag 1.5 ms at the median, more than a tenth of the median response time (14.00 ms)."),
+        ({"lag_p90_ms": 3.1}, "lag 3.1 ms at p90, more than a tenth of the response time there (30.00 ms)."),
+        ({"lag_p99_ms": 5.2}, "lag 5.2 ms at p99, more than a tenth of the response time there (51.00 ms)."),
+        ({"lag_of_spells_ms": 9.0}, "lag 9.0 ms at p99, more than a tenth of the response time there (51.00 ms)."),
+        ({"lag_p99_ms": 1.5, "p99_ms": None}, "lag 1.5 ms at p99, more than a tenth of the median response time (14.00"),
+        ({"lag_p99_ms": 1.5, "p50_ms": None}, "lag p99 1.5 ms."),
+    ],
+)
+def test_lateness_is_told_with_what_it_is_compared_with(lateness: dict[str, float], words: str) -> None:
+    [reason] = reasons(QUICK | lateness)
+    assert reason.startswith("The generator itself was late at 23 users: ")
+    assert words in reason
+
+
+@pytest.mark.parametrize(
+    ("late_seconds", "late_at"),
+    [(1, None), (2, "p99"), (12, "p90"), (31, "the median")],
+)
+def test_some_late_seconds_count_at_the_percentile_that_they_reach(late_seconds: int, late_at: str | None) -> None:
+    lags = [(40.0, 60.0)] * late_seconds + [(0.02, 0.5)] * (60 - late_seconds)
+    told = reasons({**figures_of(seconds(lags)), **QUICK})
+    assert [f"lag 40.0 ms at {late_at}" in one for one in told] == ([] if late_at is None else [True])
+
+
+def test_counts_bear_lateness_up_to_a_tenth_of_a_second_and_means_by_half_of_the_median() -> None:
+    assert reasons(QUICK | {"lag_p99_ms": 99.0}, "counts") == []
+    assert len(reasons(QUICK | {"lag_p99_ms": 101.0}, "counts")) == 1
+    assert reasons(QUICK | {"lag_p99_ms": 6.9}, "means") == []
+    assert len(reasons(QUICK | {"lag_p99_ms": 7.1}, "means")) == 1
