@@ -1,4 +1,4 @@
-"""How late may the generator be before what `capacity`, `hold`, `grow` and `drain` say is no longer of the target? (docs/measurement.md)
+"""How late may the generator be before what experiments say is no longer of the target? (docs/measurement.md)
 
     PYTHONPATH=python:tests/accuracy python tests/accuracy/lateness_scorecard.py
 
@@ -168,7 +168,9 @@ def times_lines(name: str, late: Late, spread: float, goal: bool, repeat: int, f
         off.append(np.quantile(seen, PERCENTILES) / np.quantile(true, PERCENTILES) - 1)
         right += bool(np.max(off[-1]) <= PERCENTILE_NEAR)
     figures = ", ".join(f"p{100 * q:g} {one:+.1%}" for q, one in zip(PERCENTILES, np.mean(off, axis=0), strict=True))
-    words = f"times, σ = {spread:g}, generator late {name}, as much as passes: each at most {PERCENTILE_NEAR:.0%} too much"
+    words = (
+        f"times, σ = {spread:g}, generator late {name}, as much as passes: each at most {PERCENTILE_NEAR:.0%} too much"
+    )
     return [Line("", f"{words} ({figures})", right, repeat, repeat, "≥", 0.95 if goal else None)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from plimsoll.findings.drain_series import Array, Consumer
 from plimsoll.findings.words import MIB, size_words, time_words
 from plimsoll.stats.drift import drift
 from plimsoll.stats.keeping_up import KeepingUp
+from plimsoll.stats.mean_interval import mean_interval
 
 
 def index_growth(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:
@@ -54,15 +54,12 @@ def _growth_words(per_item: float, interval: list[float] | None) -> str:
 
 def _per_item_interval(items: Array, size: Array) -> list[float] | None:
     """Batch means of the growth per item over ten stretches with as many items each; None where it cannot be told."""
-    from scipy.stats import t as student
-
     edges = np.linspace(items[0], items[-1], 11)
     sizes = np.interp(edges, items, size)
     slopes = np.diff(sizes) / np.diff(edges)
     if not np.isfinite(slopes).all():
         return None
-    half = float(student.ppf(0.975, slopes.size - 1)) * float(slopes.std(ddof=1)) / math.sqrt(slopes.size)
-    return [float(slopes.mean()) - half, float(slopes.mean()) + half]
+    return mean_interval(slopes)
 
 
 def _budget_words(

@@ -46,7 +46,10 @@ def test_lateness_that_hardly_moves_its_percentile_is_none(lateness: dict[str, f
         ({"lag_p90_ms": 3.1}, "lag 3.1 ms at p90, more than a tenth of the response time there (30.00 ms)."),
         ({"lag_p99_ms": 5.2}, "lag 5.2 ms at p99, more than a tenth of the response time there (51.00 ms)."),
         ({"lag_of_spells_ms": 9.0}, "lag 9.0 ms at p99, more than a tenth of the response time there (51.00 ms)."),
-        ({"lag_p99_ms": 1.5, "p99_ms": None}, "lag 1.5 ms at p99, more than a tenth of the median response time (14.00"),
+        (
+            {"lag_p99_ms": 1.5, "p99_ms": None},
+            "lag 1.5 ms at p99, more than a tenth of the median response time (14.00",
+        ),
         ({"lag_p99_ms": 1.5, "p50_ms": None}, "lag p99 1.5 ms."),
     ],
 )

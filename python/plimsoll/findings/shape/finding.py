@@ -49,8 +49,10 @@ from plimsoll.findings.shape.trials import (
     Excluded,
     FailureChange,
     Pair,
+    ProcessWork,
     RequestDependency,
     Stop,
+    WorkChange,
 )
 from plimsoll.findings.shape.units import (
     Bytes,
@@ -335,6 +337,8 @@ class Finding(TypedDict, total=False):
     profile: Profile | None
     script_metrics: list[ScriptMetric]
     request_split: list[RequestSplit]
+    process_work: list[ProcessWork]
+    work_changes: list[WorkChange]
     cannot: list[str]
     totals: Totals
     growth: Growth | None

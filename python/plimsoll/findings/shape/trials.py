@@ -189,3 +189,36 @@ class Stop(TypedDict):
     state: str
     restarts: dict[str, Restarts]
     words: str
+
+
+class WorkOfProcess(TypedDict):
+    """CPU that a process of the target uses for an operation, mean over the trials, and its share of all processes'."""
+
+    process: str
+    cpu_ms: Milliseconds
+    interval_ms: list[Milliseconds] | None
+    share: Ratio
+
+
+class ProcessWork(TypedDict):
+    """Which process does the work at one load of one variant; `cpu_ms` of all processes together."""
+
+    load: str
+    level: Level
+    variant: str
+    trials: Trials
+    cpu_ms: Milliseconds
+    processes: list[WorkOfProcess]
+
+
+class WorkChange(TypedDict):
+    """CPU of a process for an operation, B ÷ A with its interval of 95 % over the pairs."""
+
+    load: str
+    level: Level
+    process: str
+    a_ms: Milliseconds
+    b_ms: Milliseconds
+    ratio: Ratio
+    interval: list[Ratio]
+    pairs: Pairs
