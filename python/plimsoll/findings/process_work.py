@@ -95,7 +95,7 @@ def _cell(words: str, variant: str, level: float, works: Sequence[Mapping[str, f
     labels = dict.fromkeys(label for work in works for label in work)
     values = {label: [work.get(label, 0.0) for work in works] for label in labels}
     whole = sum(sum(seen) for seen in values.values()) / len(works)
-    found = [
+    found: list[dict[str, Any]] = [
         {
             "process": label,
             "cpu_ms": sum(seen) / len(seen),
