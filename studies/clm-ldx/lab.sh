@@ -16,10 +16,16 @@ mkdir -p "$DATA"
 plimsoll lab configurations --port "${PORT:-8760}" --data "$DATA/configurations" --reset --artifacts "${ARTIFACTS:-2000}" \
   ${DSN:+--dsn "$DSN"} > "$DATA/configurations.out" &
 served=$!
+index=
+end() { kill $served $index 2>/dev/null || true; wait; }
+trap end EXIT
+trap 'exit 0' TERM INT
 until grep -q '"ready": true' "$DATA/configurations.out"; do
   kill -0 "$served" || exit 1
   sleep 0.2
 done
 # shellcheck disable=SC2086 # DEFECT may be several words, or none
-exec plimsoll lab links --port "${LINKS_PORT:-8770}" --configurations "$DATA/configurations" --data "$DATA/links" --reset \
-  --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@" ${DEFECT:-}
+plimsoll lab links --port "${LINKS_PORT:-8770}" --configurations "$DATA/configurations" --data "$DATA/links" --reset \
+  --poll-every "${POLL_EVERY:-5}" ${DSN:+--dsn "$DSN"} "$@" ${DEFECT:-} &
+index=$!
+wait $index

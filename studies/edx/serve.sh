@@ -6,6 +6,8 @@
 #   THREADS         threads of each forum                             1000
 #   UNREAD_INDEX    of the second forum: old, or new as the first     old
 #   ACCOUNTS_CALLS  of the third forum: author, or page as the first  author
+#   DSN             PostgreSQL instead of SQLite, without the database's name: postgresql://user@host:port
+#                   (databases discussions_new, discussions_old and discussions_author must exist)
 set -eu
 cd "$(dirname "$0")"
 threads=${THREADS:-1000}
@@ -13,12 +15,15 @@ first=; second=; third=
 end() { kill $first $second $third 2>/dev/null || true; wait; }
 trap end EXIT
 trap 'exit 0' TERM INT
-plimsoll lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth &
+plimsoll lab discussions --port 28720 --accounts-port 28721 --data .lab/new --threads "$threads" --reset --auto-auth \
+  ${DSN:+--dsn "$DSN/discussions_new"} &
 first=$!
 plimsoll lab discussions --port 28730 --accounts-port 28731 --data .lab/old --threads "$threads" --reset --auto-auth \
+  ${DSN:+--dsn "$DSN/discussions_old"} \
   --unread-index "${UNREAD_INDEX:-old}" &
 second=$!
 plimsoll lab discussions --port 28740 --accounts-port 28741 --data .lab/author --threads "$threads" --reset --auto-auth \
+  ${DSN:+--dsn "$DSN/discussions_author"} \
   --accounts-calls "${ACCOUNTS_CALLS:-author}" &
 third=$!
 wait

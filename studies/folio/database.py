@@ -40,7 +40,7 @@ def main() -> int:
     top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("verb", choices=("serve", "indexes", "sql"))
     top.add_argument("statement", nargs="*")
-    top.add_argument("--instances", type=int, default=20_000, help="seeded on first use (default %(default)s)")
+    top.add_argument("--instances", type=int, default=4_000, help="seeded on first use (default %(default)s)")
     chosen = top.parse_args()
     return own_postgresql.told("database.py", lambda: _done(chosen))
 

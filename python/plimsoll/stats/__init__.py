@@ -39,6 +39,7 @@ item_demand.py     how much CPU an item costs that comes in and is worked on lat
 
 Comparing
 log_ratio.py             how much slower is B than A, from one value a trial
+mean_interval.py         within what does the mean of a few values lie
 multiple_comparisons.py  which of many comparisons chance does not explain
 pairs_needed.py          power of a paired comparison, and the pairs that settle it
 outliers.py              values far from the rest

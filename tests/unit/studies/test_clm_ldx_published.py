@@ -65,6 +65,12 @@ def test_reproduced_the_index_kept_up_as_links_never_came_at_half_its_rate() -> 
     assert shares == pytest.approx([0.147, 0.447, 0.434], abs=0.001)
 
 
+def test_consistent_with_a_rate_half_as_high_where_a_link_is_twice_as_many_changes() -> None:
+    """Rates of "around 10" and "around 20" (lines 381 and 387) are one half, without a spread."""
+    rates = {row["operation"]: float(row["index rate (items/s)"]) for row in rows("steady")}
+    assert rates["RQM-DNG"] / rates["RTC-RQM"] == 0.5
+
+
 def test_reproduced_links_rise_in_proportion_to_users_as_far_as_all_scenarios_are_published() -> None:
     found = checked(levels_finding(level_table.read(SourceFile(STUDY / "published-links.csv")), []))
     assert found["capacity"]["good"] == 150

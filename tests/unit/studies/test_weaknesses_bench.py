@@ -20,9 +20,17 @@ def compared(verdict: str, interval: list[float] | None, statistic: str = "p95")
     return {**about, "primary": True, "verdict": verdict, "interval": interval}
 
 
-def told(verdict: str, *comparisons: dict[str, Any]) -> Any:
+def work(variant: str, process: str, interval: list[float] | None, level: float = 1.0) -> dict[str, Any]:
+    return {"variant": variant, "level": level, "processes": [{"process": process, "interval_ms": interval}]}
+
+
+STORAGE_WORKS = (work("a", "storage", [70.0, 80.0]), work("b", "profiled storage", [200.0, 240.0]))
+
+
+def told(verdict: str, *comparisons: dict[str, Any], works: tuple[dict[str, Any], ...] = STORAGE_WORKS) -> Any:
     finding = {"question": "Is B slower than A?", "answer": "As told.", "verdict": verdict, "valid": True}
-    return Told([finding | {"comparisons": list(comparisons)}], "", 1.0)
+    cpu = {"question": weaknesses.WORK, "answer": "Storage.", "process_work": list(works), "valid": True}
+    return Told([finding | {"comparisons": list(comparisons)}, cpu], "", 1.0)
 
 
 SLOWER = told("slower", compared("slower", [1.2, 9.0], "p50"), compared("slower", [2.8, 4.3]))
@@ -43,6 +51,24 @@ def test_gone_wants_the_interval_without_it_below_that_with_it_of_what_told_it_b
     assert weaknesses.mark(PROFILER, SLOWER, off) == marked
 
 
+@pytest.mark.parametrize(
+    ("works", "marked"),
+    [
+        ((work("a", "storage", [70.0, 80.0]), work("b", "profiled storage", [79.0, 240.0])), "**cannot tell**"),
+        ((work("a", "storage", None), work("b", "profiled storage", [79.0, 240.0])), "**cannot tell**"),
+        ((*STORAGE_WORKS, work("a", "storage", [9.0, 10.0], 5), work("b", "profiled storage", [8.0, 9.5], 5)),
+         "**cannot tell**"),
+        (STORAGE_WORKS, "found"),
+    ],
+)  # fmt: skip
+def test_found_wants_the_process_of_the_weakness_to_work_more_at_the_highest_level(
+    works: tuple[dict[str, Any], ...], marked: str
+) -> None:
+    slower = told("slower", compared("slower", [2.8, 4.3]), works=works)
+    without = told("same", compared("same", [0.98, 1.02]))
+    assert weaknesses.mark(PROFILER, slower, without) == f"{marked}, gone"
+
+
 def test_what_was_not_found_with_the_switch_is_not_gone_without_it() -> None:
     undecided = told("undecided", compared("undecided", [0.88, 1.3]))
     assert weaknesses.mark(PROFILER, undecided, undecided) == "**not found**, **not told apart**"
@@ -51,8 +77,8 @@ def test_what_was_not_found_with_the_switch_is_not_gone_without_it() -> None:
 def test_the_intervals_that_an_answer_leaves_out_are_printed_beside_it() -> None:
     left_out = (compared("same", [0.88, 1.3], "p50"), compared("same", None, "p90"))
     said = weaknesses.said(PROFILER, told("undecided", compared("undecided", [0.5, 2.0]), *left_out))
-    assert said == "“As told.” (p50 at 1 user −12 to +30 %; p90 at 1 user: no interval)"
-    assert weaknesses.said(PROFILER, SLOWER) == "“As told.”"
+    assert said == "“As told.” “Storage.” (p50 at 1 user −12 to +30 %; p90 at 1 user: no interval)"
+    assert weaknesses.said(PROFILER, SLOWER) == "“As told.” “Storage.”"
 
 
 @pytest.mark.parametrize(("used", "is_found"), [(150.0, True), (140.0, False), (None, False)])
