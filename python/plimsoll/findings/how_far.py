@@ -8,6 +8,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import as_data, of_steps
+from plimsoll.findings.resources import says_nothing
 from plimsoll.findings.run_resources import Resource, as_json, evidence_of
 from plimsoll.stats.demand import demand_s, reach
 from plimsoll.stats.demand_curve import CurveReach, reach_along_curve
@@ -73,7 +74,8 @@ def how_far_finding(
     for name, share in budgets.items():
         resource = _named(name, resources)
         if resource is None:
-            missing.append(_missing(name, resources, ["cpu", "disk", *probed], kept_apart))
+            least = _at_least(name, share, main["steps"]) if name in probed else None
+            missing.append(least or _missing(name, resources, ["cpu", "disk", *probed], kept_apart))
         else:
             asked.append(reach_of(resource, share * resource.ceiling, f"{share:.0%} of {resource.where}"))
     if cores is not None:
@@ -127,6 +129,25 @@ def _missing(name: str, resources: Sequence[Resource], names: Sequence[str], kep
         return f"Cannot tell for {name}: {_APART}."
     known = ", ".join(resource.name for resource in resources) or "nothing"
     return f"Cannot tell for {name}: no use of it was seen to rise with throughput; that of {known} was."
+
+
+def _at_least(name: str, share: float, steps: Sequence[Mapping[str, Any]]) -> str | None:
+    """What a share of one core of a process carries at least, where its use is too little to be seen to rise: of the
+    steps with half of the highest throughput or more, the greatest use stands for that of all. None without such."""
+    seen = [
+        (float(step["done_per_s"]), float(step["cpu"][name]))
+        for step in steps
+        if (step.get("cpu") or {}).get(name) is not None and not says_nothing(step) and step.get("done_per_s")
+    ]
+    top = max((per_s for per_s, _ in seen), default=0.0)
+    used = max((cores for per_s, cores in seen if per_s >= top / 2), default=0.0)
+    if used <= 0 or used > share:
+        return None
+    return (
+        f"On {share:.0%} of one core of {name}: at least {number(top * share / used)}/s, if its use rises no faster "
+        f"than throughput. It was not seen to rise: {name} used at most {number(used)} cores at {number(top / 2)} to "
+        f"{number(top)}/s."
+    )
 
 
 def _on_cores(cores: int, resources: Sequence[Resource], missing: list[str], kept_apart: bool) -> list[Reaching]:

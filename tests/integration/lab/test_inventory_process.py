@@ -13,6 +13,7 @@ import httpx
 import psutil
 import pytest
 from inventory_client import Inventory, serving
+from postgresql_server import own_database
 
 EVERYTHING = "/instance-bulk/ids?query=cql.allRecords%3D1%20sortby%20title"
 
@@ -37,17 +38,23 @@ def statuses(inventory: Inventory, requests: int) -> list[int]:
         return list(pool.map(one, range(requests)))
 
 
-def test_storage_dies_at_its_limit_only_if_it_loads_all(tmp_path: Path) -> None:
-    with serving(tmp_path, instances=2500) as inventory:
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_storage_dies_at_its_limit_only_if_it_loads_all(
+    tmp_path: Path, database: str, request: pytest.FixtureRequest
+) -> None:
+    where: list[str] = []
+    if database == "postgresql":
+        where = ["--dsn", own_database(request.getfixturevalue("postgresql_dsn"), "inventory_memory")]
+    with serving(tmp_path, *where, instances=2500) as inventory:
         before = inventory.telemetry()["storage.residentMB"]
         assert statuses(inventory, 5) == [200] * 5
         grown = inventory.telemetry()["storage.mostResidentMB"] - before
     limit = int(before + 25)
-    with serving(tmp_path, "--memory-limit", limit, instances=2500) as inventory:
+    with serving(tmp_path, *where, "--memory-limit", limit, instances=2500) as inventory:
         assert statuses(inventory, 5) == [200] * 5
         assert inventory.telemetry()["storage.killedAtMemoryLimit"] == 0
     assert grown < 25, "streaming must not grow with the result"
-    with serving(tmp_path, "--memory-limit", limit, "--load-all", instances=2500) as inventory:
+    with serving(tmp_path, *where, "--memory-limit", limit, "--load-all", instances=2500) as inventory:
         found = statuses(inventory, 5)
         assert any(status != 200 for status in found) and set(found) <= {200, 502, 503}
         eventually(lambda: inventory.telemetry()["storage.up"])

@@ -92,6 +92,25 @@ def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order()
 
 
 @pytest.mark.parametrize(
+    ("cores", "words"),
+    [
+        (0.02, "On 50% of one core of gc: at least 3,000/s, if its use rises no faster than throughput. It was not seen "
+         "to rise: gc used at most 0.02 cores at 60 to 120/s."),
+        (0.7, "Cannot tell for gc: no use of it was seen to rise"),  # more than the budget, whatever it does
+    ],
+)  # fmt: skip
+def test_a_budget_of_a_process_that_does_little_has_a_bound_from_below(cores, words):
+    _, run = run_of(LOADS)
+    used = {"cpu_cores_used": cores, "busiest_thread_cores_used": cores, "processes": 1.0}
+    seconds = range(10 * len(LOADS))
+    run.rows += [{"second": second, "source": "process:gc", "values": dict(used)} for second in seconds]
+    steps = [step(at, level, rate) for at, (level, rate) in enumerate(LOADS)]
+    [main] = checked(capacity_findings({**FACTS, "open": True, "good": 1200.0, "bad": None, "steps": steps}, run))
+    found = by_question(further_findings(main, run, budgets={"gc": 0.5}, same_host=True))
+    assert words in found["How far would it go?"]["answer"]
+
+
+@pytest.mark.parametrize(
     ("others", "words"),
     [
         ((), "named: not locks, pools, other hosts or the network."),
