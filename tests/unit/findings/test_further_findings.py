@@ -94,8 +94,8 @@ def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order()
 @pytest.mark.parametrize(
     ("cores", "words"),
     [
-        (0.02, "On 50% of one core of gc: at least 3,000/s, if its use rises no faster than throughput. It was not seen "
-         "to rise: gc used at most 0.02 cores at 60 to 120/s."),
+        (0.02, "On 50% of one core of gc: at least 3,000/s, if its use rises no faster than throughput. It was not "
+         "seen to rise: gc used at most 0.02 cores at 60 to 120/s."),
         (0.7, "Cannot tell for gc: no use of it was seen to rise"),  # more than the budget, whatever it does
     ],
 )  # fmt: skip
