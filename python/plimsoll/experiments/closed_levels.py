@@ -21,6 +21,7 @@ from plimsoll.stats.top_of_curve import top_of
 SPACING = math.sqrt(2)
 RISES = 0.003
 LONGEST_STEPS = 10
+FULL_CYCLES = 2.0
 
 
 @dataclass
@@ -56,6 +57,20 @@ class ClosedLevels:
             return min(rounded(wanted, self.whole), most)
         count = max(1, round(wanted * vus))
         return count / vus if count / vus <= most else max(1, math.floor(most * vus)) / vus
+
+    def flat_level(self) -> float:
+        """Where to measure the plateau first: the lowest level of the ramp that chance does not tell from the best of
+        its last two, if users spend twice as long on an iteration there as at the least. More users only wait longer,
+        and so does the search for them."""
+        best = max(self.points[-2:], key=lambda point: point.per_s)
+        least_s = min(point.level / max(point.per_s, 1e-9) for point in self.points)
+        alike = [
+            point.level
+            for point in self.points
+            if point.level / max(point.per_s, 1e-9) >= FULL_CYCLES * least_s
+            and point.per_s + MARGIN_SDS * math.hypot(point.sd, best.sd) >= best.per_s
+        ]
+        return min([*alike, best.level])
 
     def top(self) -> PlateauSeen:
         """The plateau, from the held levels."""

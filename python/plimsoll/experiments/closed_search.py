@@ -8,7 +8,8 @@ goes to holding again what hinders most: the plateau, or an undecided level. The
 once more at the end, and must do the same.
 
 There is no drain between the steps: users wait for their answers, so what the last level began is gone within the
-warm-up, twice the p90 of an iteration at the slowest level so far; a pause would only make all users begin at once.
+warm-up, twice the p90 of an iteration, of the last level or of the one to be held, whichever is longer; a pause would
+only make all users begin at once.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ PRECISE = 0.03
 MOST_PLATEAU_STEPS = 7
 TRIES_A_LEVEL = 2
 CONFIRM_SDS = 3.0
+LONGEST_WARM_UP_S = 60.0
 _WHY: dict[Verdict, str] = {
     "bad": "by all levels together, more users bring no more throughput",
     "good": "by all levels together, throughput still rises with the users",
@@ -59,6 +61,7 @@ class _ClosedSearch:
         self.holder, self.settings, self.result = holder, settings, result
         self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
+        self.warm_ups: list[tuple[float, float]] = []  # level, seconds that its own iterations ask for
 
     def ramp(self) -> bool:
         """Double until flat; True if a plateau is in sight, False if there is none up to the greatest level."""
@@ -73,7 +76,7 @@ class _ClosedSearch:
                 return True
             if count == 0:
                 self.base_errors = (record.measurement.failed, record.measurement.requests)
-            self.holder.warm_up_s = warm_up_from(record.measurement, self.settings.warm_up_s)
+            self._note_warm_up(record)
             following = self.known.held_for(level * 2)
             if following <= level or self._left_s() < self.settings.step_s:
                 self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
@@ -120,6 +123,7 @@ class _ClosedSearch:
             over = give_up_reason(seen) is not None or len(seen.seconds) >= settings.step_s
             return self._conclude(seen) if over else None
 
+        self._warm_up_for(level)
         record = self.holder.hold(level, "confirm", max(HANG_LIMIT_S, settings.step_s), decide, self._conclude)
         if self._is_gone(record):
             return False
@@ -141,7 +145,7 @@ class _ClosedSearch:
 
     def _measure_plateau(self) -> bool:
         """Hold the flat level and its neighbours, and further on while it rises; False if the target is gone."""
-        flat = max(self.known.points[-2:], key=lambda point: point.per_s).level
+        flat = self.known.flat_level()
         wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
         while wanted:
             level = self.known.held_for(wanted.pop(0))
@@ -194,6 +198,7 @@ class _ClosedSearch:
             return self._conclude(seen) if stop or (looked and enough and told(seen)) else None
 
         for _ in range(TRIES_A_LEVEL):
+            self._warm_up_for(level)
             record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, self._conclude)
             if self._is_gone(record):
                 return False
@@ -204,10 +209,22 @@ class _ClosedSearch:
             self.known.unsteady.add(level)
         return True
 
+    def _note_warm_up(self, record: StepRecord) -> None:
+        self.holder.warm_up_s = warm_up_from(record.measurement, self.settings.warm_up_s)
+        self.warm_ups.append((record.level, self.holder.warm_up_s))
+
+    def _warm_up_for(self, level: float) -> None:
+        """Until what the last level began has left, and this one's iterations are as long as they will be: as at the
+        next level above that was held, or in proportion to the users beyond all of them."""
+        above = min((one for one in self.warm_ups if one[0] >= level), default=None)
+        highest, longest_s = max(self.warm_ups)
+        own_s = above[1] if above is not None else longest_s * level / highest
+        self.holder.warm_up_s = min(LONGEST_WARM_UP_S, max(self.settings.warm_up_s, self.warm_ups[-1][1], own_s))
+
     def _take(self, record: StepRecord) -> None:
         """Keep what a step says of its level, with what was known of it; one whose throughput drifted says nothing."""
         seen, level = record.measurement, record.level
-        self.holder.warm_up_s = max(self.holder.warm_up_s, warm_up_from(seen, self.settings.warm_up_s))
+        self._note_warm_up(record)
         if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
             self.known.failing.append(level)
         elif (why := throughput_drifts(seen)) is not None:

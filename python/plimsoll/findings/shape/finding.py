@@ -40,7 +40,7 @@ from plimsoll.findings.shape.long_runs import (
     PolledWork,
     Restart,
 )
-from plimsoll.findings.shape.script_metrics import RequestSplit, ScriptMetric
+from plimsoll.findings.shape.script_metrics import MixAtLevel, RequestSplit, ScriptMetric
 from plimsoll.findings.shape.trials import (
     Cell,
     Compared,
@@ -339,6 +339,7 @@ class Finding(TypedDict, total=False):
     request_split: list[RequestSplit]
     process_work: list[ProcessWork]
     work_changes: list[WorkChange]
+    mix: list[MixAtLevel]
     cannot: list[str]
     totals: Totals
     growth: Growth | None

@@ -100,3 +100,22 @@ class RequestSplit(TypedDict):
     requests: Samples
     mean_ms: Milliseconds
     parts: list[SplitPart]
+
+
+class Starved(TypedDict):
+    """An operation that is done less than a third as often as its share at low load leads to expect."""
+
+    operation: str
+    share: Ratio
+    mean_ms: Milliseconds | None
+    low_share: Ratio
+
+
+class MixAtLevel(TypedDict):
+    """What share of the iterations at a level each operation made, and which are starved there."""
+
+    load: str
+    level: Level
+    iterations: Samples
+    shares: dict[str, Ratio]
+    starved: list[Starved]

@@ -12,10 +12,12 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from plimsoll.lab.configurations.admission import Admission
 from plimsoll.lab.configurations.rules import BODY_BYTES, ID_AT_MOST, Fields, mistakes_of, text_mistake
 from plimsoll.lab.json_input import Mistake, TooLarge, ascii_json, is_json, parameter_mistakes, strict_json, whole_body
 
@@ -97,7 +99,12 @@ def service_app(routes: Sequence[BaseRoute], at_end: Callable[[], Awaitable[None
         if at_end is not None:
             await at_end()
 
-    return Starlette(routes=routes, exception_handlers={HTTPException: told}, lifespan=lifespan)
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Admission)],
+        exception_handlers={HTTPException: told},
+        lifespan=lifespan,
+    )
 
 
 async def body_of(request: Request, fields: Fields) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import httpx
 
+from plimsoll.lab.configurations.admission import ASKED_BY_SERVICE
 from plimsoll.lab.configurations.answers import Refusal
 
 ANSWER_LIMIT_S = 30
@@ -21,6 +22,9 @@ NAMES = {
     "qm": "tests",
     "cm": "defects",
 }
+
+
+_OWN = {name.decode(): value.decode() for name, value in [ASKED_BY_SERVICE]}
 
 
 class Others:
@@ -40,7 +44,7 @@ class Others:
         url = f"{self._urls[service]}{path}{'?' + query if query else ''}"
         try:
             async with self._turns:
-                answer = await self._open().get(url, headers={"Authorization": f"Bearer {token}"})
+                answer = await self._open().get(url, headers={"Authorization": f"Bearer {token}"} | _OWN)
         except httpx.ConnectError:
             raise Refusal(503, f"{NAMES[service]} ({service}) does not run. Try again in a moment.") from None
         except httpx.TimeoutException:
