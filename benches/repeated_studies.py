@@ -1,0 +1,195 @@
+"""Do the answers of the studies repeat? Two folders that `plimsoll study --all` made, answer by answer.
+
+    make studies; make studies
+    .venv/bin/python benches/repeated_studies.py runs/…-studies-1111 runs/…-studies-2222
+
+A number repeats where the two brackets or intervals overlap, a verdict where it is the same; an answer that says that
+it cannot tell contradicts nothing. Ends with 1 where something does not repeat, or is not valid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+Findings = list[dict[str, Any]]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one run says to a question: in words, and as an interval or a verdict; both None where it cannot tell."""
+
+    words: str
+    interval: Interval | None = None
+    verdict: str | None = None
+
+
+def number(value: float) -> str:
+    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def between(pair: Any, unit: str = "") -> Said:
+    """An interval; of one without an end, what is known of it in words alone."""
+    if not pair or pair[0] is None or pair[1] is None:
+        return Said("cannot tell")
+    return Said(f"{number(pair[0])} to {number(pair[1])}{unit}", (float(pair[0]), float(pair[1])))
+
+
+def verdict(word: Any) -> Said:
+    """A verdict; "undecided" and None are none."""
+    text = {True: "yes", False: "no", None: "cannot tell"}.get(word, str(word))
+    return Said(text, verdict=None if text in ("cannot tell", "undecided") else text)
+
+
+def said(findings: Findings) -> Iterator[tuple[str, Said]]:
+    """What the findings of one experiment say, question by question."""
+    main = findings[0]
+    yield from ABOUT.get(main["experiment"], lambda _: iter(()))(findings)
+
+
+def _having(findings: Findings, key: str) -> Iterator[Any]:
+    return (one[key] for one in findings if one.get(key) is not None)
+
+
+def _capacity(findings: Findings) -> Iterator[tuple[str, Said]]:
+    main = findings[0]
+    found = main["capacity"]
+    yield f"bracket, {found['unit']}", between((found["good"], found["bad"]))
+    yield "what stops it", verdict((main.get("limited_by") or {}).get("where"))
+    for bounds in _having(findings, "asymptotes"):
+        yield "ceiling of throughput, /s (95 %)", between(bounds["most_interval"])
+    for extrapolations in _having(findings, "extrapolations"):
+        for one in extrapolations:
+            yield f"reach of {one['resource']}, /s (95 %)", between(one.get("interval"))
+
+
+def _hold(findings: Findings) -> Iterator[tuple[str, Said]]:
+    objectives = findings[0].get("objectives") or []
+    yield "objectives met", verdict(f"{sum(one.get('met') is True for one in objectives)} of {len(objectives)}")
+    for found in _having(findings, "periodic"):
+        yield "period, s (95 %)", between(found.get("interval_s"))
+
+
+def _grow(findings: Findings) -> Iterator[tuple[str, Said]]:
+    for found in _having(findings, "ageing"):
+        yield "a create ages", verdict(found["grows"])
+
+
+def _drain(findings: Findings) -> Iterator[tuple[str, Said]]:
+    for found in _having(findings, "keeps_up"):
+        yield "keeps up", verdict(found)
+    for found in _having(findings, "polls"):
+        if found["polls"] > 1:  # of one poll the interval is that of rounding alone
+            yield "items/s while it works (95 %)", between(found["interval"])
+    for found in _having(findings, "index"):
+        yield "bytes an item (95 %)", between(found["interval"])
+
+
+def _compare(findings: Findings) -> Iterator[tuple[str, Said]]:
+    yield "verdict", verdict(findings[0]["verdict"])
+    for one in findings[0]["comparisons"]:
+        if one["primary"]:
+            yield f"{one['statistic']} at {one['load']}, B ÷ A (99 %)", between(one["interval"])
+
+
+def _decompose(findings: Findings) -> Iterator[tuple[str, Said]]:
+    for level in findings[0]["levels"]:
+        for share in level["shares"]:
+            yield f"share of {share['layer']} at {level['load']} (95 %)", between(share.get("interval"))
+
+
+def _sweep(findings: Findings) -> Iterator[tuple[str, Said]]:
+    main = findings[0]
+    for one in main["dependencies"]:
+        if one["metric"] == "work" and one["interval"]:
+            where = "".join(f", {name}={value}" for name, value in one["at"].items())
+            yield f"exponent of {one['parameter']}{where} (95 %)", between(one["interval"])
+    stops = sorted(" ".join(f"{name}={value}" for name, value in one["parameters"].items()) for one in main["stops"])
+    yield "where it stops", verdict("; ".join(stops) or "nowhere")
+
+
+ABOUT = {
+    "capacity": _capacity,
+    "hold": _hold,
+    "grow": _grow,
+    "drain": _drain,
+    "compare": _compare,
+    "decompose": _decompose,
+    "sweep": _sweep,
+}
+
+
+def repeats(first: Said | None, second: Said | None) -> bool | None:
+    """Whether the second contradicts nothing of the first; None where one of them cannot tell."""
+    if first is None or second is None:
+        return None
+    if first.interval and second.interval:
+        return max(first.interval[0], second.interval[0]) <= min(first.interval[1], second.interval[1])
+    if first.verdict is not None and second.verdict is not None:
+        return first.verdict == second.verdict
+    return None
+
+
+def read(folder: Path) -> dict[tuple[str, int], Findings]:
+    """The findings of each experiment, by the study's name and the place in it."""
+    found = {}
+    for about in sorted(folder.glob("*/study.json")):
+        name = json.loads(about.read_text())["study"]["name"]
+        for place, path in enumerate(sorted(about.parent.glob("*/findings.json")), 1):
+            found[name, place] = json.loads(path.read_text())
+    return found
+
+
+def rows(first: dict[tuple[str, int], Findings], second: dict[tuple[str, int], Findings]) -> Iterator[list[str]]:
+    """Study, question, what each run says, whether that repeats."""
+    for key in sorted(first | second):
+        if key not in first or key not in second:
+            yield [*_place(key, first.get(key) or second[key]), "–", "–", "", "**is in one of them only**"]
+            continue
+        runs = first[key], second[key]
+        where = _place(key, runs[0])
+        for one, findings in zip(("first", "second"), runs, strict=True):
+            if findings[0].get("valid") is False:
+                because = "; ".join(findings[0].get("invalid_because") or ())
+                yield [*where, "valid", "", "", f"**the {one} is not valid**: {because}"]
+        for a, b in zip_longest(*map(_by_question, runs)):
+            what, mine, yours = (a or b)[0], a and a[1], b and b[1]
+            same = repeats(mine, yours)
+            words = {True: "yes", False: "**no**", None: "one cannot tell"}[same]
+            yield [*where, what, mine.words if mine else "–", yours.words if yours else "–", words]
+
+
+def _by_question(findings: Findings) -> list[tuple[str, Said]]:
+    return list(said(findings))
+
+
+def _place(key: tuple[str, int], findings: Findings) -> list[str]:
+    return [key[0], f"{key[1]} {findings[0]['experiment']}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("first", type=Path)
+    parser.add_argument("second", type=Path)
+    chosen = parser.parse_args()
+    both = read(chosen.first), read(chosen.second)
+    for folder, found in zip((chosen.first, chosen.second), both, strict=True):
+        if not found:
+            parser.error(f"{folder} has no study with findings; give a folder that plimsoll study --all made")
+    missed = 0
+    print("| study | experiment | what | first run | second run | repeats |\n|---|---|---|---|---|---|")
+    for row in rows(*both):
+        missed += "**" in row[-1]
+        print(f"| {' | '.join(row)} |")
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()
