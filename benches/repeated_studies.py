@@ -101,8 +101,8 @@ def _compare(findings: Findings) -> Iterator[tuple[str, Said]]:
 
 def _decompose(findings: Findings) -> Iterator[tuple[str, Said]]:
     for level in findings[0]["levels"]:
-        for share in level["shares"]:
-            yield f"share of {share['layer']} at {level['load']} (95 %)", between(share.get("interval"))
+        for layer in level["layers"]:
+            yield f"share of {layer['layer']} at {level['load']} (95 %)", between(layer["interval"])
 
 
 def _sweep(findings: Findings) -> Iterator[tuple[str, Said]]:
