@@ -48,7 +48,7 @@ def mix_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[s
     """The finding of a closed capacity run with several operations, alone in a list; else none. `run`: a RunReader;
     `findings`: those made already, the main one first."""
     main = findings[0] if findings else {}
-    if main.get("experiment") != "capacity" or main["capacity"].get("open") or not _has_several(run):
+    if main.get("experiment") != "capacity" or main["capacity"].get("model") != "closed" or not _has_several(run):
         return []
     loads = held_loads(run, main)
     done = _done(run, loads)

@@ -35,12 +35,12 @@ def run_of(folder: Path, levels: dict[float, tuple[int, int, float]], groups: An
     return RunReader(writer.path)
 
 
-def main_of(levels: dict[float, Any], good: float | None = 160.0, **own: Any) -> dict[str, Any]:
+def main_of(levels: dict[float, Any], good: float | None = 160.0, model: str = "closed", **own: Any) -> dict[str, Any]:
     steps = [
         {"level": level, "measured_from_s": place * STEP_S, "end_s": (place + 1) * STEP_S, "step_kind": "hold"}
         for place, level in enumerate(levels)
     ]
-    capacity = {"unit": "users", "good": good, "bad": 640.0}
+    capacity = {"unit": "users", "model": model, "good": good, "bad": 640.0}
     about = {"experiment": "capacity", "status": "finished", "valid": True, "run": None}
     return {**about, "capacity": capacity, "steps": steps, **own}
 
@@ -73,6 +73,7 @@ def test_an_operation_of_which_none_ended_is_told_so(tmp_path: Path) -> None:
     [
         (STARVING, GROUPS[:1], {}),
         (STARVING, GROUPS, {"experiment": "hold"}),
+        (STARVING, GROUPS, {"model": "open"}),
         ({160.0: (140, 28, 90.0), 640.0: (500, 1, 9.0)}, GROUPS, {}),  # nothing at low load
         ({20.0: (1, 0, 50.0), 640.0: (500, 1, 9.0)}, GROUPS, {}),  # too little there
     ],
