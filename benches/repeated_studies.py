@@ -72,7 +72,7 @@ def _capacity(findings: Findings) -> Iterator[tuple[str, Said]]:
 
 def _hold(findings: Findings) -> Iterator[tuple[str, Said]]:
     objectives = findings[0].get("objectives") or []
-    yield "objectives met", verdict(f"{sum(one.get('met') is True for one in objectives)} of {len(objectives)}")
+    yield "objectives met", verdict(f"{sum(one['verdict'] == 'met' for one in objectives)} of {len(objectives)}")
     for found in _having(findings, "periodic"):
         yield "period, s (95 %)", between(found.get("interval_s"))
 

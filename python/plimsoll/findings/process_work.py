@@ -1,7 +1,7 @@
 """Which process does the work? CPU that each process of the target uses for an operation, in each cell of trials.
 
 CPU an operation = cores used ÷ iterations/s, the demand of the utilisation law (Denning and Buzen 1978), one value a
-trial; what a process does by itself (jobs, keeping awake) is in it. Intervals of 95 %: Student's t over the trials of a
+trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted are left out. Intervals of 95 %: Student's t over the trials of a
 cell, from three on; of two arms, over the logarithms of the ratios of its pairs (stats/log_ratio.py).
 """
 
@@ -36,7 +36,7 @@ def process_work_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> li
     if main.get("experiment") not in EXPERIMENTS:
         return []
     plan, left_out = run.plan(), {one["trial"] for one in main.get("excluded") or ()}
-    trials = [one for one in run.trials() if one["trial"] not in left_out and _work_of(one)]
+    trials = [one for one in run.trials() if one["trial"] not in left_out and not _restarted(one) and _work_of(one)]
     cells = list(_cells(plan, trials))
     if not cells:
         return []
@@ -62,6 +62,11 @@ def process_work_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> li
             "run": main.get("run"),
         }
     ]
+
+
+def _restarted(trial: Trial) -> bool:
+    """Whether a process was started again meanwhile: what the one before it used is not known to the end."""
+    return any(values.get("restarts") for values in trial["resources"].values())
 
 
 def _work_of(trial: Trial) -> dict[str, float]:
