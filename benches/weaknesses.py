@@ -198,7 +198,7 @@ WEAKNESSES = (
              *variables("MISSING_INDEX=1", "MISSING_INDEX=0"),
              Slower("fixed storage", "unindexed storage"), WORK),
     Weakness("edx: profile images", "requested_fields=profile_image",
-             "compare studies/edx/study.yaml --a PROFILE_IMAGE=0 --users 240 --pairs 5",
+             "compare studies/edx/study.yaml --a PROFILE_IMAGE=0 --users 240 --pairs 10",
              Arm(words="--b PROFILE_IMAGE=1"), Arm(words="--b PROFILE_IMAGE=0"),
              Slower("accounts", "accounts"), WORK),
     Weakness("edx: an accounts call for each author", "--accounts-calls author",
