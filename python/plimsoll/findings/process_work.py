@@ -1,8 +1,9 @@
 """Which process does the work? CPU that each process of the target uses for an operation, in each cell of trials.
 
 CPU an operation = cores used ÷ iterations/s, the demand of the utilisation law (Denning and Buzen 1978), one value a
-trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted are left out. Intervals of 95 %: Student's t over the trials of a
-cell, from three on; of two arms, over the logarithms of the ratios of its pairs (stats/log_ratio.py).
+trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted are left out.
+Intervals of 95 %: Student's t over the trials of a cell, from three on; of two arms, over the logarithms of the ratios
+of its pairs (stats/log_ratio.py).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def process_work_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> li
 
 def _restarted(trial: Trial) -> bool:
     """Whether a process was started again meanwhile: what the one before it used is not known to the end."""
-    return any(values.get("restarts") for values in trial["resources"].values())
+    return any(values.get("restarts") for values in trial.get("resources", {}).values())
 
 
 def _work_of(trial: Trial) -> dict[str, float]:
@@ -76,7 +77,7 @@ def _work_of(trial: Trial) -> dict[str, float]:
         return {}
     used = {
         source.removeprefix("process:"): float(values["cpu_cores_used"])
-        for source, values in trial["resources"].items()
+        for source, values in trial.get("resources", {}).items()
         if source.startswith("process:") and "cpu_cores_used" in values
     }
     return {label: 1000 * cores / per_s for label, cores in used.items()}

@@ -113,6 +113,11 @@ def test_without_operations_or_processes_there_is_nothing_to_say(tmp_path: Path,
     assert findings_beside(run_of(tmp_path, **trial), [main_of()]) == []
 
 
+def test_a_trial_in_which_a_process_was_restarted_is_left_out(tmp_path: Path) -> None:
+    restarted = {"process:forum": {"cpu_cores_used": 1.0, "restarts": 2.0}, "process:accounts": {"cpu_cores_used": 1.0}}
+    assert findings_beside(run_of(tmp_path, resources=restarted), [main_of()]) == []
+
+
 def test_other_experiments_have_steps_and_no_trials(tmp_path: Path) -> None:
     assert findings_beside(run_of(tmp_path), [main_of(experiment="grow")]) == []
 
