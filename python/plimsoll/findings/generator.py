@@ -248,10 +248,10 @@ def _late_words(step: Step, rests_on: RestsOn) -> str | None:
     usual_ms = float(step.get("lag_p50_ms") or 0.0)
     if _is_late(usual_ms, LAG_OF_RESPONSE * median_ms):
         return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
+    mean_ms = float(step.get("lag_mean_ms") or 0.0)
+    if _is_late(mean_ms, LAG_OF_RESPONSE * median_ms):
+        return f"lag {mean_ms:.1f} ms in the mean of a part of it, more than a tenth of {against}"
     if rests_on == "means":
-        mean_ms = float(step.get("lag_mean_ms") or 0.0)
-        if _is_late(mean_ms, LAG_OF_RESPONSE * median_ms):
-            return f"lag {mean_ms:.1f} ms in the mean of a part of it, more than a tenth of {against}"
         late = _is_late(rare_ms, RARE_LAG_OF_MEDIAN * median_ms)
         return f"lag p99 {rare_ms:.1f} ms, more than half of {against}" if late else None
     return _late_above_median(step, median_ms)

@@ -60,13 +60,23 @@ def test_lateness_is_told_with_what_it_is_compared_with(lateness: dict[str, floa
 
 
 @pytest.mark.parametrize(
-    ("late_seconds", "late_at"),
-    [(1, None), (2, "p99"), (12, "p90"), (31, "the median")],
+    ("late_seconds", "lag_ms", "late_at"),
+    [(1, 6.0, None), (2, 6.0, "p99"), (12, 3.2, "p90"), (31, 2.0, "the median")],
 )
-def test_some_late_seconds_count_at_the_percentile_that_they_reach(late_seconds: int, late_at: str | None) -> None:
-    lags = [(40.0, 60.0)] * late_seconds + [(0.02, 0.5)] * (60 - late_seconds)
+def test_some_late_seconds_count_at_the_percentile_that_they_reach(
+    late_seconds: int, lag_ms: float, late_at: str | None
+) -> None:
+    every = 60 // late_seconds
+    lags = [(lag_ms, lag_ms) if second % every == 0 and second < every * late_seconds else (0.02, 0.5)
+            for second in range(60)]  # fmt: skip
     told = reasons({**figures_of(seconds(lags)), **QUICK})
-    assert [f"lag 40.0 ms at {late_at}" in one for one in told] == ([] if late_at is None else [True])
+    assert [f"lag {lag_ms} ms at {late_at}" in one for one in told] == ([] if late_at is None else [True])
+
+
+def test_lateness_of_a_part_of_the_load_counts_by_its_mean() -> None:
+    lags = [(0.02, 0.5)] * 54 + [(40.0, 60.0)] * 6
+    [told] = reasons({**figures_of(seconds(lags)), **QUICK})
+    assert "lag 21.0 ms in the mean of a part of it, more than a tenth of the median response time" in told
 
 
 def test_counts_bear_lateness_up_to_a_tenth_of_a_second_and_means_by_half_of_the_median() -> None:
