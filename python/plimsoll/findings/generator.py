@@ -3,6 +3,7 @@
 A run is invalid as a capacity if, in a step that bounds it,
   * the host's CPU was over 90 % busy while the generator took over 10 % of the host, or
   * the generator's lag was above both 1 ms and a tenth of the response time at the same percentile (p50, p90, p99), or
+    of the median in the mean of a part of the load, or
   * the generator used over 90 % of what its threads can, or
   * it had no file or port for a connection, its CPU quota held it up, or its loop stood still (self_diagnosis.py).
 
