@@ -159,15 +159,11 @@ def rows(first: dict[tuple[str, int], Findings], second: dict[tuple[str, int], F
             if findings[0].get("valid") is False:
                 because = "; ".join(findings[0].get("invalid_because") or ())
                 yield [*where, "valid", "", "", f"**the {one} is not valid**: {because}"]
-        for a, b in zip_longest(*map(_by_question, runs)):
+        for a, b in zip_longest(*map(said, runs)):
             what, mine, yours = (a or b)[0], a and a[1], b and b[1]
             same = repeats(mine, yours)
             words = {True: "yes", False: "**no**", None: "one cannot tell"}[same]
             yield [*where, what, mine.words if mine else "–", yours.words if yours else "–", words]
-
-
-def _by_question(findings: Findings) -> list[tuple[str, Said]]:
-    return list(said(findings))
 
 
 def _place(key: tuple[str, int], findings: Findings) -> list[str]:

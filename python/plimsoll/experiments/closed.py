@@ -36,6 +36,11 @@ class Throughput:
     per_s: float
     sd: float
 
+    @property
+    def cycle_s(self) -> float:
+        """Seconds that a user takes for an iteration, thinking included (Little's law)."""
+        return self.level / max(self.per_s, 1e-9)
+
 
 @dataclass(frozen=True)
 class PlateauSeen:

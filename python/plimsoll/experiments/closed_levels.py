@@ -63,11 +63,11 @@ class ClosedLevels:
         its last two, if users spend twice as long on an iteration there as at the least. More users only wait longer,
         and so does the search for them."""
         best = max(self.points[-2:], key=lambda point: point.per_s)
-        least_s = min(point.level / max(point.per_s, 1e-9) for point in self.points)
+        least_s = min(point.cycle_s for point in self.points)
         alike = [
             point.level
             for point in self.points
-            if point.level / max(point.per_s, 1e-9) >= FULL_CYCLES * least_s
+            if point.cycle_s >= FULL_CYCLES * least_s
             and point.per_s + MARGIN_SDS * math.hypot(point.sd, best.sd) >= best.per_s
         ]
         return min([*alike, best.level])

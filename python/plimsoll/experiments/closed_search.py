@@ -26,7 +26,7 @@ from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLev
 from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.ramp import HANG_LIMIT_S, MOST_PROBES, Ramp, warm_up_from
+from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, why_gone
 from plimsoll.experiments.result import CapacityResult, CapacitySettings, Confirmation, StepRecord, level_text
 from plimsoll.experiments.search import Trial, Verdict, bracket_of
@@ -39,7 +39,6 @@ PRECISE = 0.03
 MOST_PLATEAU_STEPS = 7
 TRIES_A_LEVEL = 2
 CONFIRM_SDS = 3.0
-LONGEST_WARM_UP_S = 60.0
 _WHY: dict[Verdict, str] = {
     "bad": "by all levels together, more users bring no more throughput",
     "good": "by all levels together, throughput still rises with the users",

@@ -26,6 +26,7 @@ MOST_PROBES = 40
 WARM_UPS = 2.0
 WAITING_S = 0.2
 NEAR_FACTOR = 1.4
+LONGEST_WARM_UP_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Ramp:
         return max(HANG_LIMIT_S, self.settings.probe_s + LONGEST_OVERLOAD_S, WARM_UPS * warm_up_s)
 
 
-def warm_up_from(seen: Measurement, least_s: float, most_s: float = 60.0) -> float:
+def warm_up_from(seen: Measurement, least_s: float, most_s: float = LONGEST_WARM_UP_S) -> float:
     """Seconds until work that began before a change of level has left: twice the p90 of an iteration's duration."""
     p90_ms = seen.iterations.percentile(0.9) if seen.iterations.count else 0.0
     return min(most_s, max(least_s, math.ceil(2 * p90_ms / 1000)))

@@ -75,9 +75,7 @@ def _of_trials(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], exc
     variants, levels = plan.get("variants") or (), plan.get("levels") or ()
     for variant in variants:
         for level in levels:
-            parts = [variant["label"] if len(variants) > 1 else "", level["words"] if len(levels) > 1 else ""]
-            words = ", ".join(part for part in parts if part) or level["words"]
-            load = Held(words, level["level"], variant["name"])
+            load = Held(cell_words(plan, variant, level), level["level"], variant["name"])
             for trial in trials:
                 here = (trial["variant"], trial["level"]) == (variant["name"], level["level"])
                 if here and trial["trial"] not in excluded and trial.get("measured_from_s") is not None:
@@ -86,3 +84,12 @@ def _of_trials(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], exc
             if load.windows:
                 found.append(load)
     return found
+
+
+def cell_words(plan: Mapping[str, Any], variant: Mapping[str, Any], level: Mapping[str, Any]) -> str:
+    """A variant at a level in words ("FORM=fixed, 5 users"), without what all cells of the plan have in common."""
+    parts = [
+        variant["label"] if len(plan["variants"]) > 1 else "",
+        level["words"] if len(plan["levels"]) > 1 else "",
+    ]
+    return ", ".join(part for part in parts if part) or str(level["words"])

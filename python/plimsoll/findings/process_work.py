@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.evidence import TRIALS, Evidence, as_data
+from plimsoll.findings.held_windows import cell_words
 from plimsoll.findings.words import ms_words, ratio_words, share_words
 from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
@@ -85,15 +86,14 @@ def _work_of(trial: Trial) -> dict[str, float]:
 
 def _cells(plan: Mapping[str, Any], trials: Sequence[Trial]) -> Iterator[Cell]:
     """Each combination of variant and level of which trials count, in the order of the plan."""
-    variants, levels = plan["variants"], plan["levels"]
-    for variant in variants:
-        for level in levels:
+    for variant in plan["variants"]:
+        for level in plan["levels"]:
             here = [t for t in trials if (t["variant"], t["level"]) == (variant["name"], level["level"])]
             if not here:
                 continue
-            parts = [variant["label"] if len(variants) > 1 else "", level["words"] if len(levels) > 1 else ""]
-            words = ", ".join(part for part in parts if part) or level["words"]
-            yield _cell(words, variant["name"], level["level"], [_work_of(one) for one in here])
+            yield _cell(
+                cell_words(plan, variant, level), variant["name"], level["level"], [_work_of(one) for one in here]
+            )
 
 
 def _cell(words: str, variant: str, level: float, works: Sequence[Mapping[str, float]]) -> Cell:

@@ -24,9 +24,6 @@ NAMES = {
 }
 
 
-_OWN = {name.decode(): value.decode() for name, value in [ASKED_BY_SERVICE]}
-
-
 class Others:
     """The other services by name: gc, jts, rm, qm, cm.
 
@@ -44,7 +41,7 @@ class Others:
         url = f"{self._urls[service]}{path}{'?' + query if query else ''}"
         try:
             async with self._turns:
-                answer = await self._open().get(url, headers={"Authorization": f"Bearer {token}"} | _OWN)
+                answer = await self._open().get(url, headers={"Authorization": f"Bearer {token}"})
         except httpx.ConnectError:
             raise Refusal(503, f"{NAMES[service]} ({service}) does not run. Try again in a moment.") from None
         except httpx.TimeoutException:
@@ -76,6 +73,7 @@ class Others:
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:
             self._client = httpx.AsyncClient(
+                headers=[ASKED_BY_SERVICE],
                 timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=CONNECT_LIMIT_S),
                 limits=httpx.Limits(
                     max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=60
