@@ -14,6 +14,7 @@ from plimsoll.cli.shared_flags import (
     Awake,
     Env,
     Isolate,
+    Of,
     Probe,
     Quiet,
     Runs,
@@ -34,6 +35,7 @@ def capacity(
     width: Annotated[float | None, typer.Option(min=0.001, max=0.9, help="(bad − good) / bad to stop at; 0.10")] = None,
     step: Annotated[float | None, typer.Option(min=1, help="seconds a good step lasts at least; 10")] = None,
     users_at_1x: Annotated[float | None, typer.Option(help="a script's users at its declared load")] = None,
+    of: Of = None,
     env: Env = None,
     arrival_process: ArrivalProcess = None,
     seed: ArrivalSeed = 1,
@@ -66,6 +68,7 @@ def capacity(
     from plimsoll.cli.budgets import budgets_of, share_of
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.cli.run import pairs
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.plans.load import Choices
     from plimsoll.verbs.capacity import capacity as find_capacity
     from plimsoll.verbs.capacity import verify as find_and_verify
@@ -91,10 +94,11 @@ def capacity(
         negligible_below=None if negligible_below is None else share_of(negligible_below, "--negligible-below", "5%"),
         probes=tuple(probe or ()),
     )
+    part = taking_part(source, of)
     with listening(ProgressLine(quiet=quiet)) as listeners:
         heard = (listeners.progress, listeners.note, listeners.message)
         if remedy is None:
-            answer = find_capacity(source, choices, *heard)
+            answer = find_capacity(part, choices, *heard)
         else:
-            _, answer = find_and_verify(source, remedy, choices, *heard)
+            _, answer = find_and_verify(part, remedy, choices, *heard)
     show(answer, as_json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Quiet, Runs, Threads
+from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
 
@@ -29,6 +29,7 @@ def compare(
     rate: Rate = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
+    of: Of = None,
     env: Env = None,
     arrival_process: ArrivalProcess = None,
     seed: Seed = 1,
@@ -47,11 +48,12 @@ def compare(
     from plimsoll.cli import trial_flags
     from plimsoll.cli.answers import show
     from plimsoll.cli.progress import TrialLine, listening
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.plans.requests import CompareRequest
     from plimsoll.verbs.trials import compare as compare_verb
 
     request = CompareRequest(
-        source,
+        None if source is None else taking_part(source, of),
         other,
         tuple(a or ()),
         tuple(b or ()),

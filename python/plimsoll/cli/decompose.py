@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Quiet, Runs, Threads
+from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
 
@@ -28,6 +28,7 @@ def decompose(
     rate: Rate = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
+    of: Of = None,
     env: Env = None,
     seed: Seed = 1,
     threads: Threads = 1,
@@ -44,10 +45,12 @@ def decompose(
     from plimsoll.cli import trial_flags
     from plimsoll.cli.answers import show
     from plimsoll.cli.progress import TrialLine, listening
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.plans.requests import DecomposeRequest
     from plimsoll.verbs.trials import decompose as decompose_verb
 
-    request = DecomposeRequest(tuple(sources or ()), tuple(variant or ()), parts, statistic)
+    of_part = tuple(taking_part(one, of) for one in sources or ())
+    request = DecomposeRequest(of_part, tuple(variant or ()), parts, statistic)
     told = trial_flags.choices(
         users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
         seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,

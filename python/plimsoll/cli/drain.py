@@ -13,6 +13,7 @@ from plimsoll.cli.shared_flags import (
     Env,
     Held,
     Isolate,
+    Of,
     Probe,
     Quiet,
     Runs,
@@ -47,6 +48,7 @@ def drain(
         float | None, typer.Option(min=0, help="seconds to wait for the backlog after it; 300")
     ] = None,
     variant: TargetVariant = None,
+    of: Of = None,
     env: Env = None,
     seed: ArrivalSeed = 1,
     probe: Probe = None,
@@ -63,12 +65,14 @@ def drain(
     from plimsoll.cli.answers import show
     from plimsoll.cli.long_run import chosen
     from plimsoll.cli.progress import ProgressLine, listening
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.verbs.long_runs import drain as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)
+    part = taking_part(source, of)
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
-            source, choices, listeners, backlog=backlog, produced=produced, consumed=consumed, index=index,
+            part, choices, listeners, backlog=backlog, produced=produced, consumed=consumed, index=index,
             polls=polls,
             index_budget_mb=index_budget, memory_budget_mb=memory_budget, operation=operation,
             items_per_operation=items_per_operation, users=users, duration_s=duration,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Probe, Quiet, Runs, Source, TargetVariant, Threads
+from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Probe, Quiet, Runs, Source, TargetVariant, Threads
 
 
 def grow(
@@ -26,6 +26,7 @@ def grow(
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="an earlier run to go on from: its items count")] = None,
     variant: TargetVariant = None,
+    of: Of = None,
     env: Env = None,
     seed: Annotated[int, typer.Option(help="for what scripts draw at random")] = 1,
     probe: Probe = None,
@@ -42,12 +43,14 @@ def grow(
     from plimsoll.cli.answers import show
     from plimsoll.cli.long_run import chosen
     from plimsoll.cli.progress import ProgressLine, listening
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.verbs.long_runs import grow as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)
+    part = taking_part(source, of)
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
-            source, choices, listeners, resume, items=items, exec=function, min_users=min_users, max_users=max_users,
+            part, choices, listeners, resume, items=items, exec=function, min_users=min_users, max_users=max_users,
             counter=counter, allowed_failures=allowed_failures,
         )  # fmt: skip
     show(answer, as_json)

@@ -13,6 +13,7 @@ from plimsoll.cli.shared_flags import (
     Env,
     Held,
     Isolate,
+    Of,
     Probe,
     Quiet,
     Runs,
@@ -34,6 +35,7 @@ def hold(
         float | None, typer.Option(help="MiB of memory that the target must not reach; the host's free memory")
     ] = None,
     variant: TargetVariant = None,
+    of: Of = None,
     env: Env = None,
     seed: ArrivalSeed = 1,
     probe: Probe = None,
@@ -50,12 +52,14 @@ def hold(
     from plimsoll.cli.answers import show
     from plimsoll.cli.long_run import chosen
     from plimsoll.cli.progress import ProgressLine, listening
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.verbs.long_runs import hold as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)
+    part = taking_part(source, of)
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
-            source, choices, listeners, users=users, duration_s=duration, warm_up_s=warm_up, baseline_s=baseline,
+            part, choices, listeners, users=users, duration_s=duration, warm_up_s=warm_up, baseline_s=baseline,
             memory_limit_mb=memory_limit,
         )  # fmt: skip
     show(answer, as_json)

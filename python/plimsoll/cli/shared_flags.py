@@ -13,6 +13,7 @@ Held = Annotated[
     float | None,
     typer.Option(help="the load; the study's expected users. Of a script: multiples of its load, or VUs"),
 ]
+Of = Annotated[list[str] | None, typer.Option("--of", help="an operation or group of the study; these alone take part")]
 TargetVariant = Annotated[str | None, typer.Option(help="the study's variant of the target to switch to")]
 Env = Annotated[list[str] | None, typer.Option("-e", "--env", help="NAME=value for the script's __ENV")]
 ArrivalProcess = Annotated[str | None, typer.Option(help="poisson (default) or even (k6's)")]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Quiet, Runs, Threads
+from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
 
@@ -26,6 +26,7 @@ def sweep(
     rate: Rate = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
+    of: Of = None,
     env: Env = None,
     arrival_process: ArrivalProcess = None,
     seed: Seed = 1,
@@ -43,10 +44,12 @@ def sweep(
     from plimsoll.cli import trial_flags
     from plimsoll.cli.answers import show
     from plimsoll.cli.progress import TrialLine, listening
+    from plimsoll.cli.taking_part import taking_part
     from plimsoll.plans.requests import SweepRequest
     from plimsoll.verbs.trials import sweep as sweep_verb
 
-    request = SweepRequest(source, trial_flags.values(over or [], "--over"), stop_at_failure)
+    part = None if source is None else taking_part(source, of)
+    request = SweepRequest(part, trial_flags.values(over or [], "--over"), stop_at_failure)
     told = trial_flags.choices(
         users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,

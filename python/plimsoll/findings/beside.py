@@ -6,23 +6,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+SCHEMA = 1
 KINDS = ("database_step", "database_run", "profile_step")
 
 
 def findings_beside(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """They; none where there is nothing of the kind. `run`: a RunReader; `findings`: those made already, which tell
-    experiment, status, the steps and the knee."""
+    """They; none where there is nothing of the kind. `run`: a RunReader; `findings`: those made already, the main one
+    first, which tells experiment, status, whether it counts, the steps and the knee."""
     from plimsoll.findings.mix import mix_findings
     from plimsoll.findings.process_work import process_work_findings
     from plimsoll.findings.request_split import request_split_findings
     from plimsoll.findings.script_metrics import script_metrics_findings
-    from plimsoll.findings.shape.units_of import with_units
+    from plimsoll.findings.shape.units_of import level_unit, with_units
 
-    parts = (script_metrics_findings, request_split_findings, process_work_findings, mix_findings)
-    found = [one for part in parts for one in part(run, findings)]
+    main = findings[0] if findings else {}
+    parts = [script_metrics_findings, request_split_findings, process_work_findings, mix_findings]
     if any(event.get("kind") in KINDS for event in run.events()):
         from plimsoll.findings.database import database_findings
         from plimsoll.findings.profile import profile_findings
 
-        found += [*database_findings(run, findings), *profile_findings(run, findings)]
-    return [with_units(one) for one in found]
+        parts += [database_findings, profile_findings]
+    valid = main.get("valid", True) is not False
+    common = {
+        "schema": SCHEMA,
+        "experiment": main.get("experiment", run.manifest.get("experiment")),
+        "status": main.get("status", "interrupted"),
+        "valid": valid,
+        "invalid_because": [] if valid else list(main.get("invalid_because") or ()),
+        "level_unit": level_unit(main),
+        "objectives": [],
+        "next": [],
+        "run": main.get("run", str(run.path)),
+    }
+    return [with_units(common | own) for part in parts for own in part(run, main)]

@@ -20,7 +20,6 @@ from plimsoll.findings.without_index import ran_without_index, without_index
 from plimsoll.findings.words import ms_words, share_words, size_words
 
 QUESTION = "What takes the database's time?"
-SCHEMA = 1
 MOST_STATEMENTS = 12
 MOST_SAID = 3
 LEAST_SCANNED_ROWS = 10_000
@@ -29,14 +28,13 @@ LEAST_UNUSED_BYTES = 2**20
 UNKNOWN_INDEX = "(one that it did not use)"
 
 
-def database_findings(run: Any, findings: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
-    """A finding for each database that was watched; none where none was. `run`: a RunReader; `findings`: those made
-    already, which tell experiment, status and the knee."""
+def database_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a finding for each database that was watched has of its own; none where none was. `run`: a RunReader;
+    `main`: its main finding, which tells the knee. What the server counted does not depend on the generator's health."""
     events = run.events()
     sources = list(
         dict.fromkeys(one["source"] for one in events if one.get("kind") in ("database_run", "database_step"))
     )
-    main = findings[0] if findings else {}
     found = []
     for source in sources:
         texts = {
@@ -49,16 +47,8 @@ def database_findings(run: Any, findings: Sequence[Mapping[str, Any]] = ()) -> l
         effects = effects_of(run, source, whole[-1], texts) if whole else []
         finding = _finding(whole[-1] if whole else loads.added_up(), texts, loads, effects)
         label = f" ({source.partition(':')[2]})" if len(sources) > 1 else ""
-        common = {
-            "schema": SCHEMA,
-            "question": QUESTION.replace("?", f"{label}?"),
-            "experiment": main.get("experiment", run.manifest.get("experiment")),
-            "status": main.get("status", "interrupted"),
-            "valid": True,
-            "objectives": [],
-            "run": main.get("run", str(run.path)),
-        }
-        found.append(common | finding)
+        about = {"question": QUESTION.replace("?", f"{label}?"), "valid": True, "invalid_because": []}
+        found.append(about | finding)
     return found
 
 

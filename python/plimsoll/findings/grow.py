@@ -22,6 +22,7 @@ from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, f
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
 CLIFF = "Is there a cliff?"
+WORTH_A_PROFILE = 0.5  # growth over the run; an index grows by less
 PER_ITEM = (
     "Time per item is 1 ÷ items per second, what the creates at a time share between them: one create takes about as "
     "many times longer as there are at a time."
@@ -359,13 +360,11 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         found["notes"] += ["The data grew by less than a factor of three, so laws that differ later look alike here."]
     if growth.family is None:
         found["next"] = ["Load more items: over ten times the volume the laws part."]
-    if growth.family not in (None, "constant") and growth.change > 0.5:
-        found["next"] = [
-            (
-                "Profile one create at the end: what it does once for each item that is "
-                "there already (an index that is missing, a recount)."
-            )
-        ]
+    if about["grows"] and growth.change > WORTH_A_PROFILE:
+        found["next"].append(
+            "Profile one create at the end: what it does once for each item that is there already (an index that is "
+            "missing, a recount)."
+        )
     return found
 
 

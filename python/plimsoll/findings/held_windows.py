@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
+from plimsoll.findings.shape.units_of import level_unit
 
 
 @dataclass
@@ -48,8 +49,7 @@ def held_loads(run: Any, main: Mapping[str, Any]) -> list[Held]:
     experiments that hold no load."""
     experiment = main.get("experiment")
     if experiment in ("capacity", "hold"):
-        unit = (main.get("capacity") or {}).get("unit") or main.get("level_unit") or "users"
-        return _of_steps(main.get("steps") or (), unit)
+        return _of_steps(main.get("steps") or (), level_unit(main))
     if experiment in ("compare", "decompose", "sweep"):
         return _of_trials(run.plan(), run.trials(), {one["trial"] for one in main.get("excluded") or ()})
     return []

@@ -19,7 +19,6 @@ from plimsoll.findings.held_windows import Held, Windows, held_loads
 from plimsoll.findings.words import ms_words, share_words
 
 QUESTION = "Does the mix of the work stay?"
-SCHEMA = 1
 WORK = "iteration_duration"
 STARVED, LEAST_EXPECTED, LEAST_KNOWN = 1 / 3, 20, 20
 LOW_SHARE = 0.25
@@ -44,10 +43,9 @@ class Done:
         return self.total_ms[operation] / self.count[operation] if self.count[operation] else None
 
 
-def mix_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The finding of a closed capacity run with several operations, alone in a list; else none. `run`: a RunReader;
-    `findings`: those made already, the main one first."""
-    main = findings[0] if findings else {}
+def mix_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the finding of a closed capacity run with several operations has of its own, alone in a list; else none.
+    `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") != "capacity" or main["capacity"].get("model") != "closed" or not _has_several(run):
         return []
     loads = held_loads(run, main)
@@ -59,24 +57,15 @@ def mix_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[s
     operations = [name for name in sorted(low.count) if low.count[name] >= LEAST_KNOWN]
     rows = [_row(load, here, low, operations) for load, here in zip(loads, done, strict=True) if here.all]
     starved = [row for row in rows if row["starved"]]
-    valid = main.get("valid", True) is not False
     return [
         {
-            "schema": SCHEMA,
             "question": QUESTION,
             "answer": _answer(starved, low),
-            "experiment": "capacity",
-            "status": main["status"],
-            "valid": valid,
-            "invalid_because": [] if valid else list(main.get("invalid_because") or ()),
-            "level_unit": main["capacity"].get("unit") or "users",
-            "objectives": [],
             "mix": rows,
             "tables": [_table(rows, operations)],
             "evidence": as_data([Evidence(sum(one.all for one in done), "iterations", SERIES, "At all levels")]),
             "notes": ["Users who wait for a slow operation ask for nothing meanwhile, so its share falls."],
             "next": [_NEXT] if starved else [],
-            "run": main.get("run"),
         }
     ]
 

@@ -18,7 +18,6 @@ from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
 
 QUESTION = "Which process does the work?"
-SCHEMA = 1
 EXPERIMENTS = ("compare", "decompose", "sweep")
 ALPHA, FEWEST_TRIALS, FEWEST_PAIRS = 0.05, 3, 3
 LEAST_SAID, LEAST_COMPARED = 0.02, 0.05  # of a cell's CPU; a smaller share is mostly what runs without any load
@@ -31,10 +30,9 @@ Trial = Mapping[str, Any]
 Cell = dict[str, Any]
 
 
-def process_work_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The finding, alone in a list; none for other experiments, or where no process of the target was probed. `run`: a
-    RunReader; `findings`: those made already, the main one first."""
-    main = findings[0] if findings else {}
+def process_work_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the finding has of its own, alone in a list; none for other experiments, or where no process of the target
+    was probed. `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") not in EXPERIMENTS:
         return []
     plan, left_out = run.plan(), {one["trial"] for one in main.get("excluded") or ()}
@@ -43,25 +41,15 @@ def process_work_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> li
     if not cells:
         return []
     changes = list(_changes(plan, trials)) if main["experiment"] == "compare" else []
-    valid = main.get("valid", True) is not False
     return [
         {
-            "schema": SCHEMA,
             "question": QUESTION,
             "answer": _answer(cells, changes),
-            "experiment": main["experiment"],
-            "status": main["status"],
-            "valid": valid,
-            "invalid_because": [] if valid else list(main.get("invalid_because") or ()),
-            "level_unit": main.get("level_unit", "users"),
-            "objectives": [],
             "process_work": cells,
             "work_changes": changes,
             "tables": [_table(cells), *([_table_of_changes(changes)] if changes else [])],
             "evidence": as_data([Evidence(len(trials), "trials", TRIALS, f"Of {len(cells)} cells, those that count")]),
             "notes": [ASSUMED],
-            "next": [],
-            "run": main.get("run"),
         }
     ]
 

@@ -19,7 +19,6 @@ from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words
 
 QUESTION = "Where does the CPU time go?"
-SCHEMA = 1
 FEWEST_SAMPLES = 50
 MOST_FUNCTIONS = 15
 MOST_SAID = 3
@@ -64,26 +63,17 @@ class Function:
         }  # fmt: skip
 
 
-def profile_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A finding for each process that was profiled. `run`: a RunReader; `findings`: those made already, which tell
-    experiment, status and the knee."""
+def profile_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a finding for each process that was profiled has of its own. `run`: a RunReader; `main`: its main finding,
+    which tells the knee. Samples of the target do not depend on the generator's health."""
     events = run.events()
     profiles = [event for event in events if event.get("kind") == "profile_step"]
     sources = list(dict.fromkeys(str(one["source"]) for one in profiles))
-    main = findings[0] if findings else {}
     found = []
     for source in sources:
         own = [one for one in profiles if one["source"] == source]
-        common = {
-            "schema": SCHEMA,
-            "question": QUESTION.replace("?", f" of {source.partition(':')[2]}?"),
-            "experiment": main.get("experiment", run.manifest.get("experiment")),
-            "status": main.get("status", "interrupted"),
-            "valid": True,
-            "objectives": [],
-            "run": main.get("run", str(run.path)),
-        }
-        found.append(common | _finding(own, events, main))
+        about = {"question": QUESTION.replace("?", f" of {source.partition(':')[2]}?"), "valid": True}
+        found.append(about | {"invalid_because": []} | _finding(own, events, main))
     return found
 
 

@@ -17,7 +17,6 @@ from plimsoll.findings.words import ms_words, share_words
 from plimsoll.runs.snapshot import ScriptMetric
 
 QUESTION = "How does the time of a request split?"
-SCHEMA = 1
 # metric: (what it is, the part that it lies within).
 PARTS: dict[str, tuple[str, str | None]] = {
     "http_req_blocked": ("getting a connection", None),
@@ -34,10 +33,9 @@ ASSUMED = (
 LEAST_SAID = 0.005
 
 
-def request_split_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The finding of a sweep, alone in a list; none of other experiments or without requests. `run`: a RunReader;
-    `findings`: those made already, the main one first."""
-    main = findings[0] if findings else {}
+def request_split_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the finding of a sweep has of its own, alone in a list; none of other experiments or without requests.
+    `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") != "sweep":
         return []
     metrics = [ScriptMetric(name, "trend", True) for name in PARTS]
@@ -46,27 +44,17 @@ def request_split_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> l
     if not cells:
         return []
     slowest = max(cells, key=lambda one: float(one["mean_ms"]))
-    valid = main.get("valid", True) is not False
     requests = sum(one["requests"] for one in cells)
     return [
         {
-            "schema": SCHEMA,
             "question": QUESTION,
             "answer": _answer(slowest),
-            "experiment": "sweep",
-            "status": main["status"],
-            "valid": valid,
-            "invalid_because": [] if valid else list(main.get("invalid_because") or ()),
-            "level_unit": main.get("level_unit", "users"),
-            "objectives": [],
             "request_split": cells,
             "tables": [_table(cells)],
             "evidence": as_data(
                 [Evidence(requests, "requests", SERIES, f"Of {len(cells)} cells with trials that count")]
             ),
             "notes": [ASSUMED, *_without_interval(seen)],
-            "next": [],
-            "run": main.get("run"),
         }
     ]
 

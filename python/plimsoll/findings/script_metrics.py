@@ -21,7 +21,6 @@ from plimsoll.stats.asymptotes import Estimate, bounds_by_plateau
 from plimsoll.stats.batch_ratio import RatioInterval
 
 QUESTION = "What did the script's own metrics say?"
-SCHEMA = 1
 HOUR_S = 3600.0
 MOST_SAID = 4
 MOST_LOADS_SAID = 3
@@ -37,10 +36,9 @@ CEILING_MEANS = (
 Row = dict[str, Any]
 
 
-def script_metrics_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The finding, alone in a list; none where the script has no metrics of its own or no load was held. `run`: a
-    RunReader; `findings`: those made already, the main one first."""
-    main = findings[0] if findings else {}
+def script_metrics_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the finding has of its own, alone in a list; none where the script has no metrics of its own or no load was
+    held. `run`: a RunReader; `main`: its main finding."""
     loads = held_loads(run, main)
     metrics = run.script_metrics() if loads else ()
     seen = metrics_seen(run, loads, metrics) if metrics else []
@@ -49,25 +47,12 @@ def script_metrics_findings(run: Any, findings: Sequence[Mapping[str, Any]]) -> 
     told = [one for one in metrics if any(load.metrics[one.name].is_there for load in seen)]
     silent = [one.name for one in metrics if one not in told]
     entries = [_entry(one, seen, main) for one in told]
-    valid = main.get("valid", True) is not False
     values = sum(sum(load.metrics[one.name].bottom) for one in told for load in seen if one.kind in ("rate", "trend"))
     seconds = float(sum(load.seconds for load in seen))
     about = f"At {len(seen)} load{'s' if len(seen) > 1 else ''}, measured"
-    common = {
-        "schema": SCHEMA,
-        "question": QUESTION,
-        "experiment": main["experiment"],
-        "status": main["status"],
-        "valid": valid,
-        "invalid_because": [] if valid else list(main.get("invalid_because") or ()),
-        "level_unit": (main.get("capacity") or {}).get("unit") or main.get("level_unit") or "users",
-        "objectives": [],
-        "run": main.get("run"),
-        "next": [],
-    }
     return [
-        common
-        | {
+        {
+            "question": QUESTION,
             "answer": _answer(entries),
             "script_metrics": entries,
             "tables": [_table(one) for one in entries],

@@ -229,6 +229,10 @@ class Experiment(Part):
         """The options of that experiment."""
         return getattr(self, self.name)
 
+    def of_all(self) -> Experiment:
+        """The same, in which all operations or groups take part."""
+        return self.model_copy(update={self.name: self.options.model_copy(update={"of": []})})
+
 
 Chosen = TypeVar("Chosen", bound=Options)
 

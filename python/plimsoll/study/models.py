@@ -6,6 +6,7 @@ Every model refuses unknown keys. What one field alone can tell is checked here;
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import nearest
 from plimsoll.study.experiments import Experiment
@@ -300,12 +301,27 @@ class Study(StudyModel):
         """The same study with those operations or groups alone that take part in its first experiment of that name."""
         return self._of(next((item for item in self.experiments if item.name == name), None))
 
+    def only(self, names: Collection[str]) -> Study:
+        """The same study with those operations or groups alone, whatever its experiments say of who takes part. Raises
+        InputErrors for names that its workload does not have."""
+        known = list(self.operation_names)
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise InputErrors(
+                InputError(
+                    f"the workload has no operation or group {name!r}",
+                    nearest(name, known, f"Use some of {', '.join(known)}."),
+                )
+                for name in unknown
+            )
+        return self._only(names)._with(experiments=[one.of_all() for one in self.experiments])
+
     def _of(self, item: Experiment | None) -> Study:
-        if item is None or not item.options.of:
-            return self
+        return self if item is None or not item.options.of else self._only(item.options.of)
+
+    def _only(self, names: Collection[str]) -> Study:
         part = "operations" if isinstance(self.workload, OpenWorkload) else "groups"
-        kept = [one for one in getattr(self.workload, part) if one.name in item.options.of]
-        names = {one.name for one in kept}
+        kept = [one for one in getattr(self.workload, part) if one.name in names]
         return self._with(
             workload=self.workload.model_copy(update={part: kept}),
             objectives=[one for one in self.objectives if one.operation is None or one.operation in names],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from findings_as_json import checked
 
-from plimsoll.findings.database import database_findings
+from plimsoll.findings.beside import findings_beside
 from plimsoll.findings.index_effect import effect_words
 from plimsoll.report.finding_view import view
 from plimsoll.report.text import answer_lines
@@ -27,7 +27,7 @@ class Run:
         self._events = events
         self.manifest = {"experiment": "capacity"}
 
-    def events(self) -> list[dict[str, Any]]:
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         return self._events
 
 
@@ -83,12 +83,12 @@ MAIN = {"experiment": "capacity", "status": "finished", "capacity": {"knee": 210
 
 
 def found_of(*events: dict[str, Any], main: dict[str, Any] = MAIN) -> dict[str, Any]:
-    [finding] = checked(database_findings(Run([BEGUN, *TEXTS, *events]), [main]))
+    [finding] = checked(findings_beside(Run([BEGUN, *TEXTS, *events]), [main]))
     return finding
 
 
 def test_a_run_without_a_database_has_no_such_finding():
-    assert database_findings(Run([BEGUN]), [MAIN]) == []
+    assert findings_beside(Run([BEGUN]), [MAIN]) == []
 
 
 def test_the_dearest_statement_and_its_index_are_the_answer():
@@ -197,7 +197,7 @@ FASTER = [statement("1", 0.1, 0.4, 900), statement("2", 0.9, 2.0, 4000)]
 def test_a_second_run_measures_what_the_index_that_the_first_advised_has_brought(tmp_path: Path):
     a_run(tmp_path, 1000.0, whole(indexes=[]))
     second = a_run(tmp_path, 2000.0, whole(indexes=MADE, advice=[], statements=FASTER))
-    [finding] = checked(database_findings(second, [MAIN]))
+    [finding] = checked(findings_beside(second, [MAIN]))
     assert "An index that was advised is there now" in finding["answer"]
     assert "from 280 ms to 0.4 ms" in finding["answer"]
     [effect] = finding["database"]["effects"]
@@ -220,7 +220,7 @@ def test_no_effect_is_claimed_for_another_index_or_another_kind_of_run(
 ):
     a_run(tmp_path, 1000.0, whole(**first))
     later = a_run(tmp_path, 2000.0, whole(advice=[], statements=FASTER) | second, experiment)
-    assert database_findings(later, [MAIN])[0]["database"]["effects"] == []
+    assert findings_beside(later, [MAIN])[0]["database"]["effects"] == []
 
 
 def of_mariadb(*statements: dict[str, Any]) -> dict[str, Any]:
@@ -238,7 +238,7 @@ WITHOUT_INDEX = statement("1", 0.7, 280.0, rows_examined=100 * 200_000, no_index
 def test_of_mariadb_the_statement_without_an_index_is_the_next_step():
     event = of_mariadb(WITHOUT_INDEX, statement("2", 0.2, 2.0))
     texts = [{**TEXTS[0], "text": "SELECT `id` FROM `item` WHERE `customer` = ?"}]
-    [finding] = checked(database_findings(Run([BEGUN, *texts, event]), [MAIN]))
+    [finding] = checked(findings_beside(Run([BEGUN, *texts, event]), [MAIN]))
     [step] = finding["next"]
     assert step.startswith("For SELECT `id` FROM `item` WHERE `customer` = ?: run ALTER TABLE `item` ADD INDEX")
 
@@ -247,7 +247,7 @@ def test_of_mariadb_a_second_run_measures_what_a_statement_gained_that_uses_an_i
     other = statement("2", 0.2, 90.0, rows_examined=100 * 5_000, no_index_calls=100)
     a_run(tmp_path, 1000.0, of_mariadb(WITHOUT_INDEX, other))
     second = a_run(tmp_path, 2000.0, of_mariadb(statement("1", 0.1, 0.4, 900, rows_examined=4_500), other))
-    [finding] = checked(database_findings(second, [MAIN]))
+    [finding] = checked(findings_beside(second, [MAIN]))
     assert "One statement uses an index now that used none in run" in finding["answer"]
     assert "from 280 ms to 0.4 ms" in finding["answer"]
     [effect] = finding["database"]["effects"]
@@ -255,18 +255,18 @@ def test_of_mariadb_a_second_run_measures_what_a_statement_gained_that_uses_an_i
     [table] = [table for table in view(finding).tables if table.title == "Measured effect of indexes"]
     assert table.rows[0][:3] == ["(one that it did not use)", "280", "100"]
     third = a_run(tmp_path, 3000.0, of_mariadb(WITHOUT_INDEX, other))
-    assert database_findings(third, [MAIN])[0]["database"]["effects"] == []
+    assert findings_beside(third, [MAIN])[0]["database"]["effects"] == []
 
 
 def test_an_earlier_run_does_not_look_at_later_ones(tmp_path: Path):
     first = a_run(tmp_path, 1000.0, whole(indexes=MADE, advice=[]))
     a_run(tmp_path, 2000.0, whole(indexes=[]))
-    assert database_findings(first, [MAIN])[0]["database"]["effects"] == []
+    assert findings_beside(first, [MAIN])[0]["database"]["effects"] == []
 
 
 def test_two_databases_are_two_findings_with_their_labels():
     second = whole() | {"source": "postgresql:audit"}
-    questions = [one["question"] for one in database_findings(Run([BEGUN, *TEXTS, whole(), second]), [MAIN])]
+    questions = [one["question"] for one in findings_beside(Run([BEGUN, *TEXTS, whole(), second]), [MAIN])]
     assert questions == ["What takes the database's time (shop)?", "What takes the database's time (audit)?"]
 
 

@@ -10,7 +10,6 @@ import pytest
 from findings_as_json import checked
 
 from plimsoll.findings.beside import findings_beside
-from plimsoll.findings.profile import profile_findings
 from plimsoll.report.finding_view import view
 
 
@@ -50,7 +49,7 @@ GROWS = [
 
 
 def test_the_step_at_the_knee_is_compared_with_the_one_at_half_of_it() -> None:
-    [found] = checked(profile_findings(Run(GROWS), KNEE))
+    [found] = checked(findings_beside(Run(GROWS), KNEE))
     json.dumps(found)
     assert found["question"] == "Where does the CPU time go of app?"
     assert found["answer"] == (
@@ -68,14 +67,14 @@ def test_the_step_at_the_knee_is_compared_with_the_one_at_half_of_it() -> None:
 
 def test_a_difference_that_chance_explains_is_called_so() -> None:
     events = [*step(100, 0, {"encode": 80, "scan": 20}), *step(200, 10, {"encode": 78, "scan": 22})]
-    [found] = checked(profile_findings(Run(events), KNEE))
+    [found] = checked(findings_beside(Run(events), KNEE))
     assert "No function's share grew with load beyond chance." in found["answer"]
     assert found["tables"][0]["rows"][1][-1] == "+2.0 (chance)" and found["sentences"] == []
 
 
 def test_a_function_that_only_one_load_has_is_shown() -> None:
     events = [*step(100, 0, {"encode": 500}), *step(200, 10, {"encode": 500, "wait": 500})]
-    [found] = checked(profile_findings(Run(events), KNEE))
+    [found] = checked(findings_beside(Run(events), KNEE))
     by_name = {one["name"]: one for one in found["profile"]["functions"]}
     assert by_name["wait"]["share_half"] == 0 and by_name["wait"]["beyond_chance"]
 
@@ -85,14 +84,14 @@ def test_a_hold_is_compared_with_one_user_alone() -> None:
         *step(1, 0, {"encode": 90}, "undecided", step_kind="baseline"),
         *step(40, 20, {"encode": 100, "scan": 300}, "undecided", step_kind="expected"),
     ]
-    [found] = checked(profile_findings(Run(events), [{"experiment": "hold"}]))
+    [found] = checked(findings_beside(Run(events), [{"experiment": "hold"}]))
     assert found["answer"].startswith("At 40 users 75 % of it is scan (app.py:1) itself, 0 % at one user alone.")
 
 
 def test_one_load_alone_is_told_without_a_comparison_and_too_few_samples_are_no_answer() -> None:
-    [found] = checked(profile_findings(Run(step(100, 0, {"encode": 500})), KNEE))
+    [found] = checked(findings_beside(Run(step(100, 0, {"encode": 500})), KNEE))
     assert "nothing is compared" in found["answer"] and found["profile"]["samples_half"] is None
-    [found] = checked(profile_findings(Run(step(100, 0, {"encode": 30})), KNEE))
+    [found] = checked(findings_beside(Run(step(100, 0, {"encode": 30})), KNEE))
     assert found["answer"] == "Cannot tell: no step has 50 samples or more, the most are 30."
 
 

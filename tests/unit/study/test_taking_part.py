@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from plimsoll.errors import InputErrors
+from plimsoll.cli.app import app
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.plans.planned_time import planned_time
 from plimsoll.study import ClosedWorkload, parse_study
 from plimsoll.study.workload import shares
@@ -50,6 +52,30 @@ def test_a_verb_takes_the_groups_of_its_first_experiment_and_keeps_the_study_oth
     assert alone.operation_names == ("read", "write") and len(alone.experiments) == 4
     assert alone.directory == Path("/somewhere") and isinstance(alone.workload, ClosedWorkload)
     assert alone.for_experiment("drain") is alone and study.for_experiment("grow") is study
+
+
+def test_a_study_of_some_groups_only_is_of_these_in_every_experiment() -> None:
+    alone = parse_study(STUDY, directory=None).only(["proxy", "write"])
+    assert alone.operation_names == ("write", "proxy")
+    assert [str(one) for one in alone.objectives] == ["p90<=2000ms on proxy", "p90<=3000ms on GET /"]
+    assert {alone.with_experiment(item).operation_names for item in alone.experiments} == {("write", "proxy")}
+    assert alone.for_experiment("capacity").operation_names == ("write", "proxy")
+
+
+def test_only_what_the_workload_has_can_take_part() -> None:
+    with pytest.raises(InputErrors) as caught:
+        parse_study(STUDY, directory=None).only(["raed", "write", "nothing"])
+    told = [str(error) for error in caught.value.errors]
+    assert len(told) == 2 and "Did you mean read?" in told[0] and "read, write, proxy" in told[1]
+
+
+@pytest.mark.parametrize("verb", ["capacity", "hold", "grow", "drain", "compare", "decompose", "sweep"])
+def test_the_flag_refuses_what_is_no_part_of_a_study(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(STUDY)
+    (tmp_path / "s.js").write_text("export default function () {}")
+    for source, told in (("study.yaml", "Did you mean read?"), ("s.js", "is a script")):
+        done = CliRunner().invoke(app, [verb, str(tmp_path / source), "--of", "raed"])
+        assert isinstance(done.exception, InputError) and told in str(done.exception)
 
 
 def test_operations_of_an_open_workload_are_chosen_likewise() -> None:

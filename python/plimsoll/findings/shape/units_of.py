@@ -20,12 +20,12 @@ from plimsoll.findings.shape.units import LEVEL, Unit
 def with_units(finding: Mapping[str, Any]) -> dict[str, Any]:
     """The finding with the `units` of its numbers."""
     plain = {key: value for key, value in finding.items() if key != "units"}
-    level = _level_unit(plain)
+    level = level_unit(plain)
     found = dict.fromkeys(_numbers(plain, Finding, None, ""))
     return plain | {"units": {place: level if unit == LEVEL.name else unit for place, unit in found}}
 
 
-def _level_unit(finding: Mapping[str, Any]) -> str:
+def level_unit(finding: Mapping[str, Any]) -> str:
     """Of its levels; the users of a study where it does not tell."""
     capacity = finding.get("capacity")
     of_capacity = capacity.get("unit") if isinstance(capacity, Mapping) else None
