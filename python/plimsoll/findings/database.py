@@ -30,7 +30,7 @@ UNKNOWN_INDEX = "(one that it did not use)"
 
 def database_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a finding for each database that was watched has of its own; none where none was. `run`: a RunReader;
-    `main`: its main finding, which tells the knee. What the server counted does not depend on the generator's health."""
+    `main`: its main finding, which tells the knee. What the server counted stands, however the generator fared."""
     events = run.events()
     sources = list(
         dict.fromkeys(one["source"] for one in events if one.get("kind") in ("database_run", "database_step"))
