@@ -148,6 +148,7 @@ docs: build
 	$(BIN)/plimsoll schema --findings > docs/findings.schema.json
 	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
 	$(BIN)/python docs/k6-surface/compatibility_page.py > docs/k6-compatibility.md
+	$(BIN)/python docs/conclusions_page.py > docs/conclusions.md
 
 wheel-smoke: setup
 	rm -rf target/wheels

@@ -5,6 +5,7 @@
 //   FORM            another inventory: with FORM=fixed, the one of  URL_OF_FIXED
 //   SIZE            instances that a search should find             2000
 //   USERS_JSON      usernames and passwords, KEYWORDS_JSON: words with their hits; the inventory writes both
+//   TENANT          whose inventory it is                           lab
 //   USERS           how many users, without a study                 1
 //   DURATION        for how long, without a study                   30m
 import http from 'k6/http';
@@ -15,6 +16,7 @@ import { Trend } from 'k6/metrics';
 const FORM = (__ENV.FORM || '').toUpperCase();
 const BASE_URL = __ENV[`URL_OF_${FORM}`] || __ENV.BASE_URL || 'http://127.0.0.1:8720';
 const SIZE = Number(__ENV.SIZE || 2000);
+const TENANT = __ENV.TENANT || 'lab';
 const PAGE = 100;
 // What the report's page loads before a search.
 const REFERENCE_DATA = [
@@ -62,7 +64,7 @@ export default exportIds;
 
 function logIn() {
   const user = users[(__VU - 1) % users.length];
-  const headers = { 'Content-Type': 'application/json' };
+  const headers = { 'Content-Type': 'application/json', 'X-Okapi-Tenant': TENANT };
   const body = JSON.stringify({ username: user.username, password: user.password });
   const answer = http.post(`${BASE_URL}/authn/login`, body, { headers, tags: { name: 'POST /authn/login' } });
   if (answer.status === 201) token = answer.json('okapiToken');
@@ -70,7 +72,7 @@ function logIn() {
 }
 
 function get(path, name) {
-  const headers = { 'X-Okapi-Tenant': 'lab', 'X-Okapi-Token': token };
+  const headers = { 'X-Okapi-Tenant': TENANT, 'X-Okapi-Token': token };
   const response = http.get(BASE_URL + path, { headers, tags: { name } });
   check(response, { 'status is 200': (answer) => answer.status === 200 });
   return response;

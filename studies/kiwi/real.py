@@ -36,7 +36,9 @@ def main() -> int:
     top.add_argument(
         "--cases", type=int, default=10_000, help="cases and runs that install seeds (default %(default)s)"
     )
-    top.add_argument("--keep-connections", action="store_true", help="keep database connections between requests")
+    kept = os.environ.get("KEEP_CONNECTIONS") == "1"
+    told = "keep database connections between requests; KEEP_CONNECTIONS=1 in the environment too"
+    top.add_argument("--keep-connections", action="store_true", default=kept, help=told)
     chosen = top.parse_args()
     if not (3, 9) <= sys.version_info[:2] <= (3, 11):
         needed, step = "Kiwi TCMS 12.4 needs Python 3.9 to 3.11.", "Start this file with such a Python."

@@ -4,6 +4,7 @@
 //   BASE_URL     where the tracker answers              http://127.0.0.1:8710
 //   USERS_JSON   logins and tokens; the tracker writes it: users.json beside this script, or a path
 //   ISSUES       the seeded issues are DEMO-1 … DEMO-N  20000
+//   PROJECT      id of the project that YouTrack itself wants with each new issue, as 0-0; the tracker has one
 //   USERS        how many users, without a study        100
 //   DURATION     for how long, without a study          5m
 import http from 'k6/http';
@@ -15,6 +16,7 @@ const ISSUES = Number(__ENV.ISSUES || 20000);
 const USERS = Number(__ENV.USERS || 100);
 const DURATION = __ENV.DURATION || '5m';
 const PAGE = 100;
+const IN_PROJECT = __ENV.PROJECT ? { project: { id: __ENV.PROJECT } } : {};
 
 const STATES = ['Submitted', 'Open', 'In Progress', 'Fixed', 'Verified'];
 const PRIORITIES = ['Critical', 'Major', 'Normal', 'Minor'];
@@ -40,7 +42,7 @@ export const options = {
 /** Draft, fill in, publish. */
 export function createIssue() {
   const user = anyOf(users);
-  const draft = post(user, '/api/users/me/drafts', {}, 'POST /users/me/drafts');
+  const draft = post(user, '/api/users/me/drafts', IN_PROJECT, 'POST /users/me/drafts');
   const id = draft.status === 200 ? draft.json('id') : null;
   if (id === null) return;
   const text = { summary: someWords(4, 10), description: someWords(12, 34) };
@@ -50,7 +52,7 @@ export function createIssue() {
 
 /** One request that creates an issue, as scripts do: for loading many issues (the report's first task). */
 export function uploadIssue() {
-  const text = { summary: someWords(4, 10), description: someWords(12, 34) };
+  const text = { summary: someWords(4, 10), description: someWords(12, 34), ...IN_PROJECT };
   post(anyOf(users), '/api/issues', text, 'POST /issues');
 }
 

@@ -135,8 +135,6 @@ def test_the_studies_load_and_their_three_workloads_have_the_weights_of_the_repo
     assert len(reads) == 3 and 100 * sum(reads) / sum(ui.values()) == pytest.approx(MODEL["reads of the web UI"])
     assert proxy == {"rm_proxy": 50, "qm_proxy": 50}
     assert sorted(integration.values()) == sorted(MODEL[kind] for kind in INTEGRATION)
-    think = {group.think_time_s for group in groups.values()}
-    assert (min(one for one in think if one) == MODEL["thinking between pages"]) is (name == "full.yaml")
 
 
 def test_the_script_of_the_study_is_the_labs_and_makes_seven_gets_a_search() -> None:
