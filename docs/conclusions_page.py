@@ -12,13 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 STUDIES = ("youtrack", "folio", "edx", "kiwi", "clm-gc", "clm-ldx")
-HEAD = """# What the field reports' authors say, conclusion by conclusion
-
-Made by `make docs` from the tables of the studies' READMEs; a test compares the two. Beside each conclusion: the report's lines, what follows
-from its own printed figures, the mark, and what our lab measured (“–”: nothing, as the figures alone decide, or as it is no matter of measuring).
-The conclusions that each report was written for, and whether the answers repeat: [field-reports.md](field-reports.md).
-
-"""
+HEAD = (
+    "# What the field reports' authors say, conclusion by conclusion\n\n"
+    "Made by `make docs` from the tables of the studies' READMEs; a test compares the two. Beside each conclusion: the "
+    "report's lines, what follows from its own printed figures, the mark, and what our lab measured (“–”: nothing, as "
+    "the figures alone decide, or as it is no matter of measuring). The conclusions that each report was written for, "
+    "and whether the answers repeat: [field-reports.md](field-reports.md).\n\n"
+)
 COLUMNS = "| the author says | line | from the author's figures | mark | from our lab |\n|---|---|---|---|---|\n"
 _BEGINS = re.compile(r"^\| the author(?: says)? \| line \|")
 _LAB = re.compile(r"[;:,.] (?:our lab(?::| differs:|, | does not)|(?:this is |which is |but )?not measured by the lab)")

@@ -18,12 +18,23 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 Result = TypeVar("Result")
 
 POSTGRESQL_CONNECTIONS = 8
 SQLITE_CACHE_KIB = 65536
 SQLITE_PRAGMAS = ("foreign_keys=ON", f"cache_size=-{SQLITE_CACHE_KIB}")
+
+# SQLSTATEs of what runs beside a reset: the table that it has dropped, and a relation whose number is gone.
+_REPLACED = ("42P01", "XX000")
+
+
+def may_pass(error: DBAPIError) -> bool:
+    """Whether the same request may do in a moment: the database is away, busy, locked or full, or its tables are being
+    replaced by a reset. Anything else is a mistake of the target."""
+    replaced = getattr(error.orig, "sqlstate", None) in _REPLACED
+    return bool(error.connection_invalidated) or isinstance(error, OperationalError) or replaced
 
 
 class Database:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from inventory_client import Inventory, serving
@@ -133,6 +135,26 @@ def test_of_concurrent_changes_and_deletes_one_alone_succeeds(inventory: Invento
     assert inventory.get("/volume") == {"instances": INSTANCES + 8}
     for one in made_many:
         inventory.send("DELETE", f"/instance-storage/instances/{one['id']}", 204)
+
+
+def test_a_search_beside_deletes_finds_what_is_there(inventory: Inventory) -> None:
+    made = [inventory.send("POST", "/instance-storage/instances", 201, json=new(title=f"Gone {n}")) for n in range(60)]
+    ended = threading.Event()
+
+    def search(_: int) -> set[int]:
+        found = set()
+        while not ended.is_set():
+            path = "/inventory/instances?limit=1000&query=" + quote('title all "gone"')
+            found.add(inventory.client.get(path).status_code)
+        return found
+
+    with ThreadPoolExecutor(3) as pool:
+        searches = [pool.submit(search, n) for n in range(3)]
+        for one in made:
+            inventory.send("DELETE", f"/instance-storage/instances/{one['id']}", 204)
+        ended.set()
+    assert set.union(*(one.result() for one in searches)) == {200}
+    assert inventory.get("/volume") == {"instances": INSTANCES}
 
 
 def test_without_a_good_token_nothing_is_told(inventory: Inventory) -> None:

@@ -22,9 +22,11 @@ from plimsoll.lab.seeded_data import Wanted
 from plimsoll.lab.testcases import schema as s
 from plimsoll.lab.testcases.app import LARGEST_BODY_BYTES, create_app
 from plimsoll.lab.testcases.data import open_data
+from plimsoll.lab.testcases.entities import MOST_IN_A_PATTERN
 from plimsoll.lab.testcases.methods import METHODS, Store
 from plimsoll.lab.testcases.queries import Fixed
 from plimsoll.lab.testcases.sessions import Sessions
+from plimsoll.lab.testcases.values import INVALID_PARAMS, LARGEST_ID
 from plimsoll.lab.testcases.variants import STATIC_ANSWERS
 
 CASES = 120
@@ -114,6 +116,29 @@ def made(lab: Lab, size: int) -> dict[str, Any]:
         "runs": runs,
         **shared,
     }
+
+
+def test_sort_keys_end_at_the_largest_number_that_both_protocols_hold(lab: Lab) -> None:
+    parts = made(lab, 2)
+    run, (first, second) = parts["runs"][0], parts["cases"]
+    [execution] = lab("TestRun.add_case", run, first)
+    lab("TestExecution.update", execution["id"], {"sortkey": LARGEST_ID})
+    [added] = lab("TestRun.add_case", run, second)
+    assert added["sortkey"] == LARGEST_ID
+    call = xmlrpc.client.dumps(({"run": run},), "TestExecution.filter")
+    answer = lab.client.post("/xml-rpc/", content=call, headers={"Content-Type": "text/xml"})
+    assert answer.status_code == 200
+    (found,), _ = xmlrpc.client.loads(answer.text)
+    assert isinstance(found, list) and [one["sortkey"] for one in found] == [LARGEST_ID] * 2
+
+
+@pytest.mark.parametrize("comparison", ["icontains", "startswith"])
+def test_a_part_of_a_text_that_is_too_long_to_be_searched_is_told_so(lab: Lab, comparison: str) -> None:
+    key = f"summary__{comparison}"
+    assert lab("TestCase.filter", {key: "%_" * (MOST_IN_A_PATTERN // 2)}) == []
+    assert lab("TestCase.filter", {key: "🐌" * MOST_IN_A_PATTERN}) == []
+    error = lab.error("TestCase.filter", {key: "x" * (MOST_IN_A_PATTERN + 1)})
+    assert error["code"] == INVALID_PARAMS and str(MOST_IN_A_PATTERN) in error["message"].replace(",", "")
 
 
 def test_the_reports_script_leaves_r_squared_results(lab: Lab) -> None:

@@ -31,6 +31,16 @@ def test_a_search_is_words_attributes_and_tags(text: str, expected: Search) -> N
     assert parse_search(text) == expected
 
 
+LONG = 100_000  # letters, the most that a command may have
+
+
+@pytest.mark.parametrize("text", ["a" * (LONG - 1) + "!", "a" * LONG, "a " * (LONG // 2), "_" * LONG])
+def test_a_long_text_is_read_once_and_not_from_each_of_its_letters(text: str) -> None:
+    """Of 100,000 letters that took half a minute, and a target that does one thing at a time stood still."""
+    assert unfinished_word(text) == ("" if text[-1] in "! " else text)
+    assert parse_search(text).state is None
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute
 
 from plimsoll.lab.configurations.admission import Admission
 from plimsoll.lab.configurations.rules import BODY_BYTES, ID_AT_MOST, Fields, mistakes_of, text_mistake
+from plimsoll.lab.database import may_pass
 from plimsoll.lab.json_input import Mistake, TooLarge, ascii_json, is_json, parameter_mistakes, strict_json, whole_body
 
 LIMIT_AT_MOST = 200
@@ -69,14 +70,11 @@ def endpoint(handler: Handler) -> Handler:
         except IntegrityError:
             return refused(Refusal(409, "Another request has changed the same thing. Read it again, then try again."))
         except DBAPIError as error:
-            if not error.connection_invalidated and type(error.orig).__name__ not in _TROUBLE:
+            if not may_pass(error):
                 raise
             return refused(Refusal(503, "The database does not answer. Try again in a moment."))
 
     return answer
-
-
-_TROUBLE = ("OperationalError", "AdminShutdown", "SerializationFailure", "DeadlockDetected")
 
 
 def service_app(routes: Sequence[BaseRoute], at_end: Callable[[], Awaitable[None]] | None = None) -> Starlette:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Select, cast, delete, func, insert, literal, select, update
+from sqlalchemy import BigInteger, Column, Connection, Select, cast, delete, func, insert, literal, select, update
 
 from plimsoll.lab.configurations import change_log
 from plimsoll.lab.configurations.schema import (
@@ -236,9 +236,9 @@ def set_contribution(connection: Connection, identity: int, position: int, wante
     )
     if position > there + 1 or position > MOST_CONTRIBUTIONS:
         raise Conflict(f"The configuration {identity} has {there} contributions; the next position is {there + 1}.")
+    number = change_log.advance(connection, change_log.GLOBAL)  # until this ends no other hierarchy changes
     if wanted.child is not None:
         _check_child(connection, identity, wanted.child)
-    number = change_log.advance(connection, change_log.GLOBAL)
     values = {
         "service": wanted.service, "project": wanted.project, "local_id": wanted.local,
         "local_kind": wanted.local_kind, "child_id": wanted.child,
@@ -262,6 +262,21 @@ def _check_child(connection: Connection, identity: int, child: int) -> None:
         raise NotThere(f"There is no global configuration {child}.")
     if child == identity or _reaches(connection, child, identity):
         raise Conflict(f"The configuration {child} contains {identity} already; a hierarchy has no circles.")
+    above = _levels(connection, identity, contributions.c.child_id, contributions.c.configuration_id)
+    below = _levels(connection, child, contributions.c.configuration_id, contributions.c.child_id)
+    levels = above + 1 + below
+    if levels > DEEPEST:
+        raise Conflict(f"A hierarchy has at most {DEEPEST} levels below its top; this one would have {levels}.")
+
+
+def _levels(connection: Connection, start: int, here: Column[Any], there: Column[Any]) -> int:
+    """How many levels there are from `start` on, each row of contributions leading from `here` to `there`."""
+    tree = select(cast(start, BigInteger).label("id"), literal(0).label("depth")).cte("tree", recursive=True)
+    further = (
+        select(there, tree.c.depth + 1).join(tree, here == tree.c.id).where(there.is_not(None), tree.c.depth <= DEEPEST)
+    )
+    tree = tree.union(further)
+    return int(connection.execute(select(func.max(tree.c.depth))).scalar_one())
 
 
 def _reaches(connection: Connection, start: int, wanted: int) -> bool:

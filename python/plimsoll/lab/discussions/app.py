@@ -18,13 +18,14 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.lab.database import Database
+from plimsoll.lab.database import Database, may_pass
 from plimsoll.lab.discussions import changes, people, queries
 from plimsoll.lab.discussions.answers import ROOT, comment_answer, page_answer, thread_answer, viewer_answer
 from plimsoll.lab.discussions.forms import (
@@ -162,6 +163,8 @@ def _endpoint(forum: Forum, handlers: dict[str, tuple[str, Handler]]) -> Callabl
             response = await handler(Call(forum, request, viewer, fan))
         except Refusal as refusal:
             response = _refused(refusal)
+        except DBAPIError as error:
+            response = _refused(_unavailable(error))
         return _counted(forum, operation, fan, response)
 
     return answer
@@ -177,6 +180,8 @@ def _open_endpoint(
             response = await handler(forum, request)
         except Refusal as refusal:
             response = _refused(refusal)
+        except DBAPIError as error:
+            response = _refused(_unavailable(error))
         return _counted(forum, operation, Fan(), response)
 
     return answer
@@ -187,6 +192,13 @@ def _counted(forum: Forum, operation: str, fan: Fan, response: Response) -> Resp
     response.headers["X-Transactions"] = str(1 + fan.calls)
     response.headers["X-Accounts-Calls"] = str(fan.calls)
     return response
+
+
+def _unavailable(error: DBAPIError) -> Refusal:
+    """What is told where the database does not do it now; raises the error where it is a mistake of this program."""
+    if not may_pass(error):
+        raise error
+    return Refusal(503, "The database does not do this now. Try again in a moment.")
 
 
 def _refused(refusal: Refusal) -> Response:
@@ -460,7 +472,10 @@ async def _health(_request: Request) -> Response:
 def _volume(forum: Forum) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_request: Request) -> Response:
         """How much data there is, for `target.data_volume` of a study; without a session, as probes have none."""
-        return JSONResponse(await forum.database.run(queries.volume))
+        try:
+            return JSONResponse(await forum.database.run(queries.volume))
+        except DBAPIError as error:
+            return _refused(_unavailable(error))
 
     return answer
 

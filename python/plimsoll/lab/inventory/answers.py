@@ -11,10 +11,11 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from plimsoll.lab.database import may_pass
 from plimsoll.lab.inventory.cql import QueryMistake
 from plimsoll.lab.json_input import Mistake, ascii_json, is_json, parameter_mistakes, strict_json
 
@@ -54,10 +55,12 @@ def endpoint(handler: Handler) -> Handler:
             return await handler(request)
         except Refusal as refusal:
             return refused(refusal)
+        except ClientDisconnect:
+            return refused(Refusal(400, "body", "The request was broken off."))
         except QueryMistake as mistake:
             return refused(Refusal(400, "invalid_query", str(mistake)))
         except DBAPIError as error:
-            if not error.connection_invalidated and type(error.orig).__name__ != "OperationalError":
+            if not may_pass(error):
                 raise
             return refused(Refusal(503, "database", "The database does not answer. Try again in a moment."))
 

@@ -63,7 +63,8 @@ def find_page(connection: Connection, query: Query, dialect: Dialect, offset: in
     numbers = list(connection.execute(chosen).scalars())
     rows = connection.execute(select(instances.c.number, instances.c.document).where(instances.c.number.in_(numbers)))
     documents = {row.number: row.document for row in rows}
-    return Page([documents[number] for number in numbers], total)
+    # One that was deleted between the two statements is not there any more.
+    return Page([documents[number] for number in numbers if number in documents], total)
 
 
 def count_matching(connection: Connection, query: Query, dialect: Dialect) -> int:

@@ -39,14 +39,15 @@ INDEXED = ("rm", "qm", "cm")
 
 @dataclass(frozen=True)
 class LinkService:
-    """What the handlers work with. `lineages` keeps what local configurations see: that never changes."""
+    """What the handlers work with. `lineages` keeps what local configurations see, by service, its number and how often
+    the service was set back: that never changes."""
 
     database: Database
     indexer: Indexer
     others: Others
     tokens: Tokens
     addresses: Addresses
-    lineages: dict[tuple[str, int], list[Sight]]
+    lineages: dict[tuple[str, int, int], list[Sight]]
 
     async def sights_of(self, context: int) -> list[Sight]:
         """What a global configuration shows of each stream. Raises Refusal: the index does not know it."""
@@ -58,13 +59,16 @@ class LinkService:
         for service, project, local in resolved:
             if service not in self.indexer.tallies:
                 continue
-            if (service, local) not in self.lineages:
+            known = (service, local, self.indexer.tallies[service].set_back)
+            if known not in self.lineages:
                 told = await self.others.found(service, f"/{service}/configurations/{local}", token)
-                self.lineages[service, local] = [
+                if told is None:
+                    continue
+                self.lineages[known] = [
                     Sight(service, project, one["stream"], one["upto"], depth)
-                    for depth, one in enumerate(told["lineage"] if told else [])
+                    for depth, one in enumerate(told["lineage"])
                 ]
-            found += self.lineages[service, local]
+            found += self.lineages[known]
         return found
 
 

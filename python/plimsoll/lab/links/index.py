@@ -290,7 +290,7 @@ def _hidden(connection: Connection, candidates: Sequence[tuple[Any, Sight]], sig
         }
         if any(
             other.stream_id in nearer and _lived(other, nearer[other.stream_id])
-            for other in others[row.source, row.artifact]
+            for other in others.get((row.source, row.artifact), ())  # none: removed between the two
         ):
             found.add(place)
     return found

@@ -51,6 +51,7 @@ class Tally:
     waiting: int = 0
     busy_ms: int = 0
     indexed: bool = False  # its base has been read
+    set_back: int = 0  # how often it was, with all its configurations
     problem: str | None = None
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -143,6 +144,8 @@ class Indexer:
             problem = str(error)
         except DBAPIError as error:
             problem = f"the index cannot be written: {str(error.orig).splitlines()[0] if error.orig else 'unknown'}"
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            problem = f"what it answered is not as a source's ({type(error).__name__}: {error})"
         now = tally.shown()
         duration_ms = round(1000 * (time.monotonic() - began))
         done = {name: now[name] - before[name] for name in ("changes", "retrieved")}
@@ -162,6 +165,9 @@ class Indexer:
         print(f"links: {source.name} was set back; it is read from its base again", file=sys.stderr, flush=True)
         with self._writing, self._engine.begin() as connection:
             index.forget_source(connection, source.name)
+        tally = self.tallies[source.name]
+        with tally.lock:
+            tally.set_back += 1
 
     def _read_base(self, source: Source, workers: ThreadPoolExecutor, last: int | None) -> int:
         """Process every member of the base, then the deletions since `last` (None: all is new); returns its cutoff."""

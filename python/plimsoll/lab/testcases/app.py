@@ -92,16 +92,19 @@ def create_app(store: Store, restore: Restore) -> ASGIApp:
 
     async def volume(_request: Request) -> Response:
         """How much data there is, for `target.data_volume` of a study; without login, as probes have none."""
-        return JSONResponse(await store.database.run(queries.counts))
+        try:
+            return JSONResponse(await store.run(queries.counts))
+        except CallError as error:
+            return JSONResponse({"error": error.text}, 503)
 
     async def reset(request: Request) -> Response:
         """Back to the seeded data, while serving. Any user may: this is a lab."""
         try:
             _ = _caller(store, request).user
             await store.run(restore)
+            return JSONResponse(await store.run(queries.counts))
         except CallError as error:
             return JSONResponse({"error": error.text}, 503 if error.code == UNAVAILABLE else 403)
-        return JSONResponse(await store.database.run(queries.counts))
 
     described = document()
 

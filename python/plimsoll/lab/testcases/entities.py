@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, FromClause, Integer, select
@@ -18,6 +18,7 @@ from plimsoll.lab.testcases.values import INVALID_PARAMS, CallError, Field, mome
 
 MOST_ROWS = 100_000
 MOST_IN_A_LIST = 1_000
+MOST_IN_A_PATTERN = 10_000  # letters; of 50,000 bytes SQLite says that a pattern is too complex
 
 _COMPARED = {"exact": operator.eq, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _OF_ALL = ("exact", "in", "isnull")
@@ -54,7 +55,7 @@ class Entity:
                 raise CallError(INVALID_PARAMS, f"'{key}' must be a list of at most {MOST_IN_A_LIST} values.")
             return column.in_([value_of(one, key, kind) for one in value])
         if comparison in ("icontains", "startswith"):
-            part = value_of(value, key, kind)
+            part = value_of(value, key, _part_of(kind))
             if comparison == "startswith":
                 return column.startswith(part, autoescape=True)
             return column.icontains(part, autoescape=True)
@@ -70,7 +71,8 @@ class Entity:
             kind = _kind_of(column)
             yield name, "exact", kind
             for comparison in _COMPARISONS[kind.kind]:
-                yield f"{name}__{comparison}", comparison, kind
+                of_part = comparison in ("icontains", "startswith")
+                yield f"{name}__{comparison}", comparison, _part_of(kind) if of_part else kind
 
     def _column(self, name: str) -> ColumnElement[Any]:
         column = self.answered.get(name, self.searched.get(name))
@@ -100,6 +102,11 @@ def find(connection: Connection, entity: Entity, query: Any) -> list[dict[str, A
         }
         for row in rows
     ]
+
+
+def _part_of(kind: Field) -> Field:
+    """What a part of a text may be, that is searched in it."""
+    return replace(kind, most=min(kind.most, MOST_IN_A_PATTERN))
 
 
 def _kind_of(column: ColumnElement[Any]) -> Field:

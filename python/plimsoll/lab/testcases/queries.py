@@ -21,7 +21,7 @@ from sqlalchemy import Connection, FromClause, Table, delete, exists, func, inse
 from sqlalchemy.dialects import postgresql, sqlite
 
 from plimsoll.lab.testcases import schema as s
-from plimsoll.lab.testcases.values import CONFLICT, INVALID_PARAMS, NOT_FOUND, CallError
+from plimsoll.lab.testcases.values import CONFLICT, INVALID_PARAMS, LARGEST_ID, NOT_FOUND, CallError
 
 SORTKEY_STEP = 10
 
@@ -193,7 +193,7 @@ def _insert_once(connection: Connection, table: Table, row: dict[str, Any]) -> N
 
 def _next_sortkey(connection: Connection, table: Table, owner: str, number: int) -> int:
     last = connection.execute(select(func.max(table.c.sortkey)).where(table.c[owner] == number)).scalar()
-    return SORTKEY_STEP if last is None else int(last) + SORTKEY_STEP
+    return SORTKEY_STEP if last is None else min(int(last) + SORTKEY_STEP, LARGEST_ID)
 
 
 def add_case_to_plan(connection: Connection, plan: int, case: int) -> dict[str, Any]:

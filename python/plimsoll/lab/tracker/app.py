@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plimsoll.lab.database import Database
+from plimsoll.lab.database import Database, may_pass
 from plimsoll.lab.json_input import ascii_json
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.background import Background
@@ -140,7 +140,9 @@ def _endpoint(tracker: Tracker, handlers: dict[str, Handler]) -> Callable[[Reque
             return _refused(Refusal(400, "bad_request", "The request was broken off."))
         except IntegrityError:
             return _refused(Refusal(409, "Conflict", "Another request has changed the same thing. Read it again."))
-        except OperationalError:
+        except DBAPIError as error:
+            if not may_pass(error):
+                raise
             return _refused(Refusal(503, "Unavailable", "The database does not do this now. Try again in a moment."))
 
     return answer

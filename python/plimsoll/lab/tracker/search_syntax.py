@@ -23,7 +23,7 @@ TAGS = ("Resolved", "Unresolved", "Unassigned")
 UNASSIGNED = "Unassigned"
 
 _ALIASES = {"for": "assignee", "by": "reporter"}
-_ATTRIBUTE = re.compile(r"(\w+)\s*:\s*(\{[^}]*\}|[^\s:]+)")
+_ATTRIBUTE = re.compile(r"(?<!\w)(\w++)\s*:\s*(\{[^}]*\}|[^\s:]+)")
 _TAG = re.compile(r"#(\w+)")
 _WORD = re.compile(r"\w+")
 _COMMAND_WORDS = ("state", "priority", "assignee", "comment")
@@ -101,8 +101,10 @@ def words_of(text: str) -> set[str]:
 def unfinished_word(text: str, caret: int | None = None) -> str:
     """The word being typed: the letters directly before the caret (default: the end), in lower case."""
     before = text[: len(text) if caret is None else max(0, caret)]
-    match = re.search(r"\w+$", before)
-    return match.group().lower() if match else ""
+    start = len(before)
+    while start > 0 and (before[start - 1].isalnum() or before[start - 1] == "_"):
+        start -= 1
+    return before[start:].lower()
 
 
 def completions(prefix: str, choices: Sequence[str]) -> list[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 from configurations_client import COMPONENTS, Answering
+
+from plimsoll.lab.configurations.global_queries import DEEPEST
 
 TOOLS = ("rm", "qm", "cm")
 
@@ -90,6 +93,40 @@ def test_a_hierarchy_has_no_circles(whole: Answering) -> None:
     told = whole.put(f"/gc/configuration/{main_stream(21)}/contributions/4", {"child": top}, 409)
     assert "circles" in told["error"]["message"]
     assert "circles" in whole.put(f"/gc/configuration/{top}/contributions/1", {"child": top}, 409)["error"]["message"]
+
+
+def test_a_hierarchy_is_as_deep_as_it_is_resolved_and_no_deeper(whole: Answering) -> None:
+    origin = main_stream(10) + 1
+    chain = [
+        whole.post("/gc/configurations", {"kind": "stream", "from": origin, "title": f"Level {n}"})["id"]
+        for n in range(DEEPEST + 2)
+    ]
+    held = whole.get(f"/gc/configuration/{chain[0]}")["contributions"]
+    place = len(held) + 1
+    for above, below in pairwise(chain[: DEEPEST + 1]):
+        whole.put(f"/gc/configuration/{above}/contributions/{place}", {"child": below})
+    told = whole.put(f"/gc/configuration/{chain[DEEPEST]}/contributions/{place}", {"child": chain[DEEPEST + 1]}, 409)
+    assert f"{DEEPEST} levels" in told["error"]["message"]
+    told = whole.put(f"/gc/configuration/{chain[DEEPEST + 1]}/contributions/{place}", {"child": chain[0]}, 409)
+    assert f"{DEEPEST} levels" in told["error"]["message"], "nor from above"
+    told = whole.put(f"/gc/configuration/{chain[DEEPEST]}/contributions/{place}", {"child": chain[0]}, 409)
+    assert "circles" in told["error"]["message"]
+
+
+def test_of_two_that_would_contain_each_other_one_is_refused(whole: Answering) -> None:
+    origin = main_stream(10) + 1
+    first, second = (
+        whole.post("/gc/configurations", {"kind": "stream", "from": origin, "title": f"Turn {n}"})["id"] for n in "ab"
+    )
+    place = len(whole.get(f"/gc/configuration/{first}")["contributions"]) + 1
+
+    def put(one: int, child: int) -> int:
+        url = f"{whole.urls['gc']}/gc/configuration/{one}/contributions/{place}"
+        return whole.client.put(url, json={"child": child}).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(put, (first, second), (second, first)))
+    assert sorted(done) == [200, 409]
 
 
 def test_a_baseline_is_created_and_committed_when_nothing_in_it_moves(whole: Answering) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,20 @@ def test_the_data_go_back_to_the_seeded_state(forum: Api) -> None:
     forum.send("GET", LIST, status=401)
     again = forum.logged_in_as("user002")
     assert int(new_thread(again)["id"], 16) == 61 and kept_counts_are_true(again)
+
+
+def test_reads_beside_a_reset_are_answered_or_told_to_come_again(forum: Api) -> None:
+    """A reset takes the sessions with it, so that what comes after it is told to log in."""
+    for _ in range(4):
+        reader, moderator = forum.logged_in_as("user002"), forum.logged_in_as("user001")
+
+        def ask(place: int, reader: Api = reader, moderator: Api = moderator) -> int:
+            who, method, path = (moderator, "POST", "/admin/reset") if place == 9 else (reader, "GET", LIST)
+            cookie = "; ".join(f"{name}={value}" for name, value in who.cookies.items())
+            headers = {"Cookie": cookie, "X-CSRFToken": who.cookies["csrftoken"]}
+            return int(forum.client.request(method, path, headers=headers).status_code)
+
+        with ThreadPoolExecutor(8) as pool:
+            told = list(pool.map(ask, range(24)))
+        assert set(told) <= {200, 204, 401, 503} and {200, 401} & set(told)
+    assert forum.logged_in_as("user002").send("GET", LIST)["results"]

@@ -8,6 +8,7 @@ import queue
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import psycopg
@@ -17,7 +18,7 @@ from sqlalchemy import Engine, event
 
 from plimsoll.lab.database import postgresql_engine, sqlite_engine
 from plimsoll.lab.links import index
-from plimsoll.lab.links.index import Item
+from plimsoll.lab.links.index import Item, Sight
 from plimsoll.lab.links.indexer import Indexer, Switches
 from plimsoll.lab.links.source import Source
 
@@ -137,6 +138,38 @@ def test_with_reindex_all_every_poll_retrieves_the_whole_base(engine: Engine, re
         assert polls[-1]["kind"] == "initial"
         assert {one["kind"] for one in polls[:-1]} == ({"all"} if reindex_all else set())
         assert index.counts(connection)["tracked"] == 1
+
+
+class Odd(OneDefect):
+    """A source whose answers are JSON, but not as those of a source."""
+
+    def __init__(self, trouble: Exception) -> None:
+        super().__init__()
+        self.trouble: Exception | None = trouble
+
+    def base_pages(self) -> Iterator[tuple[int, list[str]]]:
+        if self.trouble is not None:
+            raise self.trouble
+        return super().base_pages()
+
+
+@pytest.mark.parametrize("trouble", [KeyError("trs:changeLog"), TypeError("no list"), ValueError("no JSON")])
+def test_a_source_that_answers_oddly_is_told_and_asked_again(engine: Engine, trouble: Exception) -> None:
+    source = Odd(trouble)
+    with following(engine, source) as indexer:
+        tally = indexer.tallies["cm"]
+        eventually(lambda: tally.polls >= 2)
+        shown = tally.shown()
+        assert shown["state"] == "unreachable" and type(trouble).__name__ in shown["problem"]
+        source.trouble = None
+        eventually(lambda: tally.shown()["state"] == "idle" and tally.retrieved == 1)
+
+
+def test_what_is_removed_between_two_statements_hides_nothing(engine: Engine) -> None:
+    gone = SimpleNamespace(source="qm", artifact=7, stream_id=1)
+    sights = [Sight("qm", 1, 2, None, 0), Sight("qm", 1, 1, 5, 1)]
+    with engine.connect() as connection:
+        assert index._hidden(connection, [(gone, sights[1])], sights) == set()
 
 
 @pytest.mark.parametrize("keep_versions", [False, True])
