@@ -96,7 +96,7 @@ def test_a_hierarchy_has_no_circles(whole: Answering) -> None:
 
 
 def test_a_hierarchy_is_as_deep_as_it_is_resolved_and_no_deeper(whole: Answering) -> None:
-    origin = main_stream(10) + 1
+    origin = main_stream(11) + 1  # to which no other contributes
     chain = [
         whole.post("/gc/configurations", {"kind": "stream", "from": origin, "title": f"Level {n}"})["id"]
         for n in range(DEEPEST + 2)
@@ -114,7 +114,7 @@ def test_a_hierarchy_is_as_deep_as_it_is_resolved_and_no_deeper(whole: Answering
 
 
 def test_of_two_that_would_contain_each_other_one_is_refused(whole: Answering) -> None:
-    origin = main_stream(10) + 1
+    origin = main_stream(11) + 1
     first, second = (
         whole.post("/gc/configurations", {"kind": "stream", "from": origin, "title": f"Turn {n}"})["id"] for n in "ab"
     )
