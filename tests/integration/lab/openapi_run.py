@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -23,7 +24,7 @@ def assert_schemathesis_finds_nothing(
     settings: str = "",
     hooks: str | None = None,
 ) -> None:
-    """All of its checks, over the document of the server at `url`.
+    """All of its checks, over the document of the server at `url`, of which it must have tried each operation.
 
     `languages`: operations whose input is more than a schema can say, so that they may refuse what the document
     allows; `settings`: more of schemathesis.toml; `hooks`: a module of tests with checks of its own.
@@ -34,6 +35,8 @@ def assert_schemathesis_finds_nothing(
     )
     (folder / "schemathesis.toml").write_text(settings + exempt)
     options = ["--max-examples", str(EXAMPLES), "--seed", SEED, "--max-time", TIME_S, "--no-color"]
+    report = folder / "schemathesis.json"
+    options += ["--report", "json", "--report-json-path", str(report)]
     options += [part for name, value in headers.items() for part in ("--header", f"{name}: {value}")]
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json", *options]
     own = {"SCHEMATHESIS_HOOKS": hooks, "PYTHONPATH": os.pathsep.join(sys.path)} if hooks else {}
@@ -47,3 +50,5 @@ def assert_schemathesis_finds_nothing(
         timeout=100 + int(TIME_S),
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    told = json.loads(report.read_text())
+    assert told["complete"] and told["operations"]["tested"] == told["operations"]["selected"], told["operations"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 import yaml
 
 from plimsoll.lab.__main__ import parser
 from plimsoll.lab.inventory import documents, seed
+from plimsoll.lab.inventory.gateway import Gateway
 from plimsoll.lab.inventory.load_files import LOAD, OURS, write_load_files
 from plimsoll.lab.inventory.openapi import openapi_document
 from plimsoll.lab.inventory.profiler import Profiler
@@ -161,3 +164,14 @@ def test_every_reference_of_the_openapi_document_is_there() -> None:
     assert named <= set(schemas)
     operations = [one["operationId"] for path in document["paths"].values() for one in path.values()]
     assert len(operations) == len(set(operations)) == 17
+
+
+def test_what_comes_while_the_gateway_is_being_ended_is_told_so() -> None:
+    async def told() -> httpx.Response:
+        gateway = Gateway({"users": "http://127.0.0.1:1", "storage": "http://127.0.0.1:1"}, dict)
+        await gateway.aclose()
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(gateway), base_url="http://inventory") as client:
+            return await client.get("/instance-types", headers={"X-Okapi-Token": "x"})
+
+    answer = asyncio.run(told())
+    assert answer.status_code == 503 and "being ended" in answer.text

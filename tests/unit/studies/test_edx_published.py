@@ -45,6 +45,15 @@ def test_reproduced_both_collapse_between_240_and_336_clients(column: str, tmp_p
     assert (objective["met_up_to"], objective["failed_from"]) == (240, 336)
 
 
+def test_the_throughput_of_two_levels_that_the_report_passes_over_puts_it_between_270_and_300(tmp_path: Path) -> None:
+    """51.1/s at 270 clients are as many a client as before, 48/s at 300 are fewer; one run a level, and another
+    comparison than that of the test above."""
+    [_, found, *_] = analysed(tmp_path, "index-between")
+    each = {row["level"]: row["done_per_s"] / row["level"] for row in found["steps"]}
+    assert each[270] == pytest.approx(each[240], rel=0.03) and each[300] < 0.87 * each[270]
+    assert each[336] == pytest.approx(each[300], rel=0.03)
+
+
 @pytest.mark.parametrize(("a", "b", "direction"), [("first", "second", "up"), ("second", "first", "down")])
 def test_contradicted_the_response_field_is_not_shown_to_make_it_slower(
     a: str, b: str, direction: str, tmp_path: Path

@@ -9,7 +9,7 @@ from published_figures import STUDIES, rows, source_lines
 STUDY_TABLES = {
     "clm-gc": (5, 585),
     "clm-ldx": (6, 585),
-    "edx": (7, 294),
+    "edx": (8, 294),
     "folio": (3, 869),
     "kiwi": (4, 120),
     "youtrack": (3, 403),

@@ -79,6 +79,8 @@ class Gateway:
         if scope["type"] != "http":
             return
         try:
+            if self._client.is_closed:  # it is being ended, and this came on a connection that was open already
+                raise Refusal(503, "gateway", "The inventory is being ended.")
             await self._answer(scope, receive, send)
         except Refusal as refusal:
             await refused(refusal)(scope, receive, send)

@@ -163,7 +163,7 @@ _BUILD = {
     "name": Field("text", required=True, most=255),
     "version": Field("id", required=True),
     "is_active": Field("flag"),
-    "description": Field("text", blank=True),  # kept by no version: Kiwi TCMS takes it from older scripts, as here
+    "description": Field("text", blank=True),  # taken and not kept: scripts for older versions send it
 }
 _PLAN = {
     "name": Field("text", required=True, most=255),
