@@ -71,12 +71,12 @@ def page() -> str:
         parts.append(f"## [{study}](../studies/{study}/README.md)\n\n{COLUMNS}")
         for one in rows:
             cells = (one.says, one.line, one.figures or "–", one.mark, one.lab or "–")
-            parts.append("| " + " | ".join(_linked(cell, study) for cell in cells) + " |\n")
+            parts.append("| " + " | ".join(_linked(cell) for cell in cells) + " |\n")
         parts.append("\n")
     return "".join(parts).rstrip("\n") + "\n"
 
 
-def _linked(cell: str, study: str) -> str:
+def _linked(cell: str) -> str:
     """Links of a README, from the page."""
     return re.sub(r"\]\((?:\.\./\.\./docs/)?([\w-]+\.md)\)", r"](\1)", cell)
 

@@ -30,7 +30,7 @@ UNKNOWN_INDEX = "(one that it did not use)"
 
 def database_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a finding for each database that was watched has of its own; none where none was. `run`: a RunReader;
-    `main`: its main finding, which tells the knee. What the server counted stands, however the generator fared."""
+    `main`: its main finding, which tells the knee."""
     events = run.events()
     sources = list(
         dict.fromkeys(one["source"] for one in events if one.get("kind") in ("database_run", "database_step"))
@@ -47,8 +47,7 @@ def database_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]
         effects = effects_of(run, source, whole[-1], texts) if whole else []
         finding = _finding(whole[-1] if whole else loads.added_up(), texts, loads, effects)
         label = f" ({source.partition(':')[2]})" if len(sources) > 1 else ""
-        about = {"question": QUESTION.replace("?", f"{label}?"), "valid": True, "invalid_because": []}
-        found.append(about | finding)
+        found.append({"question": QUESTION.replace("?", f"{label}?")} | finding)
     return found
 
 

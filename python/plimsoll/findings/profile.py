@@ -65,15 +65,15 @@ class Function:
 
 def profile_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a finding for each process that was profiled has of its own. `run`: a RunReader; `main`: its main finding,
-    which tells the knee. Samples of the target do not depend on the generator's health."""
+    which tells the knee."""
     events = run.events()
     profiles = [event for event in events if event.get("kind") == "profile_step"]
     sources = list(dict.fromkeys(str(one["source"]) for one in profiles))
     found = []
     for source in sources:
         own = [one for one in profiles if one["source"] == source]
-        about = {"question": QUESTION.replace("?", f" of {source.partition(':')[2]}?"), "valid": True}
-        found.append(about | {"invalid_because": []} | _finding(own, events, main))
+        question = QUESTION.replace("?", f" of {source.partition(':')[2]}?")
+        found.append({"question": question} | _finding(own, events, main))
     return found
 
 

@@ -32,12 +32,17 @@ def contradictions_of_experiments(data: dict[str, Any]) -> Found:
                 yield from _OF_ONE[name]((*path, name), options, data)
 
 
+def no_such_part(name: object, known: list[str]) -> tuple[str, str]:
+    """What is wrong with a name that no operation or group of the workload has, and what to do."""
+    step = nearest(name, known, f"Use some of {', '.join(known)}.")
+    return f"the workload has no operation or group {str(name)!r}", step
+
+
 def _of_any(path: KeyPath, options: dict[str, Any], data: dict[str, Any]) -> Found:
     known = parts_of(data)
     for position, name in enumerate(_listed(options.get("of"))):
         if known and str(name) not in known:
-            step = nearest(name, known, f"Use some of {', '.join(known)}.")
-            yield Contradiction((*path, "of", position), f"the workload has no operation or group {str(name)!r}", step)
+            yield Contradiction((*path, "of", position), *no_such_part(name, known))
     variant, variants = options.get("variant"), _variants(data)
     if isinstance(variant, str) and variant and variant not in variants:
         step = nearest(variant, variants, f"Use one of {', '.join(variants)}." if variants else _ADD_VARIANT)

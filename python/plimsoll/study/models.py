@@ -26,6 +26,7 @@ from pydantic_core import PydanticCustomError
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import nearest
+from plimsoll.study.experiment_checks import no_such_part
 from plimsoll.study.experiments import Experiment
 from plimsoll.study.files import FilesOptions
 from plimsoll.study.jvm import JvmOptions
@@ -307,13 +308,7 @@ class Study(StudyModel):
         known = list(self.operation_names)
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise InputErrors(
-                InputError(
-                    f"the workload has no operation or group {name!r}",
-                    nearest(name, known, f"Use some of {', '.join(known)}."),
-                )
-                for name in unknown
-            )
+            raise InputErrors(InputError(*no_such_part(name, known)) for name in unknown)
         return self._only(names)._with(experiments=[one.of_all() for one in self.experiments])
 
     def _of(self, item: Experiment | None) -> Study:

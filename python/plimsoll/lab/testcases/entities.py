@@ -22,10 +22,11 @@ MOST_IN_A_PATTERN = 10_000  # letters; of 50,000 bytes SQLite says that a patter
 
 _COMPARED = {"exact": operator.eq, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _OF_ALL = ("exact", "in", "isnull")
+_OF_A_PART = ("icontains", "startswith")
 _COMPARISONS = {
     "flag": _OF_ALL,
     "number": (*_OF_ALL, "gt", "gte", "lt", "lte"),
-    "text": (*_OF_ALL, "gt", "gte", "lt", "lte", "icontains", "startswith"),
+    "text": (*_OF_ALL, "gt", "gte", "lt", "lte", *_OF_A_PART),
 }
 
 
@@ -54,8 +55,8 @@ class Entity:
             if not isinstance(value, list) or len(value) > MOST_IN_A_LIST:
                 raise CallError(INVALID_PARAMS, f"'{key}' must be a list of at most {MOST_IN_A_LIST} values.")
             return column.in_([value_of(one, key, kind) for one in value])
-        if comparison in ("icontains", "startswith"):
-            part = value_of(value, key, _part_of(kind))
+        if comparison in _OF_A_PART:
+            part = value_of(value, key, _compared_with(kind, comparison))
             if comparison == "startswith":
                 return column.startswith(part, autoescape=True)
             return column.icontains(part, autoescape=True)
@@ -71,8 +72,7 @@ class Entity:
             kind = _kind_of(column)
             yield name, "exact", kind
             for comparison in _COMPARISONS[kind.kind]:
-                of_part = comparison in ("icontains", "startswith")
-                yield f"{name}__{comparison}", comparison, _part_of(kind) if of_part else kind
+                yield f"{name}__{comparison}", comparison, _compared_with(kind, comparison)
 
     def _column(self, name: str) -> ColumnElement[Any]:
         column = self.answered.get(name, self.searched.get(name))
@@ -104,9 +104,9 @@ def find(connection: Connection, entity: Entity, query: Any) -> list[dict[str, A
     ]
 
 
-def _part_of(kind: Field) -> Field:
-    """What a part of a text may be, that is searched in it."""
-    return replace(kind, most=min(kind.most, MOST_IN_A_PATTERN))
+def _compared_with(kind: Field, comparison: str) -> Field:
+    """What a column of that kind is compared with: of a part that is searched in a text, fewer letters."""
+    return replace(kind, most=min(kind.most, MOST_IN_A_PATTERN)) if comparison in _OF_A_PART else kind
 
 
 def _kind_of(column: ColumnElement[Any]) -> Field:
