@@ -11,6 +11,7 @@ transaction runs on one of a few threads with a pooled connection; in what order
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +27,8 @@ POSTGRESQL_CONNECTIONS = 8
 SQLITE_CACHE_KIB = 65536
 SQLITE_PRAGMAS = ("foreign_keys=ON", f"cache_size=-{SQLITE_CACHE_KIB}")
 
-# SQLSTATEs of what runs beside a reset: the table that it has dropped, and a relation whose number is gone.
+# SQLSTATEs of what runs beside a reset by another process: the table that it has dropped, and a relation whose number
+# is gone.
 _REPLACED = ("42P01", "XX000")
 
 
@@ -45,15 +47,38 @@ class Database:
         self.name = engine.dialect.name
         self._inline: Connection | None = engine.connect() if self.name == "sqlite" else None
         self._limiter: anyio.CapacityLimiter | None = None
+        self._alone: anyio.Lock | None = None
 
     async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """The result of `work`, committed; any exception of it rolls back and passes through."""
         if self._inline is not None:
             with self._inline.begin():
                 return work(self._inline, *arguments)
+        return await anyio.to_thread.run_sync(self._run_pooled, work, arguments, limiter=self._turns())
+
+    async def run_alone(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """As `run`, once every transaction that came before is through; those that come meanwhile wait.
+
+        For what locks many tables, as a reset does: beside transactions that lock them in another order it could
+        deadlock. It keeps those of this process away, not those of another one on the same database.
+        """
+        if self._inline is not None:
+            return await self.run(work, *arguments)
+        if self._alone is None:
+            self._alone = anyio.Lock()
+        turns = self._turns()
+        async with self._alone, contextlib.AsyncExitStack() as held:
+            for _ in range(POSTGRESQL_CONNECTIONS):
+                turn = object()
+                await turns.acquire_on_behalf_of(turn)
+                held.callback(turns.release_on_behalf_of, turn)
+            return await anyio.to_thread.run_sync(self._run_pooled, work, arguments)
+
+    def _turns(self) -> anyio.CapacityLimiter:
+        """One turn for each connection, given in the order in which they are asked for."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(POSTGRESQL_CONNECTIONS)
-        return await anyio.to_thread.run_sync(self._run_pooled, work, arguments, limiter=self._limiter)
+        return self._limiter
 
     def _run_pooled(self, work: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
         with self.engine.begin() as connection:

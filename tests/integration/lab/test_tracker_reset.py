@@ -1,4 +1,4 @@
-"""What is asked of the tracker while it is reset: done, or told to come again."""
+"""What is asked of the tracker while it is reset waits, and is done."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 
-def test_requests_beside_a_reset_are_done_or_told_to_come_again(api: Any) -> None:
+def test_requests_beside_a_reset_wait_and_are_done(api: Any) -> None:
     token = {"Authorization": f"Bearer {api.users[0]['token']}"}
 
     def ask(place: int) -> int:
@@ -19,6 +19,6 @@ def test_requests_beside_a_reset_are_done_or_told_to_come_again(api: Any) -> Non
 
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(ask, range(120)))
-    assert set(told) <= {200, 503} and told.count(200) > 20
+    assert set(told) == {200}
     api.post("/api/admin/reset")
     assert api.post("/api/issues", {"summary": "Made afterwards"})["idReadable"] == "DEMO-301"

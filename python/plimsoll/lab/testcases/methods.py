@@ -47,9 +47,16 @@ class Store:
 
     async def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """One transaction. What the database refuses becomes a CallError, deadlocks are tried again."""
+        return await self._tried(self.database.run, work, *arguments)
+
+    async def run_alone(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """As `run`, with no other transaction beside it."""
+        return await self._tried(self.database.run_alone, work, *arguments)
+
+    async def _tried(self, run: Callable[..., Awaitable[Any]], work: Callable[..., Any], *arguments: Any) -> Any:
         for attempt in range(TRIES):
             try:
-                return await self.database.run(work, *arguments)
+                return await run(work, *arguments)
             except IntegrityError as error:
                 raise CallError(CONFLICT, _conflict(error)) from None
             except DBAPIError as error:

@@ -327,5 +327,5 @@ async def show_telemetry(call: Call) -> Any:
 
 async def reset_data(call: Call) -> Any:
     """Back to the seeded data, while serving; requests that come meanwhile wait. Any user may: this is a lab."""
-    await call.tracker.database.run(call.tracker.restore)
+    await call.tracker.database.run_alone(call.tracker.restore)
     return {"status": "reset"}

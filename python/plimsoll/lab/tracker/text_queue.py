@@ -3,8 +3,8 @@
 Without the switch the index is changed with the issue, in its transaction (`schema.py`). With it, a change only notes
 the issue in the table `issues_to_index`, by triggers in the same transaction, and `text_indexer.py` does the rest: what
 waits is stored, so neither the end of the process nor its death loses any. An issue whose text changes while it waits
-waits once. PostgreSQL locks `issues` before this table everywhere: a create, a turn of the worker, and a reset, which
-drops both, cannot deadlock. Searches by text do not find a new issue before it is indexed; all else does.
+waits once. PostgreSQL locks `issues` before this table everywhere: a create and a turn of the worker cannot deadlock.
+Searches by text do not find a new issue before it is indexed; all else does.
 
 `set_deferred` takes the database from one to the other when the tracker opens its data; back to "at once" it builds the
 whole index anew, with what waited. PostgreSQL must be version 13 or later for it.
