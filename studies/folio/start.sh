@@ -7,7 +7,7 @@
 #   unindexed  8750-8753   as fixed, without the indexes of text and titles
 #
 #   INSTANCES   how many each holds                           10000
-#   MEMORY_MB   what the storage module may have              180
+#   MEMORY_MB   what the storage module may have              190
 #   LOAD_ALL, PROFILER, MISSING_INDEX   0: without that       1
 #   DATA        folder of the data, kept between runs         .lab-$INSTANCES
 #   DSN         PostgreSQL instead of SQLite, without the database's name: postgresql://user@host:port
@@ -15,7 +15,7 @@
 set -eu
 cd "$(dirname "$0")"
 INSTANCES="${INSTANCES:-10000}"
-MEMORY_MB="${MEMORY_MB:-180}"
+MEMORY_MB="${MEMORY_MB:-190}"
 DATA="${DATA:-.lab-$INSTANCES}"
 mkdir -p "$DATA"
 
