@@ -57,7 +57,8 @@ def running(folder: Path, port: int, settings: Sequence[str] = ()) -> Iterator[N
     options = [word for setting in settings for word in ("-c", setting)]
     server = subprocess.Popen([program("postgres"), "-D", folder / "data", *options], cwd=folder, **_owner())
     try:
-        ready = [program("pg_isready"), "-h", "127.0.0.1", "-p", str(port), "-q"]
+        # By its socket in the folder: another server may answer on the port, and ours then ends.
+        ready = [program("pg_isready"), "-h", folder, "-p", str(port), "-q"]
         deadline = time.monotonic() + READY_S
         while subprocess.run(ready, check=False).returncode != 0:
             if server.poll() is not None or time.monotonic() > deadline:

@@ -5,7 +5,7 @@
     ./database.py indexes     makes the two indexes that are missing, in the database that serves
     ./database.py sql "…"     any other statement
 
-Everything is in the folder .lab-postgresql beside this file. PostgreSQL comes from the system's package (Debian:
+Everything is in the folder .lab-postgresql beside this file; removing that removes all. PostgreSQL comes from the system's package (Debian:
 apt-get install postgresql postgresql-15-hypopg).
 """
 
@@ -21,8 +21,6 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import own_postgresql  # noqa: E402
 
-FOLDER = HERE / ".lab-postgresql"
-PORT, DATABASE_PORT = 8780, 8784
 PRELOAD = "shared_preload_libraries=pg_stat_statements"
 # As `plimsoll lab inventory` makes them without --missing-index.
 TEXT = " || ".join(
@@ -40,6 +38,11 @@ def main() -> int:
     top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("verb", choices=("serve", "indexes", "sql"))
     top.add_argument("statement", nargs="*")
+    top.add_argument(
+        "--folder", type=Path, default=HERE / ".lab-postgresql", help="where all of it is kept (default %(default)s)"
+    )
+    top.add_argument("--port", type=int, default=8780, help="of the inventory (default %(default)s)")
+    top.add_argument("--database-port", type=int, default=8784, help="of PostgreSQL (default %(default)s)")
     top.add_argument("--instances", type=int, default=4_000, help="seeded on first use (default %(default)s)")
     chosen = top.parse_args()
     return own_postgresql.told("database.py", lambda: _done(chosen))
@@ -47,27 +50,25 @@ def main() -> int:
 
 def _done(chosen: argparse.Namespace) -> int:
     if chosen.verb == "serve":
-        return _serve(chosen.instances)
+        return _serve(chosen)
     for statement in INDEXES if chosen.verb == "indexes" else chosen.statement:
-        _sql("inventory", statement)
+        _sql(chosen.database_port, "inventory", statement)
     return 0
 
 
-def _serve(instances: int) -> int:
-    is_complete = FOLDER / "complete"
+def _serve(chosen: argparse.Namespace) -> int:
+    folder: Path = chosen.folder.resolve()
+    is_complete = folder / "complete"
     if not is_complete.exists():
-        own_postgresql.create(FOLDER / "postgresql", "inventory")
+        own_postgresql.create(folder / "postgresql", "inventory")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with own_postgresql.running(FOLDER / "postgresql", DATABASE_PORT, [PRELOAD]):
+    with own_postgresql.running(folder / "postgresql", chosen.database_port, [PRELOAD]):
         if not is_complete.exists():
-            _sql("postgres", "CREATE DATABASE inventory")
-            _sql("inventory", "CREATE EXTENSION pg_stat_statements")
-            if subprocess.run([*_psql("inventory"), "CREATE EXTENSION hypopg"], check=False).returncode != 0:
-                print("without hypopg, the advice on indexes is not proven", file=sys.stderr)
+            _prepare(chosen.database_port)
             is_complete.touch()
-        dsn = f"postgresql://inventory@127.0.0.1:{DATABASE_PORT}/inventory"
-        words = ["lab", "inventory", "--missing-index", "--port", str(PORT), "--dsn", dsn]
-        words += ["--instances", str(instances), "--data", str(FOLDER / "data")]
+        dsn = f"postgresql://inventory@127.0.0.1:{chosen.database_port}/inventory"
+        words = ["lab", "inventory", "--missing-index", "--port", str(chosen.port), "--dsn", dsn]
+        words += ["--instances", str(chosen.instances), "--data", str(folder / "data")]
         server = subprocess.Popen(["plimsoll", *words])
         try:
             return server.wait()
@@ -78,13 +79,20 @@ def _serve(instances: int) -> int:
             server.wait(timeout=30)
 
 
-def _psql(database: str) -> list[str]:
-    connect = ["-h", "127.0.0.1", "-p", str(DATABASE_PORT), "-U", "inventory", "-d", database]
-    return [own_postgresql.program("psql"), "-q", "-v", "ON_ERROR_STOP=1", *connect, "-c"]
+def _prepare(port: int) -> None:
+    _sql(port, "postgres", "CREATE DATABASE inventory")
+    _sql(port, "inventory", "CREATE EXTENSION pg_stat_statements")
+    if subprocess.run(_psql(port, "inventory", "CREATE EXTENSION hypopg"), check=False).returncode != 0:
+        print("without hypopg, the advice on indexes is not proven", file=sys.stderr)
 
 
-def _sql(database: str, statement: str) -> None:
-    subprocess.run([*_psql(database), statement], check=True)
+def _sql(port: int, database: str, statement: str) -> None:
+    subprocess.run(_psql(port, database, statement), check=True)
+
+
+def _psql(port: int, database: str, statement: str) -> list[str]:
+    connect = ["-h", "127.0.0.1", "-p", str(port), "-U", "inventory", "-d", database]
+    return [own_postgresql.program("psql"), "-q", "-v", "ON_ERROR_STOP=1", *connect, "-c", statement]
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def compare(
     from plimsoll.verbs.trials import compare as compare_verb
 
     request = CompareRequest(
-        None if source is None else taking_part(source, of),
+        taking_part(source, of),
         other,
         tuple(a or ()),
         tuple(b or ()),

@@ -49,7 +49,7 @@ def decompose(
     from plimsoll.plans.requests import DecomposeRequest
     from plimsoll.verbs.trials import decompose as decompose_verb
 
-    of_part = tuple(taking_part(one, of) for one in sources or ())
+    of_part = tuple(part for one in sources or (None,) if (part := taking_part(one, of)) is not None)
     request = DecomposeRequest(of_part, tuple(variant or ()), parts, statistic)
     told = trial_flags.choices(
         users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,

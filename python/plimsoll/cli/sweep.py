@@ -48,7 +48,7 @@ def sweep(
     from plimsoll.plans.requests import SweepRequest
     from plimsoll.verbs.trials import sweep as sweep_verb
 
-    part = None if source is None else taking_part(source, of)
+    part = taking_part(source, of)
     request = SweepRequest(part, trial_flags.values(over or [], "--over"), stop_at_failure)
     told = trial_flags.choices(
         users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,

@@ -1,7 +1,7 @@
 """Did it restart, and had it come near its memory limit? Of the notes of the run and of the memory probed before each.
 
-Memory is seen once a second. What is allocated between the last look and the end passes unseen, so that memory far
-from its limit acquits nothing.
+Processes and their memory are seen once a second. What is allocated between the last look and the end passes unseen,
+so that memory far from its limit acquits nothing; so do restarts between two looks, and their number is "at least".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.evidence import EVENTS, RESOURCES, Evidence, as_data
+from plimsoll.findings.trials import times
 from plimsoll.findings.words import share_words, size_words
 from plimsoll.probes.restarts import tells_of_restart
 
@@ -53,9 +54,9 @@ def restart_finding(
     }
     if not rows:
         return found | {"answer": "No restart of a probed process was seen."}
-    times = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])
-    many = f"{len(rows)} time{'s' if len(rows) > 1 else ''}"
-    words = [f"Yes, {many}, {times} s after the start: {rows[0]['message']}.", *_memory_words(rows)]
+    seconds = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])
+    many = f"at least {times(len(rows))}"
+    words = [f"Yes, {many}, {seconds} s after the start: {rows[0]['message']}.", *_memory_words(rows)]
     return found | {"answer": " ".join(words), "trouble": f"It restarted {many}", "next": [_next_step(rows)]}
 
 

@@ -281,7 +281,8 @@ def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dic
                 if cell["state"] == "silent"
                 else f"{percent(cell['failed_share'])} of the requests fail ({cause})"
             )
-            again = "".join(f"; {label} was restarted {times(count)}" for label, count in cell["restarts"].items())
+            restarts = cell["restarts"].items()
+            again = "".join(f"; {label} was restarted at least {times(count)}" for label, count in restarts)
             words = f"From {where} on {what}{again}."
             found.append(
                 {"parameters": cell["parameters"], "state": cell["state"], "restarts": cell["restarts"], "words": words}

@@ -32,11 +32,15 @@ SQLITE_PRAGMAS = ("foreign_keys=ON", f"cache_size=-{SQLITE_CACHE_KIB}")
 _REPLACED = ("42P01", "XX000")
 
 
-def may_pass(error: DBAPIError) -> bool:
-    """Whether the same request may do in a moment: the database is away, busy, locked or full, or its tables are being
-    replaced by a reset. Anything else is a mistake of the target."""
+def raise_mistake(error: DBAPIError) -> None:
+    """Raise the error where it is a mistake of the target.
+
+    It is none where the same request may do in a moment: the database is away, busy, locked or full, or its tables are
+    being replaced by a reset.
+    """
     replaced = getattr(error.orig, "sqlstate", None) in _REPLACED
-    return bool(error.connection_invalidated) or isinstance(error, OperationalError) or replaced
+    if not (error.connection_invalidated or isinstance(error, OperationalError) or replaced):
+        raise error
 
 
 class Database:

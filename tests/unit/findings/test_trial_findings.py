@@ -296,7 +296,7 @@ def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_res
     ]
     finding = checked(sweep_finding(told, trials))
     assert "Duration of an iteration changes by a factor of" in finding["answer"]
-    assert "store was restarted 6 times" in finding["answer"]
+    assert "store was restarted at least 6 times" in finding["answer"]
     assert any("memory limit of store" in text for text in finding["next"])
 
 

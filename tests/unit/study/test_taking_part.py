@@ -78,6 +78,12 @@ def test_the_flag_refuses_what_is_no_part_of_a_study(verb: str, tmp_path: Path) 
         assert isinstance(done.exception, InputError) and told in str(done.exception)
 
 
+@pytest.mark.parametrize("verb", ["compare", "decompose", "sweep"])
+def test_the_flag_wants_a_study_where_the_trials_may_be_finished_ones(verb: str) -> None:
+    done = CliRunner().invoke(app, [verb, "--of", "read"])
+    assert isinstance(done.exception, InputError) and "none is given" in str(done.exception)
+
+
 def test_operations_of_an_open_workload_are_chosen_likewise() -> None:
     text = STUDY.replace("groups:", "operations:")
     for weight in (", weight: 70, think_time_s: 1", ", weight: 30, think_time_s: 2", ", weight: 5"):

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 
 from plimsoll.lab.configurations.admission import Admission
 from plimsoll.lab.configurations.rules import BODY_BYTES, ID_AT_MOST, Fields, mistakes_of, text_mistake
-from plimsoll.lab.database import may_pass
+from plimsoll.lab.database import raise_mistake
 from plimsoll.lab.json_input import Mistake, TooLarge, ascii_json, is_json, parameter_mistakes, strict_json, whole_body
 
 LIMIT_AT_MOST = 200
@@ -70,8 +70,7 @@ def endpoint(handler: Handler) -> Handler:
         except IntegrityError:
             return refused(Refusal(409, "Another request has changed the same thing. Read it again, then try again."))
         except DBAPIError as error:
-            if not may_pass(error):
-                raise
+            raise_mistake(error)
             return refused(Refusal(503, "The database does not answer. Try again in a moment."))
 
     return answer

@@ -28,7 +28,7 @@ from starlette.routing import Route
 
 from plimsoll.errors import InputError, PlimsollError
 from plimsoll.lab.children import options_from_parent, serve_as_child
-from plimsoll.lab.database import Database, postgresql_engine, sqlite_engine
+from plimsoll.lab.database import Database, postgresql_engine, raise_mistake, sqlite_engine
 from plimsoll.lab.discussions.accounts_openapi import MOST_USERNAMES, NAME_IN_WORDS, SIZES, USERNAME, document
 from plimsoll.lab.discussions.seed import invented_people
 from plimsoll.lab.json_input import ascii_json, parameter_mistakes
@@ -75,7 +75,8 @@ def create_accounts_app(database: Database, key: str) -> Starlette:
         handled["requests"] += 1
         try:
             return JSONResponse(await database.run(_profiles, names))
-        except DBAPIError:
+        except DBAPIError as error:
+            raise_mistake(error)
             return _refused(503, "The database does not do this now. Try again in a moment.")
 
     async def status(_request: Request) -> Response:

@@ -25,7 +25,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from plimsoll.lab.database import Database, may_pass
+from plimsoll.lab.database import Database, raise_mistake
 from plimsoll.lab.discussions import changes, people, queries
 from plimsoll.lab.discussions.answers import ROOT, comment_answer, page_answer, thread_answer, viewer_answer
 from plimsoll.lab.discussions.forms import (
@@ -196,8 +196,7 @@ def _counted(forum: Forum, operation: str, fan: Fan, response: Response) -> Resp
 
 def _unavailable(error: DBAPIError) -> Refusal:
     """What is told where the database does not do it now; raises the error where it is a mistake of this program."""
-    if not may_pass(error):
-        raise error
+    raise_mistake(error)
     return Refusal(503, "The database does not do this now. Try again in a moment.")
 
 

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from plimsoll.lab.database import may_pass
+from plimsoll.lab.database import raise_mistake
 from plimsoll.lab.inventory.cql import QueryMistake
 from plimsoll.lab.json_input import Mistake, ascii_json, is_json, parameter_mistakes, strict_json
 
@@ -60,8 +60,7 @@ def endpoint(handler: Handler) -> Handler:
         except QueryMistake as mistake:
             return refused(Refusal(400, "invalid_query", str(mistake)))
         except DBAPIError as error:
-            if not may_pass(error):
-                raise
+            raise_mistake(error)
             return refused(Refusal(503, "database", "The database does not answer. Try again in a moment."))
 
     return answer

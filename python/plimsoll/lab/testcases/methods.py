@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from plimsoll.lab.database import Database
+from plimsoll.lab.database import Database, raise_mistake
 from plimsoll.lab.testcases import entities, queries
 from plimsoll.lab.testcases.entities import Entity
 from plimsoll.lab.testcases.queries import Fixed
@@ -62,6 +62,7 @@ class Store:
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) in _RETRIED and attempt + 1 < TRIES:
                     continue
+                raise_mistake(error)
                 raise CallError(UNAVAILABLE, "The database does not do this now. Try again later.") from error
         raise AssertionError("the last try returns or raises")
 

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plimsoll.lab.database import Database, may_pass
+from plimsoll.lab.database import Database, raise_mistake
 from plimsoll.lab.json_input import ascii_json
 from plimsoll.lab.tracker import queries
 from plimsoll.lab.tracker.background import Background
@@ -141,8 +141,7 @@ def _endpoint(tracker: Tracker, handlers: dict[str, Handler]) -> Callable[[Reque
         except IntegrityError:
             return _refused(Refusal(409, "Conflict", "Another request has changed the same thing. Read it again."))
         except DBAPIError as error:
-            if not may_pass(error):
-                raise
+            raise_mistake(error)
             return _refused(Refusal(503, "Unavailable", "The database does not do this now. Try again in a moment."))
 
     return answer
