@@ -4,13 +4,17 @@
     .venv/bin/python benches/repeated_studies.py runs/…-studies-1111 runs/…-studies-2222
 
 A number repeats where the two brackets or intervals overlap, a verdict where it is the same; an answer that says that
-it cannot tell contradicts nothing. Ends with 1 where something does not repeat, or is not valid.
+it cannot tell contradicts nothing. An interval knows of its run's scatter, not of a host that is faster in the next:
+the speed of the target's cores (the probe core_speed) is told beside, and what is counted a second also repeats where
+it overlaps once the first is multiplied by how much faster they were in the second. Ends with 1 where something does
+not repeat, or is not valid.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +24,16 @@ from typing import Any
 
 Findings = list[dict[str, Any]]
 Interval = tuple[float, float]
+PER_SECOND = ", /s ("  # in the question: a rate that the target's cores bound
+SPEED = "speed of the target's cores, second ÷ first"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """An experiment's findings, and the mean speed of the target's cores meanwhile; None where it was not probed."""
+
+    findings: Findings
+    speed: float | None
 
 
 @dataclass(frozen=True)
@@ -137,17 +151,34 @@ def repeats(first: Said | None, second: Said | None) -> bool | None:
     return None
 
 
-def read(folder: Path) -> dict[tuple[str, int], Findings]:
-    """The findings of each experiment, by the study's name and the place in it."""
+def with_speed(first: Said | None, ratio: float | None) -> Said | None:
+    """What the first would have said on cores so much faster."""
+    if first is None or first.interval is None or ratio is None:
+        return first
+    low, high = first.interval
+    return Said(first.words, (low * ratio, high * ratio))
+
+
+def speed_of(run: Path) -> float | None:
+    """Mean of what the probe core_speed saw, in pieces of work a CPU second."""
+    resources = run / "resources.jsonl"
+    lines = resources.read_text().splitlines() if resources.exists() else []
+    rows = [json.loads(line) for line in lines if '"core_speed"' in line]
+    seen = [row["values"]["work_per_cpu_s"] for row in rows if "work_per_cpu_s" in row["values"]]
+    return statistics.mean(seen) if seen else None
+
+
+def read(folder: Path) -> dict[tuple[str, int], Ran]:
+    """What each experiment found, by the study's name and the place in it."""
     found = {}
     for about in sorted(folder.glob("*/study.json")):
         name = json.loads(about.read_text())["study"]["name"]
         for place, path in enumerate(sorted(about.parent.glob("*/findings.json")), 1):
-            found[name, place] = json.loads(path.read_text())
+            found[name, place] = Ran(json.loads(path.read_text()), speed_of(path.parent))
     return found
 
 
-def rows(first: dict[tuple[str, int], Findings], second: dict[tuple[str, int], Findings]) -> Iterator[list[str]]:
+def rows(first: dict[tuple[str, int], Ran], second: dict[tuple[str, int], Ran]) -> Iterator[list[str]]:
     """Study, question, what each run says, whether that repeats."""
     for key in sorted(first | second):
         if key not in first or key not in second:
@@ -155,19 +186,23 @@ def rows(first: dict[tuple[str, int], Findings], second: dict[tuple[str, int], F
             continue
         runs = first[key], second[key]
         where = _place(key, runs[0])
-        for one, findings in zip(("first", "second"), runs, strict=True):
-            if findings[0].get("valid") is False:
-                because = "; ".join(findings[0].get("invalid_because") or ())
+        for one, ran in zip(("first", "second"), runs, strict=True):
+            if ran.findings[0].get("valid") is False:
+                because = "; ".join(ran.findings[0].get("invalid_because") or ())
                 yield [*where, "valid", "", "", f"**the {one} is not valid**: {because}"]
-        for a, b in zip_longest(*map(said, runs)):
+        ratio = runs[1].speed / runs[0].speed if runs[0].speed and runs[1].speed else None
+        for a, b in zip_longest(*(said(ran.findings) for ran in runs)):
             what, mine, yours = (a or b)[0], a and a[1], b and b[1]
-            same = repeats(mine, yours)
-            words = {True: "yes", False: "**no**", None: "one cannot tell"}[same]
+            words = {True: "yes", False: "**no**", None: "one cannot tell"}[repeats(mine, yours)]
+            if words == "**no**" and PER_SECOND in what and repeats(with_speed(mine, ratio), yours):
+                words = f"yes, on cores {number(ratio)} times as fast"
             yield [*where, what, mine.words if mine else "–", yours.words if yours else "–", words]
+        if ratio is not None:
+            yield [*where, SPEED, "", number(ratio), ""]
 
 
-def _place(key: tuple[str, int], findings: Findings) -> list[str]:
-    return [key[0], f"{key[1]} {findings[0]['experiment']}"]
+def _place(key: tuple[str, int], ran: Ran) -> list[str]:
+    return [key[0], f"{key[1]} {ran.findings[0]['experiment']}"]
 
 
 def main() -> None:

@@ -5,8 +5,8 @@
     ./database.py indexes     makes the two indexes that are missing, in the database that serves
     ./database.py sql "…"     any other statement
 
-Everything is in the folder .lab-postgresql beside this file; removing that removes all. PostgreSQL comes from the system's package (Debian:
-apt-get install postgresql postgresql-15-hypopg).
+Everything is in the folder .lab-postgresql beside this file; removing that removes all. PostgreSQL comes from the
+system's package (Debian: apt-get install postgresql postgresql-15-hypopg).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def next_limit_finding(
     carried = main["capacity"]["rate_per_s"]
     stopped = main["capacity"]["bad"] is not None
     first, others = reached[0], reached[1:]
-    limited_here = stopped and main["limited_by"]["kind"] in ("cpu", "disk") and _is_near(first, carried)
+    limited_here = stopped and main["limited_by"]["kind"] in ("cpu", "disk") and _is_near(first)
     if stopped and not limited_here:
         later, words = reached, _unprobed(main, first, carried)
     elif stopped:
@@ -75,9 +75,9 @@ def _not_named(hosts_read: Sequence[str]) -> str:
     )
 
 
-def _is_near(first: Reaching, carried: float | None) -> bool:
-    """Whether what was carried used most of the resource of the largest demand."""
-    return bool(carried) and max(first.resource.used) >= NEAR * first.resource.ceiling
+def _is_near(first: Reaching) -> bool:
+    """Whether the load used most of the resource of the largest demand."""
+    return max(first.resource.used) >= NEAR * first.resource.ceiling
 
 
 def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -> str:

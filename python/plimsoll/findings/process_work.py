@@ -1,7 +1,8 @@
 """Which process does the work? CPU that each process of the target uses for an operation, in each cell of trials.
 
 CPU an operation = cores used ÷ iterations/s, the demand of the utilisation law (Denning and Buzen 1978), one value a
-trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted are left out.
+trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted, or more
+than a tenth of the requests failed, are left out.
 Intervals of 95 %: Student's t over the trials of a cell, from three on; of two arms, over the logarithms of the ratios
 of its pairs (stats/log_ratio.py).
 """
@@ -13,6 +14,7 @@ from typing import Any
 
 from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.held_windows import cell_words
+from plimsoll.findings.trials import tells_of_work
 from plimsoll.findings.words import ms_words, ratio_words, share_words
 from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
@@ -36,7 +38,7 @@ def process_work_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, A
     if main.get("experiment") not in EXPERIMENTS:
         return []
     plan, left_out = run.plan(), {one["trial"] for one in main.get("excluded") or ()}
-    trials = [one for one in run.trials() if one["trial"] not in left_out and not _restarted(one) and _work_of(one)]
+    trials = [one for one in run.trials() if one["trial"] not in left_out and _counts(one) and _work_of(one)]
     cells = list(_cells(plan, trials))
     if not cells:
         return []
@@ -54,9 +56,11 @@ def process_work_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, A
     ]
 
 
-def _restarted(trial: Trial) -> bool:
-    """Whether a process was started again meanwhile: what the one before it used is not known to the end."""
-    return any(values.get("restarts") for values in trial.get("resources", {}).values())
+def _counts(trial: Trial) -> bool:
+    """Not where a process was started again: what the one before it used is not known to the end; nor where many
+    requests failed."""
+    is_restarted = any(values.get("restarts") for values in trial.get("resources", {}).values())
+    return not is_restarted and tells_of_work(trial["failed"], trial["requests"])
 
 
 def _work_of(trial: Trial) -> dict[str, float]:

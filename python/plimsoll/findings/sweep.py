@@ -9,7 +9,18 @@ from typing import Any
 from plimsoll.findings.evidence import TRIALS, Evidence
 from plimsoll.findings.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.sweep_requests import request_dependencies, request_sentences, times_of_requests
-from plimsoll.findings.trials import SoundTrials, first_steps, joined, ms, percent, sound_trials, times, trials_finding
+from plimsoll.findings.trials import (
+    MOST_FAILED,
+    SoundTrials,
+    first_steps,
+    joined,
+    ms,
+    percent,
+    sound_trials,
+    tells_of_work,
+    times,
+    trials_finding,
+)
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.power_law import PowerLaw, power_law
 
@@ -177,7 +188,8 @@ def _dependencies(
 ) -> list[dict[str, Any]]:
     """How a metric depends on one parameter, for each setting of the others."""
     found = []
-    for others, line in lines_over(cells, name):
+    for others, cells_of_line in lines_over(cells, name):
+        line = [cell for cell in cells_of_line if tells_of_work(cell["failed"], cell["requests"])]
         points = [(cell["parameters"][name], value) for cell in line for value in cell["samples"][metric]]
         if len({text for text, _ in points}) < 2:
             continue
@@ -266,13 +278,15 @@ def _amount(metric: str, value: float) -> str:
 
 
 def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """The cells that fail or say nothing while every smaller neighbour answers: the edge of where it works."""
+    """The cells that fail or say nothing while every smaller neighbour answers: the edge of where it works. Words have
+    no order, so each of them has an edge of its own."""
     by_place = {_place(cell, over): cell for cell in cells}
+    axes = [at for at, values in enumerate(over.values()) if all(number_of(value) is not None for value in values)]
     found = []
     for place, cell in by_place.items():
         if cell["state"] not in ("fails", "silent"):
             continue
-        below = [tuple(p - (1 if at == axis else 0) for axis, p in enumerate(place)) for at in range(len(place))]
+        below = [tuple(p - (1 if at == axis else 0) for axis, p in enumerate(place)) for at in axes]
         if all(by_place[one]["state"] == "answers" for one in below if one in by_place):
             where = joined([f"{name}={value}" for name, value in cell["parameters"].items()])
             cause = max(cell["causes"], key=cell["causes"].get, default="no answer in time")
@@ -330,9 +344,14 @@ def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
     if untried:
         why = " (a smaller one had no answer)" if plan["analysis"]["stop_at_failure"] else ""
         notes.append(f"{len(untried)} of {len(cells)} combinations were not tried{why}.")
-    few = [cell for cell in cells if cell["state"] == "fails"]
-    if few:
+    failing = [cell for cell in cells if cell["state"] == "fails"]
+    if failing:
         notes.append("Where requests fail, times are those of all requests, and failed ones are often quick.")
+    if not all(tells_of_work(cell["failed"], cell["requests"]) for cell in failing):
+        notes.append(
+            f"Combinations in which more than {percent(MOST_FAILED)} of the requests fail are left out of what depends "
+            "on what."
+        )
     return notes
 
 

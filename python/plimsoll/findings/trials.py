@@ -14,6 +14,7 @@ from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
 LATE = ("lag", "steal")
+MOST_FAILED = 0.10
 Trial = Mapping[str, Any]
 
 
@@ -145,6 +146,12 @@ def ms(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f} ms"
     return f"{value:.3g} ms"
+
+
+def tells_of_work(failed: int, requests: int) -> bool:
+    """Whether times and CPU of a trial are of what it was to do: of one in which more than a tenth of the requests
+    failed they are largely of failures, which may take less than an answer or more."""
+    return failed <= MOST_FAILED * requests
 
 
 def times(count: int) -> str:

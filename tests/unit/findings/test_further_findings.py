@@ -197,6 +197,15 @@ def test_the_cores_that_processes_of_the_target_share_are_full_before_each_of_th
     assert "Then the one busy thread of app (one core) would stop it" in next_one["answer"]
 
 
+def test_what_is_full_is_told_also_where_no_step_of_the_level_that_is_carried_has_a_rate():
+    """A closed search may know that level from a look alone."""
+    loads = [(100.0 * at, 10.0 * at) for at in range(1, 17)]
+    main, run = run_of(loads, bad=1600.0, own=1.0, app=0.003, database=0.003)
+    main["capacity"] |= {"rate_per_s": None, "requests_per_s": None}
+    [found] = [one for one in further_findings(main, run, same_host=True) if one["question"].startswith("What would")]
+    assert found["answer"].startswith("The target's one core is full first: near 16")
+
+
 def test_a_named_limit_that_has_no_demand_is_named_before_what_comes_after_it():
     main, run = run_of(LOADS, bad=1200.0, app=0.001)
     main["limited_by"] = {"kind": "lock", "where": "locks of app", "utilisation": 1.0, "evidence": ""}

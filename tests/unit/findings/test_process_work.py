@@ -51,7 +51,7 @@ def run_of(folder: Path, cost: Cost = costs, experiment: str = "compare", **tria
                 "level": level,
                 "load": f"{level:g} users",
             }
-            seconds = {"start_s": 0, "measured_from_s": 1, "end_s": 11, "failed": 0}
+            seconds = {"start_s": 0, "measured_from_s": 1, "end_s": 11, "failed": 0, "requests": 1000}
             resources = {"host": {"cpu_cores_used": 9.0}, **used}
             writer.append_trial({**about, **seconds, "done_per_s": per_s, "resources": resources, **trial})
     return RunReader(writer.path)
@@ -116,6 +116,11 @@ def test_without_operations_or_processes_there_is_nothing_to_say(tmp_path: Path,
 def test_a_trial_in_which_a_process_was_restarted_is_left_out(tmp_path: Path) -> None:
     restarted = {"process:forum": {"cpu_cores_used": 1.0, "restarts": 2.0}, "process:accounts": {"cpu_cores_used": 1.0}}
     assert findings_beside(run_of(tmp_path, resources=restarted), [main_of()]) == []
+
+
+def test_a_trial_in_which_many_requests_failed_is_left_out(tmp_path: Path) -> None:
+    assert len(findings_beside(run_of(tmp_path / "few", failed=100), [main_of()])) == 1
+    assert findings_beside(run_of(tmp_path / "many", failed=101), [main_of()]) == []
 
 
 def test_other_experiments_have_steps_and_no_trials(tmp_path: Path) -> None:

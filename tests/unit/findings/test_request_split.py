@@ -36,7 +36,7 @@ def run_of(folder: Path, sizes: tuple[int, ...], seconds: int = SECONDS) -> RunR
                     values = random.gamma(4, wanted / 4, 20)
                     series.append(Series.of_trend(name, {"name": "GET /"}, Histogram.from_values(values)))
                 writer.append_snapshot(Snapshot(second, 1e9 + second, done=20, series=tuple(series)))
-            trial = {"trial": at + 1, "variant": f"SIZE={size}", "level": 1.0, "failed": 0}
+            trial = {"trial": at + 1, "variant": f"SIZE={size}", "level": 1.0, "failed": 0, "requests": 20}
             writer.append_trial({**trial, "measured_from_s": begin + 1, "end_s": begin + seconds + 1})
     return RunReader(writer.path)
 

@@ -300,6 +300,44 @@ def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_res
     assert any("memory limit of store" in text for text in finding["next"])
 
 
+@pytest.mark.parametrize(("failed", "counts"), [(25, True), (51, False)])
+def test_a_combination_of_which_many_requests_fail_tells_nothing_of_what_depends_on_what(
+    failed: int, counts: bool
+) -> None:
+    """Failures are quick here: with them, more users would wait less."""
+    over = {"R": ["5", "10", "20"]}
+    told = plan("sweep", [f"R={r}" for r in over["R"]], over=over, level_parameter=None)
+    for variant, r in zip(told["variants"], over["R"], strict=True):
+        variant["facts"]["variables"]["R"] = r
+    times = {"5": 50.0, "10": 100.0, "20": 5.0}
+    trials = [
+        trial(3 * n + at, n, f"R={r}", times[r], failed=failed if r == "20" else 0)
+        for n in range(3)
+        for at, r in enumerate(over["R"])
+    ]
+    assert {one["requests"] for one in trials} == {500}
+    finding = checked(sweep_finding(told, trials))
+    [work] = [one for one in finding["dependencies"] if one["metric"] == "work"]
+    assert (work["least"][0] == "20") is counts and work["most"] == ("10", pytest.approx(100, rel=0.1))
+    assert any("left out of what depends" in note for note in finding["notes"]) is not counts
+    assert finding["stops"][0]["parameters"] == {"R": "20"}
+
+
+def test_where_it_stops_is_told_of_each_word_as_words_have_no_order() -> None:
+    over = {"FORM": ["product", "profiled"], "R": ["5", "10"]}
+    places = [(form, r) for form in over["FORM"] for r in over["R"]]
+    told = plan("sweep", [f"FORM={form},R={r}" for form, r in places], over=over, level_parameter=None)
+    for variant, (form, r) in zip(told["variants"], places, strict=True):
+        variant["facts"]["variables"].update(FORM=form, R=r)
+    trials = [
+        trial(4 * n + at, n, f"FORM={form},R={r}", 10.0, failed=400 if r == "10" else 0)
+        for n in range(2)
+        for at, (form, r) in enumerate(places)
+    ]
+    stops = sweep_finding(told, trials)["stops"]
+    assert [one["parameters"] for one in stops] == [{"FORM": form, "R": "10"} for form in over["FORM"]]
+
+
 THREE = ("GET /a", "GET /b", "GET /c")
 
 

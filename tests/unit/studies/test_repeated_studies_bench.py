@@ -35,14 +35,17 @@ def test_an_answer_repeats_where_brackets_overlap_or_verdicts_are_the_same(
     assert repeats(first, second) is same and repeats(second, first) is same
 
 
-def capacity(good: float, bad: float | None, valid: bool = True) -> list[dict[str, Any]]:
+def capacity(
+    good: float, bad: float | None, valid: bool = True, most: list[float] | None = None
+) -> list[dict[str, Any]]:
     found = {"unit": "users", "good": good, "bad": bad}
     about = {"experiment": "capacity", "valid": valid, "invalid_because": ["The generator was late."]}
     limited_by = {"where": "the target's one core"}
-    return [about | {"capacity": found, "limited_by": limited_by}, {"asymptotes": {"most_interval": [9.0, 11.0]}}]
+    ceiling = {"asymptotes": {"most_interval": most or [9.0, 11.0]}}
+    return [about | {"capacity": found, "limited_by": limited_by}, ceiling]
 
 
-def folder(where: Path, *experiments: list[dict[str, Any]]) -> Path:
+def folder(where: Path, *experiments: list[dict[str, Any]], speed: float | None = None) -> Path:
     study = where / "20260101-000000-study-0001"
     study.mkdir(parents=True)
     (study / "study.json").write_text(json.dumps({"study": {"name": "mine"}}))
@@ -50,6 +53,10 @@ def folder(where: Path, *experiments: list[dict[str, Any]]) -> Path:
         run = study / f"20260101-00000{place}-capacity-000{place}"
         run.mkdir()
         (run / "findings.json").write_text(json.dumps(findings))
+        if speed:
+            values = [{}, {"work_per_cpu_s": speed - 100}, {"work_per_cpu_s": speed + 100}]
+            rows = [{"source": "core_speed", "values": one} for one in values] + [{"source": "host", "values": {}}]
+            (run / "resources.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return where
 
 
@@ -72,3 +79,22 @@ def test_what_is_not_valid_or_missing_is_told(tmp_path: Path) -> None:
     assert found[0][-1] == "**the second is not valid**: The generator was late."
     assert found[1][2:] == ["bracket, users", "cannot tell", "81 to 100", "one cannot tell"]
     assert found[-1] == ["mine", "2 capacity", "–", "–", "", "**is in one of them only**"]
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        ([10.0, 12.0], "yes"),
+        ([13.0, 14.0], "yes, on cores 1.25 times as fast"),
+        ([14.0, 15.0], "**no**"),
+        ([5.0, 6.0], "**no**"),
+    ],
+)
+def test_what_is_counted_a_second_repeats_where_it_does_on_cores_as_fast(
+    tmp_path: Path, most: list[float], words: str
+) -> None:
+    first = folder(tmp_path / "a", capacity(57, 80), speed=8000)
+    found = table(first, folder(tmp_path / "b", capacity(81, 100, most=most), speed=10000))
+    assert found[2][2:] == ["ceiling of throughput, /s (95 %)", "9 to 11", f"{most[0]:g} to {most[1]:g}", words]
+    assert found[0][-1] == "**no**", "users are not a rate"
+    assert found[3][2:] == ["speed of the target's cores, second ÷ first", "", "1.25", ""]
