@@ -24,7 +24,6 @@ from typing import Any
 
 Findings = list[dict[str, Any]]
 Interval = tuple[float, float]
-PER_SECOND = ", /s ("  # in the question: a rate that the target's cores bound
 SPEED = "speed of the target's cores, second ÷ first"
 
 
@@ -43,17 +42,18 @@ class Said:
     words: str
     interval: Interval | None = None
     verdict: str | None = None
+    of_cores: bool = False
 
 
 def number(value: float) -> str:
     return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def between(pair: Any, unit: str = "") -> Said:
-    """An interval; of one without an end, what is known of it in words alone."""
+def between(pair: Any, of_cores: bool = False) -> Said:
+    """An interval; of one without an end, what is known of it in words alone. `of_cores`: of a rate that they bound."""
     if not pair or pair[0] is None or pair[1] is None:
         return Said("cannot tell")
-    return Said(f"{number(pair[0])} to {number(pair[1])}{unit}", (float(pair[0]), float(pair[1])))
+    return Said(f"{number(pair[0])} to {number(pair[1])}", (float(pair[0]), float(pair[1])), of_cores=of_cores)
 
 
 def verdict(word: Any) -> Said:
@@ -78,10 +78,10 @@ def _capacity(findings: Findings) -> Iterator[tuple[str, Said]]:
     yield f"bracket, {found['unit']}", between((found["good"], found["bad"]))
     yield "what stops it", verdict((main.get("limited_by") or {}).get("where"))
     for bounds in _having(findings, "asymptotes"):
-        yield "ceiling of throughput, /s (95 %)", between(bounds["most_interval"])
+        yield "ceiling of throughput, /s (95 %)", between(bounds["most_interval"], of_cores=True)
     for extrapolations in _having(findings, "extrapolations"):
         for one in extrapolations:
-            yield f"reach of {one['resource']}, /s (95 %)", between(one.get("interval"))
+            yield f"reach of {one['resource']}, /s (95 %)", between(one.get("interval"), of_cores=True)
 
 
 def _hold(findings: Findings) -> Iterator[tuple[str, Said]]:
@@ -153,7 +153,7 @@ def repeats(first: Said | None, second: Said | None) -> bool | None:
 
 def with_speed(first: Said | None, ratio: float | None) -> Said | None:
     """What the first would have said on cores so much faster."""
-    if first is None or first.interval is None or ratio is None:
+    if first is None or first.interval is None or ratio is None or not first.of_cores:
         return first
     low, high = first.interval
     return Said(first.words, (low * ratio, high * ratio))
@@ -194,7 +194,7 @@ def rows(first: dict[tuple[str, int], Ran], second: dict[tuple[str, int], Ran]) 
         for a, b in zip_longest(*(said(ran.findings) for ran in runs)):
             what, mine, yours = (a or b)[0], a and a[1], b and b[1]
             words = {True: "yes", False: "**no**", None: "one cannot tell"}[repeats(mine, yours)]
-            if words == "**no**" and PER_SECOND in what and repeats(with_speed(mine, ratio), yours):
+            if words == "**no**" and repeats(with_speed(mine, ratio), yours):
                 words = f"yes, on cores {number(ratio)} times as fast"
             yield [*where, what, mine.words if mine else "–", yours.words if yours else "–", words]
         if ratio is not None:

@@ -1,4 +1,4 @@
-"""For the scripts that start a study's target: a PostgreSQL server in its folder, and how to refuse.
+"""For the scripts that start a study's target: a PostgreSQL server in its folder, the target itself, how to refuse.
 
 The server is that of the system's package (Debian: apt-get install postgresql).
 """
@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,26 @@ def running(folder: Path, port: int, settings: Sequence[str] = ()) -> Iterator[N
     finally:
         server.send_signal(signal.SIGINT)  # fast shutdown, which ends sessions
         server.wait(timeout=60)
+
+
+def served(
+    command: Sequence[str | Path], environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> int:
+    """The exit code of the target's own server, which runs in `folder` until it ends or Ctrl-C or an exit of this
+    process ends it."""
+    server = subprocess.Popen(command, env=environment, cwd=folder)
+    try:
+        return server.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def exit_when_terminated() -> None:
+    """From here on SIGTERM ends this process as an exit does, with what `running` and `served` do at their end."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 
 def program(name: str) -> str:

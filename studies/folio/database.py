@@ -12,7 +12,6 @@ system's package (Debian: apt-get install postgresql postgresql-15-hypopg).
 from __future__ import annotations
 
 import argparse
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,7 +60,7 @@ def _serve(chosen: argparse.Namespace) -> int:
     is_complete = folder / "complete"
     if not is_complete.exists():
         own_postgresql.create(folder / "postgresql", "inventory")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    own_postgresql.exit_when_terminated()
     with own_postgresql.running(folder / "postgresql", chosen.database_port, [PRELOAD]):
         if not is_complete.exists():
             _prepare(chosen.database_port)
@@ -69,14 +68,7 @@ def _serve(chosen: argparse.Namespace) -> int:
         dsn = f"postgresql://inventory@127.0.0.1:{chosen.database_port}/inventory"
         words = ["lab", "inventory", "--missing-index", "--port", str(chosen.port), "--dsn", dsn]
         words += ["--instances", str(chosen.instances), "--data", str(folder / "data")]
-        server = subprocess.Popen(["plimsoll", *words])
-        try:
-            return server.wait()
-        except KeyboardInterrupt:
-            return 0
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+        return own_postgresql.served(["plimsoll", *words])
 
 
 def _prepare(port: int) -> None:

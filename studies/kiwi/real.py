@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import secrets
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -81,16 +80,9 @@ def _serve(chosen: argparse.Namespace) -> int:
     # One worker with two threads: the report has one client, and a probe must not wait for it.
     words = ["-b", f"127.0.0.1:{chosen.port}", "-w", "1", "-k", "gthread", "--threads", "2", "--keep-alive", "75"]
     gunicorn = [folder / "venv" / "bin" / "gunicorn", *words, "--log-level", "warning", "tcms.wsgi:application"]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    own_postgresql.exit_when_terminated()
     with own_postgresql.running(folder / "postgresql", chosen.database_port):
-        server = subprocess.Popen(gunicorn, env=_environment(chosen), cwd=folder)
-        try:
-            return server.wait()
-        except KeyboardInterrupt:
-            return 0
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+        return own_postgresql.served(gunicorn, _environment(chosen), folder)
 
 
 def _environment(chosen: argparse.Namespace) -> dict[str, str]:

@@ -13,8 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.evidence import EVENTS, RESOURCES, Evidence, as_data
-from plimsoll.findings.trials import times
-from plimsoll.findings.words import share_words, size_words
+from plimsoll.findings.words import share_words, size_words, times_words
 from plimsoll.probes.restarts import tells_of_restart
 
 QUESTION = "Did it restart?"
@@ -55,7 +54,7 @@ def restart_finding(
     if not rows:
         return found | {"answer": "No restart of a probed process was seen."}
     seconds = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])
-    many = f"at least {times(len(rows))}"
+    many = f"at least {times_words(len(rows))}"
     words = [f"Yes, {many}, {seconds} s after the start: {rows[0]['message']}.", *_memory_words(rows)]
     return found | {"answer": " ".join(words), "trouble": f"It restarted {many}", "next": [_next_step(rows)]}
 

@@ -18,9 +18,9 @@ from plimsoll.findings.trials import (
     percent,
     sound_trials,
     tells_of_work,
-    times,
     trials_finding,
 )
+from plimsoll.findings.words import times_words
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.power_law import PowerLaw, power_law
 
@@ -296,7 +296,7 @@ def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dic
                 else f"{percent(cell['failed_share'])} of the requests fail ({cause})"
             )
             restarts = cell["restarts"].items()
-            again = "".join(f"; {label} was restarted at least {times(count)}" for label, count in restarts)
+            again = "".join(f"; {label} was restarted at least {times_words(count)}" for label, count in restarts)
             words = f"From {where} on {what}{again}."
             found.append(
                 {"parameters": cell["parameters"], "state": cell["state"], "restarts": cell["restarts"], "words": words}

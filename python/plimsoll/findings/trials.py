@@ -154,11 +154,6 @@ def tells_of_work(failed: int, requests: int) -> bool:
     return failed <= MOST_FAILED * requests
 
 
-def times(count: int) -> str:
-    """ "once", "twice", "3 times"."""
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
-
-
 def joined(words: Sequence[str]) -> str:
     """ "a, b and c"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

@@ -1,4 +1,4 @@
-"""Times, sizes and rates in sentences, three significant digits each."""
+"""Times, sizes, rates and counts in sentences, three significant digits each."""
 
 from __future__ import annotations
 
@@ -63,3 +63,8 @@ def share_words(share: float) -> str:
 def without_flags(text: str) -> str:
     """A sentence without what it says in brackets of flags and keys of a run of our own: " (--duration)"."""
     return re.sub(r" \((?:--|target\.|probes\.)[^()]*\)", "", text)
+
+
+def times_words(count: int) -> str:
+    """ "once", "twice", "3 times"."""
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
