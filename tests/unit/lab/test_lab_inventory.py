@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 import yaml
 
 from plimsoll.lab.__main__ import parser
@@ -20,6 +21,7 @@ from plimsoll.lab.inventory.openapi import openapi_document
 from plimsoll.lab.inventory.profiler import Profiler
 from plimsoll.lab.inventory.users import TOKEN_LIFETIME_S, Tokens
 from plimsoll.lab.seeding import word_pool
+from plimsoll.lab.serving import bound_socket, server_config
 from plimsoll.study import load_study
 
 KNOWN = {entry.id for entry in seed.reference_data()}
@@ -175,3 +177,29 @@ def test_what_comes_while_the_gateway_is_being_ended_is_told_so() -> None:
 
     answer = asyncio.run(told())
     assert answer.status_code == 503 and "being ended" in answer.text
+
+
+def test_an_answer_that_its_module_broke_off_is_not_taken_for_a_whole_one(capfd: pytest.CaptureFixture[str]) -> None:
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 10)
+        await writer.drain()
+        writer.close()
+
+    async def ask() -> None:
+        module = await asyncio.start_server(break_off, "127.0.0.1", 0)
+        gateway = Gateway({"storage": f"http://127.0.0.1:{module.sockets[0].getsockname()[1]}"}, dict)
+        listener = bound_socket("127.0.0.1", 0)
+        server = uvicorn.Server(server_config(gateway))
+        serving = asyncio.create_task(server.serve([listener]))
+        async with module, httpx.AsyncClient(trust_env=False) as client:
+            while not server.started:
+                await asyncio.sleep(0.01)
+            with pytest.raises(httpx.RemoteProtocolError):
+                await client.get(f"http://127.0.0.1:{listener.getsockname()[1]}/volume")
+            server.should_exit = True
+            await serving
+            await gateway.aclose()
+
+    asyncio.run(ask())
+    assert "storage broke off in the middle of an answer" in capfd.readouterr().err
