@@ -27,13 +27,16 @@ $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 demo: build
 	$(BIN)/plimsoll demo
 
-# Tests whose figures another load would change run one at a time; the others share the cores.
-TOGETHER = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
+# Tests that compute share the cores, and so do those that mostly wait, among themselves: runs of a second of which files,
+# exit codes and counts are looked at. Those whose figures another load would change run one at a time.
+COMPUTING = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
   tests/integration/mysql tests/integration/probes tests/integration/profiles tests/integration/cli/test_cli_secrets.py
+ALONE = tests/integration/capacity tests/integration/long_runs tests/integration/trials tests/integration/cli/test_run_self_diagnosis.py
 test: build postgresql mariadb jdk
 	cargo test --workspace --quiet
-	$(BIN)/python -m pytest --numprocesses auto $(TOGETHER)
-	$(BIN)/python -m pytest $(TOGETHER:%=--ignore=%)
+	$(BIN)/python -m pytest --numprocesses auto $(COMPUTING)
+	$(BIN)/python -m pytest --numprocesses auto $(COMPUTING:%=--ignore=%) $(ALONE:%=--ignore=%)
+	$(BIN)/python -m pytest $(ALONE)
 
 # Tests start a PostgreSQL server of their own; it only has to be installed. Those of hypopg are skipped without it.
 postgresql:

@@ -207,6 +207,25 @@ def near_at_four_times(law: Callable[[Array], Array], sizes: Array) -> Trial:
     return trial
 
 
+def told_to_grow(rise: float, windows: int = 20) -> Trial:
+    """Is a cost that rises by that share over a load told to grow, and one that does not never? 2 % scatter, on a host
+    whose pace wanders by 3 % with a memory of twenty windows."""
+
+    def trial(seed: int) -> bool | None:
+        volume = np.linspace(5_000, 26_000, windows)
+        random = np.random.default_rng(seed)
+        host = 0.03 * red_noise(0.95, windows, random)
+        cost = (1 + rise * (volume - volume[0]) / np.ptp(volume)) * np.exp(
+            host + 0.02 * random.standard_normal(windows)
+        )
+        found = growth_of(volume, cost)
+        if found is None or (rise and found.rises is None):
+            return None
+        return found.rises is True if rise else found.rises is not True
+
+    return trial
+
+
 def found_behind(rate_per_s: float, load: float, seconds: int = 600) -> Trial:
     """Is the consumer said to fall behind?"""
 
@@ -395,6 +414,9 @@ def growth_cells() -> Iterator[Cell]:
         for name, (_, law) in LAWS.items():
             near = near_at_four_times(law, sizes)
             yield Cell("D1", f"{name}, {label}: 4 × within 15 %", near, 0.90, well_posed=False)
+    for rise in (0.0, 0.3):
+        name = f"a cost that rises by {rise:.0%} over one load, on a host that wanders by 3 %: grows or not"
+        yield Cell("D1", name, told_to_grow(rise), 0.95)
     family, law = LAWS["5 + n/2000"]
     yield Cell("D1", "5 + n/2000, 5 sizes once: among the likely families", likely_family(family, law, five))
     yield Cell("D1", "best possible: 5 + n/2000, 5 sizes once: told from n log n", best_possible_family(five))

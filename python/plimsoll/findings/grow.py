@@ -14,7 +14,7 @@ from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
 from plimsoll.runs.failures import Failures
-from plimsoll.stats.cliff import Cliff, cliff
+from plimsoll.stats.cliff import LEAST_RISE, Cliff, cliff
 from plimsoll.stats.drift import dependence
 from plimsoll.stats.growth_family import Growth, growth_of, predict
 from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast, time_per_item
@@ -317,9 +317,10 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         }
         for one in growth.fits
     ]
+    grows = growth.rises
     about: dict[str, Any] = {
-        "family": growth.family,
-        "grows": _grows(growth),
+        "family": None if grows is None else growth.family,
+        "grows": grows,
         "fits": fits,
         "from_volume": growth.low,
         "to_volume": growth.high,
@@ -329,14 +330,18 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
     ends = growth.best.at([growth.low, growth.high])
     span = f"from {_per_item(ends[0])} at {number(growth.low)} items to {_per_item(ends[1])} at {number(growth.high)}"
     after = " after the cliff" if step is not None else ""
-    if growth.family is None:
-        likely = growth.likely
-        others = " or ".join(family for family in likely if family != "constant")
-        grows = f"It grows{after} by {percent_words(growth.change)}, but by which law cannot be told yet ({others})"
-        answer = f"{grows}: {span}."
-        if about["grows"] is None:
-            best = f"by the best fit ({others}) {span}" if others else span
-            answer = f"Whether it grows cannot be told over this range{after}: {best}, but it scatters as much."
+    others = " or ".join(family for family in growth.likely if family != "constant")
+    if grows is None:
+        best = f"by the best fit ({others}) {span}" if others else span
+        why = (
+            "but it scatters as much"
+            if growth.family is None and "constant" in growth.likely
+            else f"{percent_words(growth.change)}, and a host that slows during a load may make up to {LEAST_RISE:.0%}"
+        )
+        answer = f"Whether it grows cannot be told over this range{after}: {best}, {why}."
+    elif growth.family is None:
+        rise = f"It grows{after} by {percent_words(growth.change)}"
+        answer = f"{rise}, but by which law cannot be told yet ({others}): {span}."
     elif growth.family == "constant":
         answer = f"The time per item does not depend on the volume of data{after}: {_per_item(ends.mean())} throughout."
     else:
@@ -358,21 +363,14 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
     found["notes"] = [PER_ITEM]
     if growth.low > 0 and math.log10(growth.high / growth.low) < 0.5:
         found["notes"] += ["The data grew by less than a factor of three, so laws that differ later look alike here."]
-    if growth.family is None:
+    if about["family"] is None:
         found["next"] = ["Load more items: over ten times the volume the laws part."]
-    if about["grows"] and growth.change > WORTH_A_PROFILE:
+    if grows and growth.change > WORTH_A_PROFILE:
         found["next"].append(
             "Profile one create at the end: what it does once for each item that is there already (an index that is "
             "missing, a recount)."
         )
     return found
-
-
-def _grows(growth: Growth) -> bool | None:
-    """Whether the time per item grows, whatever the law; None if the data fit "not at all" as well."""
-    if growth.family is not None:
-        return growth.family != "constant"
-    return None if "constant" in growth.likely else True
 
 
 def _per_item(seconds: float) -> str:

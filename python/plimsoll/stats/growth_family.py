@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plimsoll.stats.cliff import LEAST_RISE
+
 Array = NDArray[np.float64]
 DECIDED_WEIGHT = 0.65
 LEAST_WEIGHT = 0.10
@@ -87,6 +89,15 @@ class Growth:
         """Cost at the greatest volume ÷ at the least − 1, by the best fit."""
         ends = self.best.at([self.low, self.high])
         return float(ends[1] / ends[0] - 1)
+
+    @property
+    def rises(self) -> bool | None:
+        """Whether the cost grows, whatever the law. None where the data do not tell it from a constant, or it rises by
+        less than LEAST_RISE: in one load the volume rises with time, and so does the cost on a host that slows."""
+        if self.family == "constant":
+            return False
+        constant_too = self.family is None and "constant" in self.likely
+        return None if constant_too or self.change < LEAST_RISE else True
 
 
 def growth_of(volume: ArrayLike, cost: ArrayLike, dependence: float = 0.0) -> Growth | None:

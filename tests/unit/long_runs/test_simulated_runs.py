@@ -111,14 +111,17 @@ def test_items_are_loaded_and_their_cost_is_linear(tmp_path: Path) -> None:
     assert cliff["cliff"] is None
 
 
-@pytest.mark.parametrize(("growth", "grows"), [(0.0, False), (2.0, True)])
-def test_a_load_of_half_a_minute_tells_how_a_create_ages(tmp_path: Path, growth: float, grows: bool) -> None:
+@pytest.mark.parametrize(("growth", "grows"), [(0.0, False), (0.1, None), (2.0, True)])
+def test_a_load_of_half_a_minute_tells_how_a_create_ages(tmp_path: Path, growth: float, grows: bool | None) -> None:
     items = 24_000
     store = Store(lambda n: (1 + growth * n / items) / 1_000)
     main, ageing, cliff = grown(tmp_path, store, GrowSettings(items, most=8))
     assert main["load"]["loading_s"] < 60
     assert ageing["ageing"]["grows"] is grows
     assert cliff["answer"].startswith("No: ")
+    if grows is None:
+        assert "a host that slows during a load may make up to 15%" in ageing["answer"]
+        assert ageing["ageing"]["family"] is None and ageing["next"]
 
 
 def test_the_forecast_from_the_first_tenth_holds_the_time_it_took_and_narrows(tmp_path: Path) -> None:
