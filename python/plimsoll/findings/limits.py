@@ -96,7 +96,8 @@ def _seen_in(
     found = sorted(found, key=lambda limit: (_has_a_better_name(limit, found), -limit.utilisation))
     others = [limit for limit in found if _is_of_others(limit, here)]
     found = _with_databases([limit for limit in found if limit not in others], here, bad, statements, words)
-    found += waiting_limits(here, low, _under_way(bad), words, before)
+    waits = waiting_limits(here, low, _under_way(bad), words, before)
+    found += [limit for limit in waits if not (limit.kind == "lock" and _fills_its_cores(found))]
     found += others
     if not found and not own and full:
         return no_limit("unknown", _always_full_words(full[0], here, words, before))
@@ -149,6 +150,12 @@ def _has_a_better_name(limit: Limit, found: Sequence[Limit]) -> bool:
         or limit.where in (f"target process {label}", f"{QUOTA}{label}")
         for label in labels
     )
+
+
+def _fills_its_cores(found: Sequence[Limit]) -> bool:
+    """Whether the cores that the target may use are full of its own work: then who holds a lock waits for a core as
+    everyone does, and the threads of a pool that grew with the load sleep like those that wait for a lock."""
+    return any(limit.where.startswith(OWN_CORES) for limit in found)
 
 
 def _is_of_others(limit: Limit, here: Means) -> bool:

@@ -1,9 +1,9 @@
-"""The command line in a folder of its own, ports, and a server that never answers."""
+"""The command line in a folder of its own, and a server that never answers."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,22 +15,6 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
     runner = Cli(tmp_path)
     yield runner
     runner.end()
-
-
-@pytest.fixture
-def free_port() -> Callable[[], int]:
-    """Ports below the range of clients' sockets."""
-    given: set[int] = set()
-
-    def find() -> int:
-        for port in range(20_000, 32_000):
-            with socket.socket() as trial:
-                if port not in given and trial.connect_ex(("127.0.0.1", port)) != 0:
-                    given.add(port)
-                    return port
-        raise AssertionError("no free port")
-
-    return find
 
 
 @pytest.fixture

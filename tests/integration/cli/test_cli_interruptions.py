@@ -13,6 +13,7 @@ from pathlib import Path
 
 from command_line import TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 
+from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
 
 SCRIPT = """import http from 'k6/http';
@@ -50,7 +51,7 @@ def loaded(cli: Cli, name: str, seconds: int) -> Path:
 
 
 def test_ctrl_c_once_in_capacity_reports_what_was_measured_and_stops_the_target(
-    cli: Cli, free_port: Callable[[], int]
+    cli: Cli,
 ) -> None:
     search = begin_study(cli, free_port())
     run_directory = loaded(cli, "study", 4)
@@ -101,7 +102,7 @@ def test_sigterm_twice_in_run_cuts_iterations_off_and_prints_the_summary(cli: Cl
 
 
 def test_ctrl_c_while_the_target_gets_ready_stops_it_and_says_where_its_output_is(
-    cli: Cli, free_port: Callable[[], int]
+    cli: Cli,
 ) -> None:
     cli.write(script_js=SCRIPT)
     text = STUDY.format(port=free_port(), name="study", testkit=TESTKIT).replace("ready: /", "ready: 'false'")
@@ -115,7 +116,7 @@ def test_ctrl_c_while_the_target_gets_ready_stops_it_and_says_where_its_output_i
 
 
 def test_a_kill_at_any_moment_leaves_a_run_that_opens_and_reports_and_no_target(
-    cli: Cli, known_server: Callable[..., str], free_port: Callable[[], int]
+    cli: Cli, known_server: Callable[..., str]
 ) -> None:
     """Ten kills: five of searches that started their targets, five of plain runs, each at its own random moment."""
     url, seed = known_server(), random.randrange(10**6)

@@ -17,6 +17,7 @@ import pytest
 from command_line import Cli
 from postgresql_server import PostgresqlServer
 
+from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
 
 DSN, TOKEN, OWN, COOKIE, BASIC = "dsn-pl4nted", "token-pl4nted", "own-pl4nted", "cookie-pl4nted", "basic-pl4nted"
@@ -100,9 +101,7 @@ VARIABLES = ("-e", f"SHOP_PASS={VARIABLE}", "-e", f"SHOP_QUERY_TOKEN={QUERY}")
 
 
 @pytest.fixture
-def shop(
-    cli: Cli, free_port: Callable[[], int], postgresql_server: PostgresqlServer
-) -> Callable[..., CompletedProcess[str]]:
+def shop(cli: Cli, postgresql_server: PostgresqlServer) -> Callable[..., CompletedProcess[str]]:
     """plimsoll in a folder with the study, its target and script; the environment holds what the study takes of it."""
     given = {
         "SHOP_ACCESS": TOKEN,

@@ -112,6 +112,17 @@ def test_a_thread_that_others_keep_from_its_core_is_the_cpu_and_its_queue_no_loc
     assert "used 0.65 CPU cores and ran or waited for a core 97%" in found["evidence"]
 
 
+def test_the_core_that_services_share_is_full_so_threads_that_sleep_in_one_of_them_are_no_lock() -> None:
+    here = {
+        "waits:app": WAITS,
+        "target_cores": FULL_CORE,
+        "process:app": {"cpu_cores_used": 0.3, "busiest_thread_cores_used": 0.3, "processes": 1},
+        "process:store": {"cpu_cores_used": 0.6, "busiest_thread_cores_used": 0.6, "processes": 1},
+    }
+    found = limited(here, {"waits:app": {"threads_on_locks": 0.0}, "target_cores": {"cpu_share": 0.2}})
+    assert found["where"] == "the target's one core" and found["runner_up"] is None
+
+
 def test_answers_that_do_not_get_away_are_the_network() -> None:
     low = {"sockets:app": {"connections_in": 8.0, "connections_sending": 0.4}}
     found = limited({"sockets:app": {"connections_in": 40.0, "connections_sending": 38.0}}, low)
