@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,17 @@ FIT_UNITS = {
 }
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """So many windows without a step among them, and how their items age; `where` says on which side of the cliff;
+    `to_end`: the last window is one of them."""
+
+    growth: Growth | None
+    windows: int
+    where: str
+    to_end: bool
+
+
 def grow_findings(
     run: Any,
     *,
@@ -58,7 +71,7 @@ def grow_findings(
     windows = grow_windows(run)
     volume, cost = time_per_item(windows, facts["volume_start"] or 0.0)
     step = cliff(volume, cost) if volume.size else None
-    growth = _growth(volume, cost, step)
+    stretch = _telling_stretch(volume, cost, step)
     ahead = forecast(volume, cost, facts["loading_s"], facts["loaded"], facts["items"]) if volume.size else None
     common = {
         "schema": 1,
@@ -98,7 +111,7 @@ def grow_findings(
             ),
         )
         main["objectives"] = [_failure_objective(facts, failed_share)]
-    ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(growth, volume, cost, step)}
+    ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(stretch)}
     return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume)}]
 
 
@@ -190,11 +203,28 @@ def _facts(run: Any) -> dict[str, Any]:
     }
 
 
-def _growth(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Growth | None:
-    if volume.size < FEWEST_POINTS:
-        return None
-    if step is not None and volume.size - step.settled >= FEWEST_POINTS:
-        volume, cost = volume[step.settled :], cost[step.settled :]
+def _telling_stretch(volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> Stretch:
+    """Of all windows, or with a cliff of those after it; where they do not tell whether an item ages, or are fewer than
+    FEWEST_POINTS, of the longest stretch that tells it."""
+    if step is None:
+        return Stretch(_growth(volume, cost) if volume.size >= FEWEST_POINTS else None, volume.size, "", to_end=True)
+    *before, last = pairwise((0, *step.steps, volume.size))
+    parts = [last, *sorted(before, key=lambda part: part[0] - part[1])]
+    stretches = [
+        Stretch(
+            _growth(volume[start:end], cost[start:end]),
+            end - start,
+            " after the cliff" if start >= step.place else " up to the cliff",
+            to_end=end == volume.size,
+        )
+        for start, end in parts
+        if end - start >= FEWEST_POINTS
+    ]
+    told = (one for one in stretches if one.growth is not None and one.growth.rises is not None)
+    return next(told, stretches[0] if stretches else Stretch(None, last[1] - last[0], " after the cliff", to_end=True))
+
+
+def _growth(volume: np.ndarray, cost: np.ndarray) -> Growth | None:
     first = growth_of(volume, cost)
     if first is None:
         return None
@@ -302,9 +332,11 @@ def _forecast_json(ahead: Forecast | None) -> dict[str, Any] | None:
     }
 
 
-def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: Cliff | None) -> dict[str, Any]:
+def _ageing(stretch: Stretch) -> dict[str, Any]:
+    growth = stretch.growth
     if growth is None:
-        words = f"It cannot be told: {volume.size} windows are too few, {FEWEST_POINTS} at four volumes are needed."
+        few = f"{stretch.windows} windows{stretch.where}"
+        words = f"It cannot be told: {few} are too few, {FEWEST_POINTS} at four volumes are needed."
         return {"answer": words, "ageing": None, "next": ["Load more items."]}
     fits = [
         {
@@ -325,11 +357,10 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
         "from_volume": growth.low,
         "to_volume": growth.high,
         "change": growth.change,
-        "points": int(volume.size),
+        "points": stretch.windows,
     }
     ends = growth.best.at([growth.low, growth.high])
     span = f"from {_per_item(ends[0])} at {number(growth.low)} items to {_per_item(ends[1])} at {number(growth.high)}"
-    after = " after the cliff" if step is not None else ""
     others = " or ".join(family for family in growth.likely if family != "constant")
     if grows is None:
         best = f"by the best fit ({others}) {span}" if others else span
@@ -338,20 +369,21 @@ def _ageing(growth: Growth | None, volume: np.ndarray, cost: np.ndarray, step: C
             if growth.family is None and "constant" in growth.likely
             else f"{percent_words(growth.change)}, and a host that slows during a load may make up to {LEAST_RISE:.0%}"
         )
-        answer = f"Whether it grows cannot be told over this range{after}: {best}, {why}."
+        answer = f"Whether it grows cannot be told over this range{stretch.where}: {best}, {why}."
     elif growth.family is None:
-        rise = f"It grows{after} by {percent_words(growth.change)}"
+        rise = f"It grows{stretch.where} by {percent_words(growth.change)}"
         answer = f"{rise}, but by which law cannot be told yet ({others}): {span}."
     elif growth.family == "constant":
-        answer = f"The time per item does not depend on the volume of data{after}: {_per_item(ends.mean())} throughout."
+        flat = f"does not depend on the volume of data{stretch.where}"
+        answer = f"The time per item {flat}: {_per_item(ends.mean())} throughout."
     else:
         power = f" (n^{growth.best.b:.2f})" if growth.family == "power" and growth.best.family == "power" else ""
-        answer = (
-            f"The time per item {FAMILY_WORDS[growth.family]}{power}{after}, {span} ({percent_words(growth.change)})."
-        )
-    ahead = predict(growth, 4 * growth.high)
+        law = f"{FAMILY_WORDS[growth.family]}{power}{stretch.where}"
+        answer = f"The time per item {law}, {span} ({percent_words(growth.change)})."
+    ahead = predict(growth, 4 * growth.high) if stretch.to_end else None
     if ahead is None:
-        answer += f" At {number(4 * growth.high)} items it cannot be said: what fits so far would part by then."
+        why = "what fits so far would part by then" if stretch.to_end else "what follows the cliff is too little"
+        answer += f" At {number(4 * growth.high)} items it cannot be said: {why}."
         about["at_four_times"] = None
     else:
         answer += (

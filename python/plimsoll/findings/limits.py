@@ -169,8 +169,11 @@ def _is_of_others(limit: Limit, here: Means) -> bool:
 
 
 def _under_way(step: Step) -> float:
-    """Iterations begun or waiting to begin at the end of the step."""
-    return float(step.get("in_flight_end") or 0.0) + float(step.get("backlog_end") or 0.0)
+    """Iterations begun or waiting to begin at the end of the step, or on average in it, where these are more: users who
+    think at the same time leave few at a step's end. The mean is by Little's law that of requests, of which an
+    iteration makes one at a time."""
+    at_end = float(step.get("in_flight_end") or 0.0) + float(step.get("backlog_end") or 0.0)
+    return max(at_end, float(step.get("requests_per_s") or 0.0) * float(step.get("mean_ms") or 0.0) / 1000)
 
 
 def _with_runner_up(found: Sequence[dict[str, Any]]) -> dict[str, Any]:

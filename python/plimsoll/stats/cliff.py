@@ -34,8 +34,8 @@ _ALIKE = 1e-9
 @dataclass(frozen=True)
 class Cliff:
     """From volume `at` on (between `low` and `high`, the neighbouring points) the cost is `rise` (a share) higher;
-    `t`: its strength in standard deviations; `place`: its first point; `settled`: the first point after which no
-    further step came, later than `place` where another one followed."""
+    `t`: its strength in standard deviations; `place`: its first point; `steps`: the first points of all steps found,
+    ascending, of which it is one."""
 
     at: float
     low: float
@@ -43,7 +43,12 @@ class Cliff:
     rise: float
     t: float
     place: int
-    settled: int
+    steps: tuple[int, ...]
+
+    @property
+    def settled(self) -> int:
+        """The first point after which no further step came."""
+        return self.steps[-1]
 
 
 def cliff(volume: ArrayLike, cost: ArrayLike) -> Cliff | None:
@@ -59,7 +64,7 @@ def cliff(volume: ArrayLike, cost: ArrayLike) -> Cliff | None:
         place, step, t = _clearest_rise(smooth, seen, found)
         if t >= least_t and math.exp(step) - 1 >= LEAST_RISE:
             low, high = math.exp(at[place - 1]), math.exp(at[place])
-            return Cliff(math.sqrt(low * high), low, high, math.exp(step) - 1, t, place, max(found))
+            return Cliff(math.sqrt(low * high), low, high, math.exp(step) - 1, t, place, tuple(sorted(found)))
     return None
 
 

@@ -130,6 +130,14 @@ def test_answers_that_do_not_get_away_are_the_network() -> None:
     assert limited({"sockets:app": {"connections_in": 90.0, "connections_sending": 8.0}}, low)["kind"] == "unknown"
 
 
+def test_few_left_at_a_steps_end_are_not_all_that_were_under_way() -> None:
+    """Users who think at the same time: 20 requests of 84 ms were under way on average, 3 at the end."""
+    here, low = {"sockets:app": {"connections_in": 177.0, "connections_sending": 2.0}}, {"sockets:app": {}}
+    few = {"in_flight_end": 3, "backlog_end": 0}
+    assert limited(here, low, **few, requests_per_s=244.0, mean_ms=84.0)["kind"] == "unknown"
+    assert limited(here, low, **few, requests_per_s=244.0, mean_ms=8.0)["kind"] == "network"
+
+
 def test_a_disk_limit_is_a_ceiling_and_threads_that_wait_for_a_disk_are_seen() -> None:
     group = {"disk_limit_share": 0.98, "disk_limit_bytes_per_s": 2.0 * 2**20}
     found = limited({"cgroup:app": group}, {"cgroup:app": {"disk_limit_share": 0.2}})

@@ -140,6 +140,24 @@ def test_a_cliff_is_named_where_it_is(tmp_path: Path) -> None:
     assert cliff["cliff"]["rise"] == pytest.approx(1.0, abs=0.2)
 
 
+@pytest.mark.parametrize(
+    ("from_items", "where"),
+    [(5_000, "after the cliff"), (12_600, "up to the cliff"), (13_800, "up to the cliff")],
+    ids=["early", "late", "at the end"],
+)
+def test_beside_a_cliff_the_ageing_is_told_of_the_side_that_tells_it(
+    tmp_path: Path, from_items: int, where: str
+) -> None:
+    store = Store(lambda n: (1 + n / 5_000) / 100 * (1 if n < from_items else 1.6))
+    _, ageing, cliff = grown(tmp_path, store, GrowSettings(14_000))
+    assert cliff["cliff"]["between"][0] <= 1.1 * from_items and cliff["cliff"]["between"][1] >= 0.9 * from_items
+    told = ageing["ageing"]
+    assert told["grows"] is True and where in ageing["answer"]
+    to_end = where == "after the cliff"
+    assert told["from_volume"] > from_items if to_end else told["to_volume"] < from_items
+    assert ("what follows the cliff is too little" in ageing["answer"]) is not to_end
+
+
 def test_an_interrupted_load_goes_on_where_it_ended(tmp_path: Path) -> None:
     first = Store(lambda n: 0.005, interrupt_at=30)
     main, _, _ = grown(tmp_path / "a", first, GrowSettings(12_000))
