@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.findings.grow import WORTH_A_PROFILE
+from plimsoll.stats.cliff import LEAST_RISE
+from plimsoll.stats.growth_family import LEAST_WEIGHT, Fit
 
 ROOT = Path(__file__).parents[1]
 PLIMSOLL = ROOT / ".venv" / "bin" / "plimsoll"
@@ -68,9 +70,22 @@ def ages(found: Findings) -> bool | None:
     """The cost of an item grows with the volume, by so much that the answer sends one to look for the reason: an index
     that gets deeper makes it grow by a tenth or two."""
     [about] = [one["ageing"] for one in found if "ageing" in one]
-    if about is None or about["grows"] is None:
+    if about is None:
         return None
+    if about["grows"] is None:
+        return False if _grows_by_less(about) else None
     return bool(about["grows"] and about["change"] > WORTH_A_PROFILE)
+
+
+def _grows_by_less(about: Mapping[str, Any]) -> bool:
+    """Whether growth that is worth a profile is ruled out where it cannot be told if there is any: it was told from a
+    constant, and is too little, or at four times the volume the interval ends below it."""
+    [constant] = [one for one in about["fits"] if one["family"] == "constant"]
+    if constant["weight"] < LEAST_WEIGHT and about["change"] < LEAST_RISE:
+        return True
+    best, later = about["fits"][0], about["at_four_times"]
+    at_first = float(Fit(best["family"], best["a"], best["b"] or 0.0, best["cv"], 0.0).at(about["from_volume"]))
+    return later is not None and later["interval_s"][1] < (1 + WORTH_A_PROFILE) * at_first
 
 
 def has_period(of_s: float) -> Named:

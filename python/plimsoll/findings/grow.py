@@ -19,7 +19,8 @@ from plimsoll.runs.failures import Failures
 from plimsoll.stats.cliff import LEAST_RISE, Cliff, cliff
 from plimsoll.stats.drift import dependence
 from plimsoll.stats.growth_family import Growth, growth_of, predict
-from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast, time_per_item
+from plimsoll.stats.host_speed import slower_from
+from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast, steady_windows, time_per_item
 
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
@@ -71,6 +72,7 @@ def grow_findings(
     windows = grow_windows(run)
     volume, cost = time_per_item(windows, facts["volume_start"] or 0.0)
     step = cliff(volume, cost) if volume.size else None
+    slower = _cores_slower(run, windows, step) if step is not None else None
     stretch = _telling_stretch(volume, cost, step)
     ahead = forecast(volume, cost, facts["loading_s"], facts["loaded"], facts["items"]) if volume.size else None
     common = {
@@ -112,7 +114,7 @@ def grow_findings(
         )
         main["objectives"] = [_failure_objective(facts, failed_share)]
     ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(stretch)}
-    return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume)}]
+    return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume, slower)}]
 
 
 def _evidence(
@@ -409,7 +411,15 @@ def _per_item(seconds: float) -> str:
     return f"{ms_words(1000 * float(seconds))} per item"
 
 
-def _cliff(step: Cliff | None, volume: np.ndarray) -> dict[str, Any]:
+def _cores_slower(run: Any, windows: Sequence[Mapping[str, Any]], step: Cliff) -> float | None:
+    """By which share the target's cores are slower from the step on, where that may make up half of it or more."""
+    first = steady_windows(windows)[step.place]
+    speeds = run.resource("core_speed", "work_per_cpu_s")
+    slower = slower_from(first["second"] - first["seconds"], *speeds) if first in run.events("grow_window") else None
+    return slower if slower is not None and -math.log(1 - slower) >= math.log(1 + step.rise) / 2 else None
+
+
+def _cliff(step: Cliff | None, volume: np.ndarray, slower: float | None) -> dict[str, Any]:
     if volume.size < 16:
         return {"answer": f"It cannot be told: {volume.size} windows are too few.", "cliff": None, "next": []}
     if step is None:
@@ -419,12 +429,26 @@ def _cliff(step: Cliff | None, volume: np.ndarray) -> dict[str, Any]:
             "cliff": None,
             "next": [],
         }
+    answer = (
+        f"Yes: from about {number(step.at)} items on the time per item (1 ÷ items per second) changes at once, "
+        f"by {percent_words(step.rise)}."
+    )
+    steps = ["See what filled up there: memory, a cache, a disk; repeat with more of it to prove it."]
+    if slower is not None:
+        answer += (
+            f" That may be the host and not the data: from then on the target's cores did {share_words(slower)} less "
+            "work in the same CPU time."
+        )
+        steps = ["Load the items once more: what the data make comes back at the same volume, a slower host does not."]
     return {
-        "answer": (
-            f"Yes: from about {number(step.at)} items on the time per item (1 ÷ items per second) changes at once, "
-            f"by {percent_words(step.rise)}."
-        ),
-        "cliff": {"volume": step.at, "between": [step.low, step.high], "rise": step.rise, "t": step.t},
+        "answer": answer,
+        "cliff": {
+            "volume": step.at,
+            "between": [step.low, step.high],
+            "rise": step.rise,
+            "t": step.t,
+            "cores_slower": slower,
+        },
         "evidence": as_data([_windows_used(volume), _step_seen(step, volume)]),
-        "next": ["See what filled up there: memory, a cache, a disk; repeat with more of it to prove it."],
+        "next": steps,
     }

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 PRIOR, PRIOR_SD = 1.5, 0.75
+LEAST_T_OF_SLOWER = 3.0
+FEWEST_EACH_SIDE = 5
 LARGEST_EXPONENT = 3.0
 FEWEST_SECONDS = 3
 
@@ -57,3 +59,17 @@ def host_speed(busy: Iterable[tuple[ArrayLike, ArrayLike]], speeds: ArrayLike, e
     exponent = min(max(exponent, 0.0), LARGEST_EXPONENT)
     seen = np.asarray(speeds, dtype=float)
     return HostSpeed(exponent, float(np.mean(seen[np.isfinite(seen)] ** exponent)))
+
+
+def slower_from(second: float, seconds: ArrayLike, speeds: ArrayLike) -> float | None:
+    """By which share (0 to 1) the cores are slower from `second` on than before, from speeds (> 0) at seconds, both of
+    shape (n,); None where it is not told. Welch's t of the logarithms must exceed 3: neighbouring seconds remember
+    each other, so that its usual border would be passed too often."""
+    at, seen = np.asarray(seconds, dtype=float), np.asarray(speeds, dtype=float)
+    known = np.isfinite(seen) & (seen > 0)
+    before, after = np.log(seen[known & (at < second)]), np.log(seen[known & (at >= second)])
+    if min(before.size, after.size) < FEWEST_EACH_SIDE:
+        return None
+    fell = float(before.mean() - after.mean())
+    sd = float(np.sqrt(before.var(ddof=1) / before.size + after.var(ddof=1) / after.size))
+    return 1 - float(np.exp(-fell)) if fell > LEAST_T_OF_SLOWER * sd else None

@@ -39,15 +39,21 @@ class Forecast:
     growth: Growth
 
 
-def time_per_item(windows: Iterable[Mapping[str, Any]], volume_before: float) -> tuple[np.ndarray, np.ndarray]:
-    """(volume in the middle of each window, seconds per item in it, which is 1 ÷ throughput), both of shape (n,), of
-    the windows that tell the target's own pace: none that tries another concurrency, or that failed or ended early."""
-    steady = [
+def steady_windows(windows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The windows that tell the target's own pace: none that tries another concurrency, or that failed or ended
+    early."""
+    return [
         one
         for one in windows
         if one["per_s"] > 0 and not one["failed"] and not one.get("draining") and not one.get("trial")
         if one["seconds"] >= 2 or one["items"] >= ITEMS_IN_SECOND
     ]
+
+
+def time_per_item(windows: Iterable[Mapping[str, Any]], volume_before: float) -> tuple[np.ndarray, np.ndarray]:
+    """(volume in the middle of each steady window, seconds per item in it, which is 1 ÷ throughput), both of shape
+    (n,)."""
+    steady = steady_windows(windows)
     volume = np.array([volume_before + one["loaded"] - one["items"] / 2 for one in steady], dtype=float)
     return volume, np.array([1 / one["per_s"] for one in steady], dtype=float)
 

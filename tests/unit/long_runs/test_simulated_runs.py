@@ -158,6 +158,24 @@ def test_beside_a_cliff_the_ageing_is_told_of_the_side_that_tells_it(
     assert ("what follows the cliff is too little" in ageing["answer"]) is not to_end
 
 
+@pytest.mark.parametrize("slower_host", [False, True])
+def test_a_cliff_at_which_the_targets_cores_get_slower_may_be_the_hosts(tmp_path: Path, slower_host: bool) -> None:
+    store = Store(lambda n: 0.01 if n < 6_000 else 0.015)
+    with writer(tmp_path, "grow") as run:
+        run_grow(store, GrowSettings(14_000), run, data_volume=store.volume)
+        for event in RunReader(run.path).events("grow_window"):
+            slow = slower_host and event["loaded"] > 6_000
+            for second in range(int(event["second"] - event["seconds"]), int(event["second"])):
+                values = {"work_per_cpu_s": (0.7 if slow else 1.0) * (100 + second % 7)}
+                run.append_resource({"t_unix": 0, "second": second, "source": "core_speed", "values": values})
+        *_, cliff = checked(grow_findings(RunReader(run.path)))
+    if slower_host:
+        assert cliff["cliff"]["cores_slower"] == pytest.approx(0.3, abs=0.02)
+        assert "may be the host and not the data" in cliff["answer"] and "once more" in cliff["next"][0]
+    else:
+        assert cliff["cliff"]["cores_slower"] is None and "host" not in cliff["answer"]
+
+
 def test_an_interrupted_load_goes_on_where_it_ended(tmp_path: Path) -> None:
     first = Store(lambda n: 0.005, interrupt_at=30)
     main, _, _ = grown(tmp_path / "a", first, GrowSettings(12_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.host_speed import PRIOR, HostSpeed, host_speed
+from plimsoll.stats.host_speed import PRIOR, HostSpeed, host_speed, slower_from
 
 
 def made(exponent: float, cv: float, error: float = 0.0, seconds: int = 120, seed: int = 3):
@@ -46,3 +46,19 @@ def test_factors_are_one_on_average_and_where_the_speed_is_not_known():
 def test_without_busy_seconds_nothing_is_explained():
     assert host_speed([], [1.0, 1.1], 0.0) == HostSpeed()
     assert host_speed([([300, 310, 290], [np.nan] * 3)], [np.nan] * 3, 0.0) == HostSpeed()
+
+
+def test_a_host_that_slows_is_told_from_one_that_scatters():
+    random, seconds = np.random.default_rng(5), np.arange(40)
+    scatter = np.exp(0.2 * random.standard_normal(40))
+    assert slower_from(24, seconds, 50 * scatter * np.where(seconds < 24, 1, 0.7)) == pytest.approx(0.3, abs=0.12)
+    assert slower_from(24, seconds, 50 * scatter) is None
+    assert slower_from(24, seconds, 50 * scatter * np.where(seconds < 24, 1, 1.4)) is None
+    assert slower_from(36, seconds, 50 * np.where(seconds < 36, 1, 0.5)) is None, "four seconds are too few"
+
+
+def test_a_speed_that_is_not_known_counts_on_no_side():
+    seconds, speed = np.arange(20), np.where(np.arange(20) < 10, 2.0, 1.0)
+    speed[[0, 12]] = np.nan
+    assert slower_from(10, seconds, speed) == pytest.approx(0.5)
+    assert slower_from(10, [], []) is None

@@ -92,3 +92,31 @@ def test_more_of_a_metric_wants_the_whole_interval_above(b: list[float] | None, 
     loads = [{"variant": "a", "mean_interval": [1.65, 1.72]}, {"variant": "b", "mean_interval": b}]
     found = [{}, {"script_metrics": [{"metric": "transactions", "loads": loads}, {"metric": "other", "loads": []}]}]
     assert weaknesses.more_of("transactions")(found) is answer
+
+
+def ageing(grows: bool | None, change: float, constant: float, later: float | None = None) -> list[dict[str, Any]]:
+    """Of 1 ms an item at first; `constant`: the weight of no growth; `later`: the interval's end at four times."""
+    b = change / 1_000 / 9_000
+    linear = {"family": "linear", "a": 1e-3 - 1_000 * b, "b": b, "cv": 0.02, "weight": 1 - constant}
+    flat = {"family": "constant", "a": 1e-3, "b": None, "cv": 0.05, "weight": constant}
+    end = None if later is None else {"volume": 40_000, "per_item_s": later, "interval_s": [0.9 * later, later]}
+    about = {"grows": grows, "fits": [linear, flat], "change": change, "from_volume": 1_000, "at_four_times": end}
+    return [{"ageing": about}]
+
+
+@pytest.mark.parametrize(
+    ("found", "named"),
+    [
+        (ageing(True, 0.6, 0.0), True),
+        (ageing(True, 0.2, 0.0), False),
+        (ageing(False, 0.0, 1.0), False),
+        (ageing(None, 0.14, 0.01), False),
+        (ageing(None, 0.14, 0.4), None),
+        (ageing(None, 0.14, 0.4, later=1.4e-3), False),
+        (ageing(None, 0.14, 0.4, later=1.6e-3), None),
+        (ageing(None, 0.6, 0.4), None),
+        ([{"ageing": None}], None),
+    ],
+)
+def test_no_growth_is_gone_only_where_as_much_as_was_found_is_ruled_out(found: Any, named: bool | None) -> None:
+    assert weaknesses.ages(found) is named

@@ -156,12 +156,14 @@ class Ageing(TypedDict):
 
 
 class Cliff(TypedDict):
-    """A volume at which the time per item changes at once."""
+    """A volume at which the time per item changes at once; `cores_slower`: the share of their work in the same CPU time
+    that the target's cores did less from then on, null where it was not measured or is not told."""
 
     volume: Items
     between: list[Items]
     rise: Ratio
     t: Deviations
+    cores_slower: Ratio | None
 
 
 class Consumer(TypedDict):
