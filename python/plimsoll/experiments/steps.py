@@ -164,8 +164,9 @@ class StepHolder:
         volume = self._data_volume()
         if volume is not None:
             self.event("data_volume", self.source.now(), value=volume)
-        if self.records:
-            self.records[-1].volume_end = volume
+        held = [record for record in self.records if record.kind not in AFTER_OVERLOAD]
+        if held:
+            held[-1].volume_end = volume
         return volume
 
     def rate_per_level_s(self) -> float | None:

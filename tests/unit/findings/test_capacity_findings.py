@@ -275,4 +275,4 @@ def test_a_target_that_finishes_less_under_overload_than_it_carries_is_said_to_t
         [finding] = checked(capacity_findings(run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)), []))
         words[factor] = [note for note in finding["notes"] if note.startswith("Overloaded, it finishes less")]
     assert words[1.0] == []
-    assert len(words[1.5]) == 1 and "does not catch up" in words[1.5][0]
+    assert len(words[1.5]) == 1 and "Keep a reserve" in words[1.5][0]

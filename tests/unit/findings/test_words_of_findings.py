@@ -174,8 +174,12 @@ def test_an_invalid_finding_without_reasons_sends_the_reader_to_the_first() -> N
 @pytest.mark.parametrize(
     ("max_level", "said", "next_step"),
     [
-        (None, "at 12,800 users it fell behind once, for 8 s, which is no proof", "longer steps (--step) give it more"),
-        (12_800.0, "at 12,800 users it fell behind once", "Raise --max-users"),
+        (
+            None,
+            "at 12,800 users it fell behind in a probe of 8 s, not held again",
+            "longer steps (--step) give it more",
+        ),
+        (12_800.0, "at 12,800 users it fell behind in a probe", "Raise --max-users"),
     ],
 )
 def test_a_search_that_ran_out_of_time_is_not_told_to_raise_its_greatest_level(
