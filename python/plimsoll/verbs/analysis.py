@@ -15,17 +15,14 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
+from plimsoll.findings.imported_levels import levels_of
 from plimsoll.findings.imported_resources import imported_steps, limit_of_levels
 from plimsoll.findings.imported_run import (
-    RAMP_WORDS,
-    STEADY_S,
     Stretch,
     as_steps,
     most_interval,
     overview_finding,
-    ramp_of,
     source_finding,
-    stretches_of,
     table_of,
     table_of_whole,
     whole_of,
@@ -35,7 +32,8 @@ from plimsoll.findings.open_growth import growth_finding
 from plimsoll.findings.scaling import scaling_of_imported
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.table_comparison import comparison_finding
-from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
+from plimsoll.findings.table_curve import curve_of
+from plimsoll.findings.table_levels import levels_finding
 from plimsoll.findings.table_limit import limit_of_table
 from plimsoll.report.html import write_html
 from plimsoll.runs.importers.catalogue import format_of
@@ -251,23 +249,20 @@ def _level_findings(
     model: Literal["open", "closed"],
 ) -> tuple[list[dict[str, Any]], list[Stretch], list[str]]:
     """The findings about levels, the stretches at one level, and what could not be asked."""
-    steady, notes = stretches_of(run), []
-    stretches = steady or ramp_of(run)
-    if stretches and not steady:
-        notes = [RAMP_WORDS.format(steady=STEADY_S)]
+    levels = levels_of(run)
+    steady, stretches = levels.held, levels.all
     t0 = float(run.manifest["clock"]["t0_unix"])
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
     table = table if table.rows else table_of_whole(whole, unit)
     _check_budgets(table, choices.budgets)
-    totals = [row for row in table.totals() if row.level is not None]
-    seen = flattening_of(table)
-    verdicts = {row.level or 0.0: verdict_of(row.level, seen, model) for row in totals}
-    top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
+    curve = curve_of(table, model, choices.objectives)
+    verdicts = {row.level: curve.verdict(row.level) for row in curve.rows if row.level is not None}
+    top = max(curve.rows, key=lambda row: row.good_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
     steps = as_steps(stretches, verdicts)
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
-        run_path=path, notes=notes, model=model,
+        run_path=path, notes=levels.notes, model=model,
     )  # fmt: skip
     limit = limit_of_levels(run, steps, finding["capacity"], unit)
     finding = _with_limit(finding, limit)
