@@ -29,7 +29,7 @@ def told_knee(findings: list[dict[str, Any]]) -> float | None:
     if capacity is None:
         return None
     if capacity.get("knee"):
-        return float(capacity["knee"]["level"])
+        return float(capacity["knee"])
     good, bad = capacity["good"], capacity["bad"]
     return math.sqrt(good * bad) if good and bad else None
 

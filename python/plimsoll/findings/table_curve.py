@@ -11,6 +11,7 @@ as throughput rises with what arrives. The knee N* is told where counts are know
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -29,6 +30,7 @@ SCATTER = 0.01  # of a level's throughput beside Poisson's, as users of one leve
 LIGHT_SHARE = 0.5  # of the knee, at most, at the lowest level: one server bends by 2 % there at 100 users
 TIMES_SLOWER = 5.0  # mean response time at the top ÷ at the lowest level: most of it is waiting
 WAITING_SHARE = 0.25  # of the users who wait for an answer at the top
+_CENTRES = ("mean", "p50", "p90", "p95", "p99")
 ONE_IS_ALONE = ("users", "vus", "connections", "clients", "threads")
 
 
@@ -88,7 +90,7 @@ def curve_of(table: StepTable, model: Model, objectives: Sequence[Any] = ()) -> 
     good, bad = _bracket(shape, model)
     queues_at = None
     if model == "closed" and bad is None and isinstance(shape, Flattening) and shape.first_flat is not None:
-        queues_at = bad = _queues_at(healthy)
+        queues_at = bad = _queues_at(table, healthy)
     knee = _knee(healthy, shape) if model == "closed" and bad is not None else None
     if failing is not None and (bad is None or failing < bad):
         bad = failing
@@ -153,15 +155,26 @@ def _scatter(rows: Sequence[Row]) -> list[float] | None:
     return None if counts is None else [math.hypot(SCATTER, 1 / math.sqrt(max(1.0, done))) for done, _ in counts]
 
 
-def _queues_at(rows: Sequence[Row]) -> float | None:
-    """The top level, if its users mostly wait there: response time many times that of the lowest level, and a good part
-    of the users inside the target by Little's law. None where times are not known."""
+def _queues_at(table: StepTable, rows: Sequence[Row]) -> float | None:
+    """The top level, if its response times are mostly waiting: many times those of the lowest level and, where the mean
+    is known, a good part of the users inside the target by Little's law. None where times do not tell."""
     lowest, top = rows[0], rows[-1]
-    (slow, _), (fast, _) = (row.times_ms.get("mean", (None, None)) for row in (top, lowest))
-    if slow is None or fast is None or not top.level or _counts(rows) is None:
-        return None
-    inside = (top.good_per_s or 0.0) * slow / 1000 / top.level
-    return top.level if slow >= TIMES_SLOWER * fast and inside >= WAITING_SHARE else None
+    slower = _times_slower(table, lowest.level, top.level)
+    mean = top.times_ms.get("mean")
+    inside = (top.good_per_s or 0.0) * mean[0] / 1000 / (top.level or 1.0) if mean is not None else WAITING_SHARE
+    return top.level if slower >= TIMES_SLOWER and inside >= WAITING_SHARE else None
+
+
+def _times_slower(table: StepTable, lowest: float | None, top: float | None) -> float:
+    """The median ratio, over operations, of the first statistic of times that both levels have; 0 without one."""
+    there = {row.operation: row.times_ms for row in table.rows if row.level == lowest}
+    ratios = []
+    for row in table.rows:
+        before = there.get(row.operation, {})
+        shared = [name for name in _CENTRES if before.get(name, (0.0, 0.0))[0] > 0 and name in row.times_ms]
+        if row.level == top and shared:
+            ratios.append(row.times_ms[shared[0]][0] / before[shared[0]][0])
+    return statistics.median(ratios) if ratios else 0.0
 
 
 def _knee(rows: Sequence[Row], shape: Flattening | Untold) -> Knee | NoKnee | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import ONE_WORDS, level_words, number
-from plimsoll.findings.table_curve import FAILS_MORE, Curve
+from plimsoll.findings.table_curve import FAILS_MORE, ONE_IS_ALONE, Curve
 from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.asymptotes import asymptotes
 from plimsoll.stats.flattening import PLATEAU_SHARE, Flattening, Untold
@@ -185,7 +185,7 @@ def _doubts(rows: Sequence[Row], unit: str) -> list[str]:
         mean = row.times_ms.get("mean")
         if mean is None or not row.level or not row.throughput_per_s or mean[0] != mean[1]:
             continue
-        if unit in ONE_WORDS and contradicts(row.level, row.throughput_per_s, mean[0] / 1000):
+        if unit in ONE_IS_ALONE and contradicts(row.level, row.throughput_per_s, mean[0] / 1000):
             waiting = row.throughput_per_s * mean[0] / 1000
             notes.append(
                 f"The numbers at {level_words(row.level, unit)} contradict each other: "

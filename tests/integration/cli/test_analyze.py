@@ -28,7 +28,7 @@ def test_samples_of_a_real_run_give_its_own_counts_and_levels(cli: Cli, known_se
     objective = {"request": "home", "objective": "p90<=9s"}
     choices = AnalysisChoices(cli.folder / "runs", objectives=(objective,), report=False)
     [answer] = analyze([cli.folder / "out.json"], choices)
-    overview, levels = answer.findings
+    levels, overview = answer.findings
     assert overview["totals"]["requests"] == own["http_reqs"]["count"]
     assert overview["totals"]["times_ms"]["p95"] == pytest.approx(own["http_req_duration"]["p(95)"], rel=0.01)
     assert {step["level"] for step in levels["steps"]} == {1, 4}
