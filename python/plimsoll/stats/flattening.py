@@ -103,7 +103,8 @@ def flattening(
         return Untold(reason, "Repeat these levels several times each, in random order.")
     if flat == 0 and points[0][1] >= FULL_ALREADY * most and not (one_is_alone and points[0][0] == 1):
         return _begins_flat(*points[:2])
-    full = next(place for place, (_, rate) in enumerate(points) if rate >= PLATEAU_SHARE * most)
+    plateau = most if relative_sd is None else _pooled(points, dict(zip(levels, relative_sd, strict=True)))
+    full = next(place for place, (_, rate) in enumerate(points) if rate >= PLATEAU_SHARE * plateau)
     is_seen, saturated_from = full < len(points) - 1, points[full][0]
     below = points[full - 1][0] if full else None
     known = None if not is_seen and _still_rises(*points[-2:]) else saturated_from
@@ -127,6 +128,13 @@ def _still_rises(before: tuple[float, float], last: tuple[float, float]) -> bool
     if before[1] <= 0:
         return True
     return math.log(last[1] / before[1]) > STILL_RISES * math.log(last[0] / before[0])
+
+
+def _pooled(points: list[tuple[float, float]], relative_sd: Mapping[float, float]) -> float:
+    """The plateau: the mean of the levels that reach the most within their scatter, which the most alone exceeds."""
+    most = max(rate for _, rate in points)
+    top = [rate for level, rate in points if rate >= most * (1 - 2 * relative_sd[level])]
+    return sum(top) / len(top)
 
 
 def _smoothed(points: list[tuple[float, float]], relative_sd: Mapping[float, float]) -> list[tuple[float, float]]:
