@@ -1,8 +1,8 @@
 """The knee of another tool's test, from the file alone: JTL, k6 JSON and Locust history of ten shapes of load.
 
-Truth: N* of a simulated closed queue (imported_shapes.py). Right: the knee that `analyze` tells is within 15 % of it; where
-it tells a bracket only, its geometric middle stands for the knee. Rules were tuned on the shapes of TUNED and on seeds
-below 1,000; those of KEPT_OUT and the seeds of the scorecard were not looked at meanwhile.
+Truth: N* of a simulated closed queue (imported_shapes.py). Right: the knee that `analyze` tells is within 15 % of it;
+where it tells a bracket only, its geometric middle stands for the knee. Rules were tuned on the shapes of TUNED and on
+seeds below 1,000; those of KEPT_OUT and the seeds of the scorecard were not looked at meanwhile.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Loads of ten shapes on a closed queue whose knee is known, and the files that three tools write about them.
 
-Truth: N* = (D + Z) ÷ D of one server with exponential demand D and exponential think time Z (Lazowska et al. 1984, ch. 5);
-simulated in virtual time, so throughput follows exact mean value analysis at every level that is held. A user who leaves
-ends the request under way, as threads of JMeter and VUs of k6 do.
+Truth: N* = (D + Z) ÷ D of one server with exponential demand D and exponential think time Z (Lazowska et al. 1984, ch.
+5); simulated in virtual time, so throughput follows exact mean value analysis at every level that is held. A user who
+leaves ends the request under way, as threads of JMeter and VUs of k6 do.
 
 The files are written as the tools document them: jmeter.apache.org/usermanual/listeners.html ("CSV Log format"),
 grafana.com/docs/k6 ("Results output, JSON"), docs.locust.io ("Retrieve test statistics in CSV format").
@@ -49,7 +49,9 @@ KEPT_OUT: dict[str, Plan] = {
     "two ramps": [(0, 0), (300, 2), (330, 0.02), (630, 2)],
     "spikes": stairs([0.3, 2, 0.3, 2, 0.3, 2, 0.3], 60, 5),
     "steps with ramps between": stairs([0.25 * step for step in range(1, 9)], 45, 15),
-    "stairs up and down": stairs([*(0.3 * step for step in range(1, 7)), *(0.3 * step for step in range(5, 0, -1))], 40),
+    "stairs up and down": stairs(
+        [*(0.3 * step for step in range(1, 7)), *(0.3 * step for step in range(5, 0, -1))], 40
+    ),
     "groups of users each 12 s": stairs([0.05 * step for step in range(1, 41)], 12),
 }
 SHAPES = TUNED | KEPT_OUT
@@ -149,7 +151,7 @@ def _joins(plan: Plan, knee: float) -> list[tuple[float, int]]:
     """(time, +1 or -1) of each user who joins or leaves, so that users follow the plan rounded."""
     found: list[tuple[float, int]] = []
     users = 0
-    for (from_s, low), (to_s, high) in pairwise([(plan[0][0], 0.0), *plan]):
+    for (from_s, _), (to_s, high) in pairwise([(plan[0][0], 0.0), *plan]):
         wanted = round(high * knee)
         count = abs(wanted - users)
         sign = 1 if wanted > users else -1

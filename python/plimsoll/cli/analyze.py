@@ -54,8 +54,8 @@ def analyze(
     """Analyse another tool's results: each file becomes a run directory with findings and a report (docs/analyze.md). A
     run directory (runs/…) is judged again from what it holds, with other objectives, budgets or cores if given.
 
-    Exit codes: 0 analysed, 99 an objective was missed or the expected load is not carried, 2 wrong input, 3 a run that is
-    invalid.
+    Exit codes: 0 analysed, 99 an objective was missed or the expected load is not carried, 2 wrong input, 3 a run that
+    is invalid.
     """
     import json
 

@@ -1,9 +1,9 @@
 """The levels of a run that another tool made: what was held, and what its ramps passed through.
 
-A load is *held* while it stays the same for STEADY_S. Many short levels are a ramp in steps (a user each 6 s is what most
-tests do): they are pooled. A ramp is cut into at most MOST_PARTS parts of equal length, each at its mean level, and used
-beside what was held wherever fewer than FEWEST_PARTS levels were. What ends in a second began earlier, so a second of a
-ramp has the load of the moment at which the requests that ended in it began, by their mean response time.
+A load is *held* while it stays the same for STEADY_S. Many short levels are a ramp in steps (a user each 6 s is what
+most tests do): they are pooled. A ramp is cut into at most MOST_PARTS parts of equal length, each at its mean level,
+and used beside what was held wherever fewer than FEWEST_PARTS levels were. What ends in a second began earlier, so a
+second of a ramp has the load of the moment at which the requests that ended in it began, by their mean response time.
 
 Only ramps that rise count, unless there is none: while the load falls, a target still works off what came before.
 """
@@ -31,11 +31,13 @@ RAMP_ONLY = (
     "level. That finds the range and is no number to rely on."
 )
 POOLED = (
-    "{count} short levels are pooled into {parts} parts, each at its mean level: one level alone lasted {each:.0f} s, which "
-    "tells too little."
+    "{count} short levels are pooled into {parts} parts, each at its mean level: one level alone lasted {each:.0f} s, "
+    "which tells too little."
 )
 BESIDE = "Parts of the ramp are used beside what was held: {parts} rows are at the mean level of such a part."
-LAGGED = "The load of a second of a ramp is that of {lag:.1f} s before on average: when the requests that ended then began."
+LAGGED = (
+    "The load of a second of a ramp is that of {lag:.1f} s before on average: when the requests that ended then began."
+)
 FALLING = "The ramp down is left out: while the load falls, a target still works off what came before."
 
 
@@ -130,8 +132,8 @@ class Ramps:
         return self.second.size >= FEWEST_PARTS * STEADY_S and np.unique(self.level).size >= FEWEST_PARTS
 
     def pieces(self, lag_s: NDArray[np.float64]) -> list[Stretch]:
-        """Parts of equal length in order of level, of the load `lag_s` (s, shape (n,)) before each second; the pieces of
-        one part, which several ramps may pass, share its mean level."""
+        """Parts of equal length in order of level, of the load `lag_s` (s, shape (n,)) before each second; the pieces
+        of one part, which several ramps may pass, share its mean level."""
         level = _earlier(self.second, self.level, lag_s)
         count = min(MOST_PARTS, self.second.size // STEADY_S)
         part = np.empty(level.size, dtype=np.int64)

@@ -126,7 +126,8 @@ def _rates_of(a: StepTable, b: StepTable) -> list[tuple[float, float]]:
 
 
 def _rate_words(rates: Sequence[tuple[float, float]]) -> list[str]:
-    """Which way throughput points: users who wait for answers may do less at equal times, and a target may shed load."""
+    """Which way throughput points: users who wait for answers may do less at equal times, and a target may shed
+    load."""
     found = ratios([before for before, _ in rates], [after for _, after in rates])
     if found is None or found.direction == "none":
         return []

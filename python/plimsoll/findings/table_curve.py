@@ -1,11 +1,11 @@
 """What a step table says of each level: carried, not carried, mixed, or unknown, and where its knee is.
 
-Throughput counts good answers only. A level is not carried where requests fail that did not at the lowest level, or more
-than an objective allows; only levels below such a one tell where throughput flattens (stats/flattening.py). A level that
-was measured several times with results that disagree is *mixed*: it proves nothing either way.
+Throughput counts good answers only. A level is not carried where requests fail that did not at the lowest level, or
+more than an objective allows; only levels below such a one tell where throughput flattens (stats/flattening.py). A
+level that was measured several times with results that disagree is *mixed*: it proves nothing either way.
 
-The capacity of a closed load is ours: up to the highest level below 95 % of the plateau. An open load is carried as long
-as throughput rises with what arrives. The knee N* is told where counts are known (stats/knee.py, `closed_knee`).
+The capacity of a closed load is ours: up to the highest level below 95 % of the plateau. An open load is carried as
+long as throughput rises with what arrives. The knee N* is told where counts are known (stats/knee.py, `closed_knee`).
 """
 
 from __future__ import annotations
@@ -138,7 +138,9 @@ def _mixed(rows: Sequence[Row], failing: float | None) -> dict[float, tuple[floa
         if row.level is not None and (failing is None or row.level < failing):
             found.setdefault(row.level, []).append(row.good_per_s or 0.0)
     return {
-        level: tuple(rates) for level, rates in found.items() if len(rates) > 1 and max(rates) > REPEATS_DIFFER * min(rates)
+        level: tuple(rates)
+        for level, rates in found.items()
+        if len(rates) > 1 and max(rates) > REPEATS_DIFFER * min(rates)
     }
 
 

@@ -42,7 +42,12 @@ def levels_finding(
     judged = judge_table_objectives(objectives, table, expected if expected is not None else curve.good)
     shown = [dict(step) for step in steps] if steps is not None else [_step(row, curve) for row in table.totals()]
     headroom = headroom_of(expected, curve.good, curve.bad)
-    words = [answer_words(curve), *_whole_words(table), *objective_words(judged, unit), *_expected_words(headroom, unit)]
+    words = [
+        answer_words(curve),
+        *_whole_words(table),
+        *objective_words(judged, unit),
+        *_expected_words(headroom, unit),
+    ]
     return {
         "schema": SCHEMA,
         "question": QUESTION if test is None else f"{QUESTION[:-1]} in {test}?",

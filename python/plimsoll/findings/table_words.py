@@ -61,8 +61,8 @@ def _still_rising_words(curve: Curve, shape: Flattening) -> str:
     last = curve.rows[-1]
     more, times = f"{shape.rise_at_end:.0%}", (last.level or 0.0) / shape.before_end
     return (
-        f"Throughput still rises at {level_words(last.level or 0.0, curve.unit)} ({_rate(curve, last.level)}), the most "
-        f"that was tried: {more} more than at {number(shape.before_end)}, for {number(times)} times the load. "
+        f"Throughput still rises at {level_words(last.level or 0.0, curve.unit)} ({_rate(curve, last.level)}), the "
+        f"most that was tried: {more} more than at {number(shape.before_end)}, for {number(times)} times the load. "
         "No plateau was seen, so where it stops is not known."
     )
 
@@ -136,9 +136,7 @@ def _repeat_words(curve: Curve, interval: Sequence[float] | None) -> list[str]:
         rates: dict[float | None, list[float]] = {}
         for row in curve.rows:
             rates.setdefault(row.level, []).append(row.good_per_s or 0.0)
-        shown = [
-            f"{number(level or 0.0)}: {_listed(found)}" for level, found in rates.items() if len(found) > 1
-        ]
+        shown = [f"{number(level or 0.0)}: {_listed(found)}" for level, found in rates.items() if len(found) > 1]
         return [f"Measured several times, by {ONE_WORDS.get(curve.unit, curve.unit)}: {'; '.join(shown)}."]
     return [ONE_TABLE_RUN] if interval is None else []
 
@@ -277,7 +275,10 @@ def _to_measure(curve: Curve) -> list[str]:
     if isinstance(shape, Untold):
         return [*again, shape.settle]
     if curve.bad is None:
-        return [*again, f"Measure levels above {level_words(curve.rows[-1].level or 0.0, unit)} to find where it flattens."]
+        return [
+            *again,
+            f"Measure levels above {level_words(curve.rows[-1].level or 0.0, unit)} to find where it flattens.",
+        ]
     low, high = level_words(curve.good or 0, unit), level_words(curve.bad, unit)
     if curve.good is None:
         steps = [f"Measure levels below {high}."]

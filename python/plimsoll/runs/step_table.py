@@ -23,8 +23,8 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Row:
-    """One operation (None: all together) at one level, at `line` of the source; None is "not published". `variant`: which
-    of several targets or configurations, where the source tells them apart.
+    """One operation (None: all together) at one level, at `line` of the source; None is "not published". `variant`:
+    which of several targets or configurations, where the source tells them apart.
 
     Rates per s, times in ms, `duration_s` the time measured. `utilisation`: share in [0, 1] of each resource; `rates`:
     other rates by their name, per s; `others`: further numbers by their heading, in the unit that it says.
@@ -61,8 +61,8 @@ class Row:
 
 @dataclass(frozen=True)
 class StepTable:
-    """The rows of a source in its order; `level_unit` as in a manifest; `together`: whether its operations ran at the same
-    time, as the requests of one load do, or each in a test of its own."""
+    """The rows of a source in its order; `level_unit` as in a manifest; `together`: whether its operations ran at the
+    same time, as the requests of one load do, or each in a test of its own."""
 
     rows: tuple[Row, ...]
     level_unit: str = "users"
@@ -97,8 +97,8 @@ class StepTable:
         return tuple(_sum_of_levels(self.rows, set(self.operations)))
 
     def tests(self) -> tuple[tuple[str | None, StepTable], ...]:
-        """The tests in it that ran apart, each with its name (None: there is but one): one a variant, and unless they ran
-        `together`, one an operation with a throughput."""
+        """The tests in it that ran apart, each with its name (None: there is but one): one a variant, and unless they
+        ran `together`, one an operation with a throughput."""
         found: list[tuple[str | None, StepTable]] = []
         for variant in dict.fromkeys(row.variant for row in self.rows):
             part = replace(self, rows=tuple(row for row in self.rows if row.variant == variant))

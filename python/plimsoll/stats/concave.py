@@ -1,9 +1,9 @@
 """The concave curve through 0 that is nearest to throughput at levels, and whether it explains what was seen.
 
 Throughput of users who wait is concave in their number while what an operation costs does not fall with load (Lazowska
-et al. 1984, ch. 5): up in proportion, then less, past a collapse down. With the scatter of each point known, the nearest
-such curve takes noise out without a shape of its own: X(N) = a N − Σ b_k (N − N_k)₊ with a, b_k ≥ 0, by non-negative
-least squares.
+et al. 1984, ch. 5): up in proportion, then less, past a collapse down. With the scatter of each point known, the
+nearest such curve takes noise out without a shape of its own: X(N) = a N − Σ b_k (N − N_k)₊ with a, b_k ≥ 0, by
+non-negative least squares.
 """
 
 from __future__ import annotations

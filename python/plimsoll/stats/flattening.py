@@ -7,8 +7,8 @@ bring none (asymptotic bounds: Lazowska et al. 1984, ch. 5, X(N) ≤ min(N / (D 
 
 is 1 on the first bound and 0 on the second. The asymptotes meet where half of it is lost, so throughput is called flat
 from the first gain below FLAT = ½ on. One run a level tells no scatter, so a table in which throughput rises again in
-proportion afterwards cannot be told from noise, and neither can one that begins flat. Where the scatter of each point is
-known, the nearest concave curve (stats/concave.py) stands for the points, if it explains them.
+proportion afterwards cannot be told from noise, and neither can one that begins flat. Where the scatter of each point
+is known, the nearest concave curve (stats/concave.py) stands for the points, if it explains them.
 
 That is where it begins to flatten. A closed load is *saturated*, as in our own runs (experiments/closed.py), from the
 lowest level on whose throughput reaches PLATEAU_SHARE of the most; the level below it is the highest that is not. The
@@ -98,7 +98,7 @@ def flattening(
     again = [place for place, gain in enumerate(gains[flat + 1 :], flat + 1) if gain >= PROPORTIONAL]
     if again:
         (low, dip), after = pairs[flat], pairs[again[0]][1]
-        how = f"fell from {low[0]:g} to {dip[0]:g}" if dip[1] < low[1] else f"hardly rose from {low[0]:g} to {dip[0]:g}"
+        how = f"{'fell' if dip[1] < low[1] else 'hardly rose'} from {low[0]:g} to {dip[0]:g}"
         reason = f"Throughput {how} and rose in proportion again up to {after[0]:g}: noise, or a cure."
         return Untold(reason, "Repeat these levels several times each, in random order.")
     if flat == 0 and points[0][1] >= FULL_ALREADY * most and not (one_is_alone and points[0][0] == 1):
@@ -107,9 +107,21 @@ def flattening(
     full = next(place for place, (_, rate) in enumerate(points) if rate >= PLATEAU_SHARE * plateau)
     is_seen, saturated_from = full < len(points) - 1, points[full][0]
     below = points[full - 1][0] if full else None
-    known = None if not is_seen and _still_rises(*points[-2:]) else saturated_from
+    is_rising = not is_seen and _still_rises(*points[-2:])
     (rising, _), (flat_at, _) = pairs[flat]
-    return Flattening(rising, flat_at, gains, most, most_at, bends, known, below, is_seen, rise, before)
+    return Flattening(
+        rising,
+        flat_at,
+        gains,
+        most,
+        most_at,
+        bends,
+        None if is_rising else saturated_from,
+        below,
+        is_seen,
+        rise,
+        before,
+    )
 
 
 def _begins_flat(lowest: tuple[float, float], second: tuple[float, float]) -> Untold:

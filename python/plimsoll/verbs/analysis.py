@@ -308,9 +308,7 @@ def _analyse_table(
         notes = [*source.notes, *table.notes, *apart_words(table)]
         findings = [
             *({**one, "run": path} for one in more),
-            *table_findings(
-                table, choices.objectives, choices.budgets, choices.expected, _model(found, choices), path
-            ),
+            *table_findings(table, choices.objectives, choices.budgets, choices.expected, _model(found, choices), path),
             source_finding(words, found.cannot, notes, path, len(table.rows)),
         ]
         return _end(writer, findings, source, choices)

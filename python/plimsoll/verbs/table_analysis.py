@@ -1,13 +1,14 @@
-"""A step table → its findings: one answer for each test in it that ran apart, each with what limits it and its demands."""
+"""A step table → its findings: one answer for each test in it that ran apart, each with what limits it and its
+demands."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_resources import imported_steps
-from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.table_levels import levels_finding
 from plimsoll.findings.table_limit import limit_of_table
 from plimsoll.runs.step_table import StepTable
@@ -57,8 +58,8 @@ def _named(finding: dict[str, Any], test: str | None) -> dict[str, Any]:
 
 
 def limited_at(capacity: Mapping[str, Any] | None, table: StepTable) -> float | None:
-    """The level whose resources tell the limit: the lowest that is not carried, else the highest if throughput has begun
-    to flatten there."""
+    """The level whose resources tell the limit: the lowest that is not carried, else the highest if throughput has
+    begun to flatten there."""
     bad: float | None = (capacity or {}).get("bad")
     if bad is not None or not (capacity or {}).get("flattens_between"):
         return bad

@@ -156,7 +156,9 @@ def test_a_table_whose_most_is_its_highest_level_says_that_the_plateau_may_be_hi
     assert any("above 40 users" in step for step in found["next"])
 
 
-@pytest.mark.parametrize(("rows", "more"), [("10,100\n20,190\n40,340\n80,500\n", "47%"), ("10,100\n20,195\n40,260\n", "33%")])
+@pytest.mark.parametrize(
+    ("rows", "more"), [("10,100\n20,190\n40,340\n80,500\n", "47%"), ("10,100\n20,195\n40,260\n", "33%")]
+)
 def test_a_curve_that_still_rises_is_not_called_saturated_at_its_end(tmp_path: Path, rows: str, more: str) -> None:
     found = of_table(tmp_path, rows)
     assert found["capacity"]["bad"] is None and found["steps"][-1]["verdict"] == "unknown"

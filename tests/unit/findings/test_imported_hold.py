@@ -133,7 +133,9 @@ def test_where_no_load_was_held_that_is_said(
 ) -> None:
     answer = analysed(jtl(tmp_path, seconds, users=users))
     assert len(answer.findings) == 2
-    assert f"Whether it gets slower, slows down periodically or fails in bursts: {why}." in answer.findings[-1]["cannot"]
+    assert (
+        f"Whether it gets slower, slows down periodically or fails in bursts: {why}." in answer.findings[-1]["cannot"]
+    )
 
 
 def vegeta(folder: Path, listed: list[tuple[float, int, bool]]) -> Path:

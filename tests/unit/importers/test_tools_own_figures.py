@@ -12,8 +12,8 @@ import pytest
 from importing import DATA, imported, table_of
 
 from plimsoll.findings.imported_levels import levels_of
-from plimsoll.findings.imported_run import with_windows
 from plimsoll.findings.imported_run import table_of as rows_of
+from plimsoll.findings.imported_run import with_windows
 
 HALF_BUCKET = 0.0005
 

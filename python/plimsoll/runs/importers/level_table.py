@@ -25,13 +25,14 @@ Role = Literal[
     "other",
 ]  # fmt: skip
 MOST_ROWS = 100_000
+_TOTALS = ("total", "totals", "aggregated", "overall", "all requests", "sum")
 _LEVEL = re.compile(
     r"^(#? ?users?|clients?|no\.? of (clients|users)|vus?|threads?|connections?|concurrency|level|load)$"
 )
 # Levels where nothing above is one: rates of arrival, and what else a load or a target is made larger by.
 _ALSO_LEVEL = re.compile(
-    r"^((arrival |offered |target |request )?rate|offered load|injectors?|generators?|items?|processors?|cores|cpus|nodes|"
-    r"instances|replicas|workers?|sessions?)$"
+    r"^((arrival |offered |target |request )?rate|offered load|injectors?|generators?|items?|processors?|cores|cpus|"
+    r"nodes|instances|replicas|workers?|sessions?)$"
 )
 _OPERATION = re.compile(
     r"^(operation|endpoint|methods?|name|label|scenario|use case|transaction|integration scenario)$"
@@ -194,8 +195,8 @@ class _Reading:
 
 
 def read(file: SourceFile, into: Any = None, level: str | None = None) -> StepTable:
-    """The table; `level`: heading of the column that is the load. InputErrors with all mistakes, each with file, line and
-    column."""
+    """The table; `level`: heading of the column that is the load. InputErrors with all mistakes, each with file, line
+    and column."""
     head = file.head().decode("utf-8-sig", errors="replace")
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
     delimiter = _delimiter(first)
@@ -213,7 +214,9 @@ def read(file: SourceFile, into: Any = None, level: str | None = None) -> StepTa
         raise file.error(BadRecord("the table has a heading and no rows", None, "Give it a row a level."), 1)
     left_out = [column for column in reading.columns if column.not_understood]
     telling = telling_apart(reading.rows, reading.unjudged)
-    found = tuple(_finished(row, cells, telling, left_out) for row, cells in zip(reading.rows, reading.unjudged, strict=True))
+    found = tuple(
+        _finished(row, cells, telling, left_out) for row, cells in zip(reading.rows, reading.unjudged, strict=True)
+    )
     return StepTable(found, _level_unit(reading.columns), tuple(_notes(reading, telling, left_out)), together=False)
 
 
@@ -257,12 +260,10 @@ def _level_unit(columns: Sequence[Column]) -> str:
 def _finished(row: Row, cells: Mapping[str, str], telling: Sequence[str], left_out: Sequence[Column]) -> Row:
     """The row with its variant, and without what was not understood."""
     names = {column.name for column in left_out}
-    groups = {
-        group: {name: value for name, value in getattr(row, group).items() if name not in names}
-        for group in ("utilisation", "rates", "others")
-    }
+    used = {name: value for name, value in row.utilisation.items() if name not in names}
+    rates = {name: value for name, value in row.rates.items() if name not in names}
     words = [cells[name] if not _is_number(cells[name]) else f"{name} {cells[name]}" for name in telling]
-    return replace(row, variant=", ".join(words) or None, **groups)
+    return replace(row, variant=", ".join(words) or None, utilisation=used, rates=rates)
 
 
 def _is_number(text: str) -> bool:
@@ -360,6 +361,8 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
     except BadRecord as problem:
         reading.mistakes.append(file.error(problem))
         failed = True
+    if str(known.get("operation", "")).lower() in _TOTALS:
+        known["operation"] = None
     return None if failed else Row(**(known | groups))
 
 

@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from plimsoll.runs.importers.units import MISSING
 from plimsoll.runs.step_table import Row
 
-_REPEATS = re.compile(r"^(#|no\.?|nr\.?|run|repeat|repetition|round|trial|iteration|sample|try|attempt|seed)s?( ?(no\.?|number|#|id))?$")
+_REPEATS = re.compile(
+    r"^(#|no\.?|nr\.?|run|repeat|repetition|round|trial|iteration|sample|try|attempt|seed)s?( ?(no\.?|number|#|id))?$"
+)
 
 
 def telling_apart(rows: Sequence[Row], cells: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
