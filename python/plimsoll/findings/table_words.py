@@ -37,7 +37,8 @@ def _rise_words(curve: Curve) -> str:
     top = f"the most was {number(shape.most_per_s)}/s at {level_words(shape.most_at, unit)}"
     if shape.first_flat is None:
         how = "rises, though in less than proportion at the end," if shape.gains[-1] < 0.8 else "rises in proportion"
-        return f"Throughput {how} up to {level_words(shape.last_rising, unit)}, the most that was tried; {top}."
+        to = level_words(shape.last_rising, unit)
+        return f"Throughput {how} up to {to}, the most that was tried; {top}. No knee was seen."
     if curve.bad is None:
         return _still_rising_words(curve, shape)
     if curve.good is None:
