@@ -23,6 +23,7 @@ SCHEMA = 1
 QUESTION = "What does this result show, and what can it not?"
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 Z_95 = 1.96
+MOST_NAMES = 12  # of requests, in the answer on a terminal
 _METRICS = ("http_req_duration", "http_req_failed")
 
 
@@ -239,6 +240,7 @@ def overview_finding(
         words += " It has no times of single requests."
     rests_on = as_data([Evidence(count, "requests", SERIES, f"{failed:,} failed, in {number(span_s)} s")])
     return source_finding(words, cannot, notes, run_path) | {
+        "facts": _by_name(whole),
         "evidence": rests_on,
         "totals": {
             "requests": count,
@@ -247,6 +249,21 @@ def overview_finding(
             "times_ms": {} if times is None else {name: low for name, (low, _) in times_of(times).items()},
         },
     }
+
+
+def _by_name(whole: Stretch) -> list[list[str]]:
+    """A line for each of the MOST_NAMES requests that were made most, where there are several."""
+    names = sorted((name for name in whole.requests if name is not None), key=lambda name: -whole.requests[name])
+    if len(names) < 2:
+        return []
+    found = []
+    for name in names[:MOST_NAMES]:
+        count, failed = whole.requests[name], whole.failed.get(name, 0)
+        values = times_of(whole.times.get(name, Histogram()))
+        times = [f"{key} {number(values[key][0])} ms" for key in ("p50", "p95", "p99") if key in values]
+        found.append([name, ", ".join([f"{count:,}", *times, f"{failed:,} failed ({failed / count:.2%})"])])
+    more = len(names) - MOST_NAMES
+    return [*found, *([["Others", f"{more} names, in the report"]] if more > 0 else [])]
 
 
 def source_finding(

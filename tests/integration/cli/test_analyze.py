@@ -67,6 +67,19 @@ def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) 
     assert "level-throughput" in page and "level-response" in page
 
 
+@pytest.mark.parametrize(("expected", "code", "words"), [("100000", 99, "does not carry"), ("15", 0, "It carries")])
+def test_an_expected_load_that_is_not_carried_is_no_success(cli: Cli, expected: str, code: int, words: str) -> None:
+    (cli.folder / "levels.csv").write_text(TABLE)
+    done = cli("analyze", "levels.csv", "--expected", expected)
+    assert done.returncode == code and f"{words} the expected" in " ".join(done.stdout.split())
+
+
+def test_the_answer_comes_before_what_the_source_cannot_tell(cli: Cli) -> None:
+    (cli.folder / "levels.csv").write_text(TABLE)
+    out = cli("analyze", "levels.csv").stdout
+    assert out.index("Throughput rises up to") < out.index("Cannot: A summary has no times")
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
