@@ -66,6 +66,7 @@ def levels_of(run: ReadsSeconds) -> Levels:
     if len({one.level for one in held}) < FEWEST_PARTS:
         ramps = Ramps.of(seconds, held)
         if ramps.is_enough:
+            held = [one for one in held if one.end_s - one.start_s >= LONG_S or not ramps.pass_through(one.level)]
             lag_s = _mean_times_s(run, ramps.second)
             pieces = ramps.pieces(lag_s)
             notes = _words(ramps, [one for one in every if one not in held], bool(held), pieces, float(lag_s.mean()))
@@ -130,6 +131,11 @@ class Ramps:
     def is_enough(self) -> bool:
         """Whether it makes FEWEST_PARTS parts of STEADY_S of different levels."""
         return self.second.size >= FEWEST_PARTS * STEADY_S and np.unique(self.level).size >= FEWEST_PARTS
+
+    def pass_through(self, level: float) -> bool:
+        """Whether the ramps have that level: a short stretch there says less than they do, as of a file whose level is
+        told by its requests, where it stands still while nothing ends."""
+        return bool(self.level.min() <= level <= self.level.max())
 
     def pieces(self, lag_s: NDArray[np.float64]) -> list[Stretch]:
         """Parts of equal length in order of level, of the load `lag_s` (s, shape (n,)) before each second; the pieces

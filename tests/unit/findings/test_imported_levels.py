@@ -83,6 +83,12 @@ def test_the_lag_of_a_ramp_is_taken_out() -> None:
     assert any("10.0 s before" in note for note in slow.notes) and not any("before on" in note for note in fast.notes)
 
 
+def test_a_short_stretch_within_a_ramp_is_no_level_of_its_own() -> None:
+    ramp = [float(second) for second in range(1, 201)]
+    found = levels_of(Seconds([*ramp, *[40.0] * 7, *ramp]))
+    assert not found.held and len(parts(found)) == 12
+
+
 def test_a_run_that_only_falls_is_a_ramp_as_well() -> None:
     found = levels_of(Seconds([240.0 - second for second in range(240)]))
     assert len(parts(found)) == 12
