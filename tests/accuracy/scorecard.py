@@ -40,6 +40,7 @@ MODULES = (
     "lateness_scorecard",
     "model_scorecard",
     "knee_scorecard",
+    "imported_scorecard",
     "otava_peer",
 )
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"

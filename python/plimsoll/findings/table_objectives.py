@@ -2,6 +2,8 @@
 
 A source that lacks the very percentile still bounds it: quantiles rise, so p90 lies between p50 and p95. No number of
 samples is demanded where the source does not say how many there were; the entry says so.
+
+A failure is no answer in time: where more than 5 % of the requests failed, p95 is above any limit.
 """
 
 from __future__ import annotations
@@ -69,6 +71,8 @@ def _at(met_up_to: float | None, failed_from: float | None, reference: float | N
 def _verdict(limit: Limit, row: Row) -> dict[str, Any]:
     if limit.statistic == "error_rate":
         return {"level": row.level, **_errors(limit, row)}
+    if limit.quantile is not None and (row.errors or 0.0) > 1 - limit.quantile:
+        return _mostly_failed(limit, row)
     low, high = bounds_of(limit, row)
     value = low if low == high else None
     found: dict[str, Any] = {"level": row.level, "value": value, "bounds": [low, high if high < INFINITE else None]}
@@ -78,6 +82,12 @@ def _verdict(limit: Limit, row: Row) -> dict[str, Any]:
     if limit.is_met_by(high):
         return found | {"verdict": "met"}
     return found | {"verdict": "undecided" if limit.is_met_by(low) else "failed"}
+
+
+def _mostly_failed(limit: Limit, row: Row) -> dict[str, Any]:
+    """More requests failed than the percentile leaves out: that share was not answered in time, whatever times say."""
+    found = {"level": row.level, "value": None, "bounds": [None, None], "samples": row.samples}
+    return found | {"needed": needed_samples(limit), "line": row.line, "verdict": "failed"}
 
 
 def bounds_of(limit: Limit, row: Row) -> Bounds:

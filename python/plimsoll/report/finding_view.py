@@ -108,7 +108,7 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     """The finding in words; levels carry the unit that the finding names, else `unit`."""
     named = section(finding, "capacity").get("unit") or finding.get("level_unit")
-    unit = wording.LEVEL_UNITS.get(str(named), unit)
+    unit = wording.unit_words(named, unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
     of_limit = limited.get("evidence")

@@ -63,7 +63,7 @@ class Capacity(TypedDict, total=False):
     `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
     carried level stays below; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
 
-    unit: Required[Literal["users", "vus", "multiple", "connections"]]
+    unit: Required[str]
     model: Required[Literal["open", "closed"]]
     good: Required[Level | None]
     bad: Required[Level | None]
