@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from plimsoll.study.secret_names import HIDDEN, is_secret_key, is_secret_name
 from plimsoll.study.secrets_in_commands import hide_in_command, secrets_of_command, values_of_cookies
-from plimsoll.study.secrets_in_text import hide_in_text, named_values, urls_with_user
+from plimsoll.study.secrets_in_text import hide_in_text, named_values, stands_for_value, urls_with_user
 
 __all__ = ["HIDDEN", "Redactor", "is_secret_key", "redact"]
 
@@ -49,6 +49,7 @@ class Redactor:
 
     def __init__(self, secret_values: Iterable[str] = ()) -> None:
         values = {value for value in secret_values if len(value) >= _SHORTEST_SECRET and value != HIDDEN}
+        values = {value for value in values if not stands_for_value(value)}
         longest_first = sorted(values, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
