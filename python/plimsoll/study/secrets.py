@@ -49,7 +49,6 @@ class Redactor:
 
     def __init__(self, secret_values: Iterable[str] = ()) -> None:
         values = {value for value in secret_values if len(value) >= _SHORTEST_SECRET and value != HIDDEN}
-        values = {value for value in values if not stands_for_value(value)}
         longest_first = sorted(values, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
@@ -152,7 +151,7 @@ def _secrets_in(text: str, environment: Mapping[str, str]) -> Iterator[str]:
     """Those that a text tells itself, as a URL or as a command."""
     for url in urls_with_user(text):
         yield from _password_of(url)
-    yield from secrets_of_command(text, environment)
+    yield from (value for value in secrets_of_command(text, environment) if not stands_for_value(value, text))
     yield from (value for value in named_values(text) if not _PLAIN.fullmatch(value) and not _VARIABLE.search(value))
 
 

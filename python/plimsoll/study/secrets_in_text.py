@@ -40,10 +40,11 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _TELLING_COLUMN = rf"\w*(?:{WORDS}|{SHORT_WORDS}|{_GLUED})"
-_PLACEHOLDER = re.compile(
-    rf"(?:\w*\()*(?:\$\d{{1,4}}|\?|%s|%\(\w+\)s|'…'|[:@]{_TELLING_COLUMN}|\w+\.{_TELLING_COLUMN})"
-    r"(?:::[\w\[\]]+|\))*",
-    re.IGNORECASE,
+_AROUND = r"(?:\w*\()*", r"(?:::[\w\[\]]+|\))*"  # calls and casts
+_PLACEHOLDER = re.compile(rf"{_AROUND[0]}(?:\$\d{{1,4}}|\?|%s|%\(\w+\)s|'…'){_AROUND[1]}")
+_REFERENCE = re.compile(rf"{_AROUND[0]}(?:[:@]|\w+\.){_TELLING_COLUMN}{_AROUND[1]}", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"\b(?:SELECT|UPDATE|DELETE|INSERT|MERGE|WITH)\b.+\b(?:FROM|SET|INTO|WHERE|VALUES)\b", re.IGNORECASE | re.DOTALL
 )
 _SCHEME = re.compile(r"\b(?P<kind>Bearer|Basic|ApiKey)\s+[A-Za-z0-9._~+/=\-]{6,}", re.IGNORECASE)
 _DIGEST = re.compile(r"\bDigest\s+(?=\w+=)[^\r\n']+", re.IGNORECASE)
@@ -52,10 +53,12 @@ _SQL = re.compile(
 )
 
 
-def stands_for_value(text: str) -> bool:
-    """Whether it is a placeholder, a constant that was taken out, or a column: no secret, though a telling name
-    precedes it."""
-    return bool(_PLACEHOLDER.fullmatch(text))
+def stands_for_value(value: str, text: str) -> bool:
+    """Whether it is a placeholder, a constant that was taken out or, if `text` around it is a statement, a column or a
+    placeholder with a name: no secret, though a telling name precedes it."""
+    if _PLACEHOLDER.fullmatch(value):
+        return True
+    return bool(_REFERENCE.fullmatch(value) and _STATEMENT.search(text))
 
 
 def hide_in_text(text: str) -> str:
@@ -71,7 +74,7 @@ def hide_in_text(text: str) -> str:
 
 def _hidden(match: re.Match[str]) -> str:
     """The name with "***" behind it; as it stands where no value follows but what stands for one."""
-    if stands_for_value(match["value"]):
+    if stands_for_value(match["value"], match.string):
         return match[0]
     return f"{match['name']}{match.groupdict().get('kind') or ''}{HIDDEN}"
 
@@ -80,7 +83,7 @@ def named_values(text: str) -> Iterator[str]:
     """The values with telling names before them, without quotes."""
     for pattern in (_NAMED, _SQL):
         for match in pattern.finditer(text):
-            if stands_for_value(match["value"]):
+            if stands_for_value(match["value"], text):
                 continue
             yield match["value"].strip("\\'\"")
 

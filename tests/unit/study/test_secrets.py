@@ -123,6 +123,8 @@ def test_a_placeholder_or_column_of_a_statement_is_no_secret(text):
         "select * from session where token = $1s3cr3tword",
         "token=$1$s3cr3tword$abcdef",
         "select * from session where cookie = 's3cr3tword'",
+        "login failed: password=my.s3cr3tword_token",
+        "login failed: password=@s3cr3tword_password",
     ],
 )
 def test_a_secret_in_a_literal_of_a_statement_is_hidden(text):
