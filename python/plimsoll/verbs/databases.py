@@ -33,6 +33,7 @@ class _Wanted:
     dsn: str
     label: str
     key: str
+    trial_dsn: str | None = None
 
 
 def _wanted(probes: Probes) -> list[_Wanted]:
@@ -42,7 +43,8 @@ def _wanted(probes: Probes) -> list[_Wanted]:
         for place, options in enumerate(getattr(probes, kind)):
             key = f"probes.{kind}[{place}].dsn"
             try:
-                found.append(_Wanted(kind, options.resolved(key=key), options.label, key))
+                trial = options.resolved_trial(key=f"{key[: -len('dsn')]}trial_dsn") if kind == "postgresql" else None
+                found.append(_Wanted(kind, options.resolved(key=key), options.label, key, trial))
             except InputError as error:
                 mistakes.append(error)
     if mistakes:
@@ -52,7 +54,13 @@ def _wanted(probes: Probes) -> list[_Wanted]:
 
 def secrets_of(wanted: Probes) -> list[str]:
     """What of the DSNs must not be written anywhere. Raises InputErrors where a DSN is missing."""
-    return [secret for one in _wanted(wanted) for secret in _SECRETS[one.kind](one.dsn)]
+    return [
+        secret
+        for one in _wanted(wanted)
+        for dsn in (one.dsn, one.trial_dsn)
+        if dsn is not None
+        for secret in _SECRETS[one.kind](dsn)
+    ]
 
 
 def _probe(one: _Wanted) -> DatabaseProbe[Any, Any]:
@@ -62,7 +70,7 @@ def _probe(one: _Wanted) -> DatabaseProbe[Any, Any]:
         return MysqlProbe(one.dsn, one.label, key=one.key)
     from plimsoll.probes.postgresql import PostgresqlProbe
 
-    return PostgresqlProbe(one.dsn, one.label, key=one.key)
+    return PostgresqlProbe(one.dsn, one.label, key=one.key, trial_dsn=one.trial_dsn)
 
 
 @contextmanager
