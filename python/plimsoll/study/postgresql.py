@@ -34,7 +34,7 @@ class PostgresqlOptions(DsnOptions):
     )
 
     def resolved_trial(self, environment: Mapping[str, str] = os.environ, *, key: str | None = None) -> str | None:
-        """The trial_dsn itself, None without one; InputError where its environment variable is missing or holds none."""
+        """The trial_dsn itself, None without one; InputError where its environment variable holds none."""
         return None if self.trial_dsn is None else self._resolved(self.trial_dsn, environment, key)
 
     @classmethod

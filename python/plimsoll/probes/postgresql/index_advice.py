@@ -91,7 +91,9 @@ class IndexAdviser:
     def _look_at(self, statement: Dear) -> None:
         entry: dict[str, Any] = {"id": str(statement.id), "scans": []}
         self.advice.plans.append(entry)
-        workload = self._planned(statement_of(statement.text, self._seen.constants(statement.id, statement.text)), entry)
+        workload = self._planned(
+            statement_of(statement.text, self._seen.constants(statement.id, statement.text)), entry
+        )
         if workload is None:
             return
         for scan in workload.scans:
@@ -130,7 +132,9 @@ class IndexAdviser:
         """The scans of tables that refer to one which the statement deletes from; costs are those of one such look."""
         for check in checks_of(self._session, *place):
             workload = self._planned(Statement(check.text, check.parameters, binds=True), entry)
-            for scan in workload.scans if workload is not None else ():
+            if workload is None:
+                continue
+            for scan in workload.scans:
                 entry["scans"].append(self._look_at_scan(statement, replace(scan, is_check=True), workload))
 
     def _look_at_scan(self, statement: Dear, scan: Scan, workload: Workload) -> dict[str, Any]:
@@ -171,7 +175,11 @@ class IndexAdviser:
             options = found.all(is_run_later=True)
             verdict = self._run(options, workload, table, scan) if options else verdict
             if verdict.runs:
-                return verdict.best, list(verdict.runs), "" if verdict.best else "in runs no index saved a fifth of its time"
+                return (
+                    verdict.best,
+                    list(verdict.runs),
+                    "" if verdict.best else "in runs no index saved a fifth of its time",
+                )
         options = found.all()
         best = cheapest(options)
         if best is not None and verdict.why_not:

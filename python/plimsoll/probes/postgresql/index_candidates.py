@@ -111,12 +111,16 @@ def candidates(
     asked = comparisons(scan.filter, scan.alias) if scan.filter else []
     joined = [one for one in comparisons(scan.join, scan.alias) if one.operator == "="] if scan.join else []
     searches = list(_searches(scan, asked, type_of))
-    plain = [_Asked(Key(_plainer(one.left, scan, type_of)), one.text) for one in asked if one.operator == "="]
-    equal = _distinct([*plain, *(_Asked(Key(_plainer(one.left, scan, type_of)), "") for one in joined)])[:MOST_EQUAL]
+
+    def key_of(one: Comparison) -> Key:
+        return Key(_plainer(one.left, scan, type_of))
+
+    plain = [_Asked(key_of(one), one.text) for one in asked if one.operator == "="]
+    equal = _distinct([*plain, *(_Asked(key_of(one), "") for one in joined)])[:MOST_EQUAL]
     fixed = [_Asked(Key(one.left), one.text) for one in asked if one.operator == IS and one.right != "NOT NULL"]
     ranges = _distinct([
         *(_Asked(_prefix(one, scan, type_of, collation_is_c), one.text) for one in asked if is_prefix(one)),
-        *(_Asked(Key(_plainer(one.left, scan, type_of)), one.text) for one in asked if one.operator in _RANGE_OPERATORS),
+        *(_Asked(key_of(one), one.text) for one in asked if one.operator in _RANGE_OPERATORS),
     ])  # fmt: skip
     sorts = [Key(one[0], "", one[1]) for key in scan.sort_keys if (one := sort_key(key, scan.alias)) is not None]
     sorts = sorts if len(sorts) == len(scan.sort_keys) else []
@@ -127,7 +131,9 @@ def candidates(
         flags = [one for one in fixed if one.condition not in predicate]
         for keys, answers, gives_order in _orders(rest, flags, ranges, sorts):
             words = " and ".join(filter(None, (kind, "order" if gives_order else "")))
-            made = Candidate(scan.schema, scan.table, "btree", keys, words, (), " AND ".join(map(_bracketed, predicate)))
+            made = Candidate(
+                scan.schema, scan.table, "btree", keys, words, (), " AND ".join(map(_bracketed, predicate))
+            )
             found.append(replace(made, answers=tuple(dict.fromkeys((*predicate, *answers))), gives_order=gives_order))
     return list({one.definition: one for one in reversed(found)}.values())[::-1][:MOST_CANDIDATES]
 

@@ -1,5 +1,5 @@
-"""What a scan by an index would cost, in the planner's unit, where no planner can be asked: hypopg makes no GIN and GiST
-indexes, and may not be there at all.
+"""What a scan by an index would cost, in the planner's unit, where no planner can be asked: hypopg makes no GIN and no
+GiST indexes, and may not be there at all.
 
 The heap is what PostgreSQL's own cost_bitmap_heap_scan and index_pages_fetched say (src/backend/optimizer/path/
 costsize.c; Mackert and Lohman, "Index scans using a finite LRU buffer", 1989, all of it cached): of T pages, a share

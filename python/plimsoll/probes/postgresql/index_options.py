@@ -203,7 +203,7 @@ class OptionsOfScan:
         return self._samples
 
     def _share(self, conditions: Sequence[str]) -> float | None:
-        """The share of the rows that meets them, for the values that they have here; None where it was not looked at."""
+        """The share of the rows that meets them, with the values that they have here; None where nobody looked."""
         shares = [looked.share(conditions) for _, _, looked in self._looked_at() if looked is not None]
         known = [share for share in shares if share is not None]
         return fmean(known) if known else None

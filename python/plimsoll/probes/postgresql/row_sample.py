@@ -56,8 +56,8 @@ def values_of_rows(
     """The values of these expressions in `count` rows that lie apart, as text; empty where they cannot be read."""
     columns = ", ".join(f"({expression})::text AS c{number}" for number, expression in enumerate(expressions))
     rows = _rows(session, place, table_rows, columns) or []
-    whole = [tuple(row[f"c{number}"] for number in range(len(expressions))) for row in rows]
-    whole = [row for row in whole if all(value is not None for value in row)]
+    read = (tuple(row[f"c{number}"] for number in range(len(expressions))) for row in rows)
+    whole = [tuple(map(str, row)) for row in read if None not in row]
     apart = max(1, len(whole) // count)
     return whole[apart // 2 :: apart][:count]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from plimsoll.probes.postgresql.connection import Session
@@ -77,17 +78,18 @@ def drawn(session: Session, statement: Statement, plan: Node, table_rows: Mappin
     generic statement; `table_rows` by (schema, name)."""
     known = _counts(statement.generic)
     places: dict[int, _Place] = {}
-    for schema, table, alias, condition in conditions(plan):
+    for schema, name, alias, condition in conditions(plan):
         for one in comparisons(condition, alias):
-            place = _place(one.left, one.operator, one.right, (schema, table, alias))
+            place = _place(one.left, one.operator, one.right, (schema, name, alias))
             if place is not None and place.parameter not in known:
                 places.setdefault(place.parameter, place)
     if set(places) | set(known) != set(range(1, statement.parameters + 1)):
         return statement
     sets: list[dict[int, str]] = [dict(known) for _ in range(MOST_DRAWN)]
-    for table in dict.fromkeys(place.table for place in places.values()):
-        mine = [place for place in places.values() if place.table == table]
-        rows = values_of_rows(session, table[:2], table_rows.get(table[:2], 0.0), [one.read for one in mine], MOST_DRAWN)
+    for scanned in dict.fromkeys(place.table for place in places.values()):
+        mine = [place for place in places.values() if place.table == scanned]
+        table = scanned[:2]
+        rows = values_of_rows(session, table, table_rows.get(table, 0.0), [one.read for one in mine], MOST_DRAWN)
         if not rows:
             return statement
         for number, values in enumerate(sets):
@@ -102,7 +104,7 @@ def _counts(text: str) -> dict[int, str]:
     pieces = tokens(text)
     return {
         int(after.text[1:]): _FIRST_WORDS[before.text.lower()]
-        for before, after in zip(pieces, pieces[1:], strict=False)
+        for before, after in pairwise(pieces)
         if after.kind == "parameter" and before.kind == "word" and before.text.lower() in _FIRST_WORDS
     }
 
