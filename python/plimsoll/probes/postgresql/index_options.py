@@ -32,6 +32,7 @@ MOST_JOINED = 0.05
 MOST_PARTIAL = 0.3  # of the rows in a partial index; one with more is as large as a whole one, and serves less
 LEAST_GAIN = 0.2
 NEARLY = 1.1
+NOTHING = 8.0  # two pages at random: a difference that nobody would see
 MARGIN = 2.0  # an estimate has to promise so many times less than the planner does, as it may be off by that
 HYPOTHETICAL = ("btree", "brin", "hash", "bloom")
 
@@ -73,8 +74,8 @@ def cheapest(options: Sequence[Option]) -> Option | None:
 def _least(options: Sequence[Option]) -> Option | None:
     if not options:
         return None
-    best = min(one.cost or 0.0 for one in options)
-    return min((one for one in options if (one.cost or 0.0) <= NEARLY * best), key=lambda one: one.simplicity)
+    most = NEARLY * min(one.cost or 0.0 for one in options) + NOTHING
+    return min((one for one in options if (one.cost or 0.0) <= most), key=lambda one: one.simplicity)
 
 
 class OptionsOfScan:

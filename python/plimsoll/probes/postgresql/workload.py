@@ -59,11 +59,14 @@ class Workload:
         """Whether the planner takes an index that is there, in words."""
         average = [index in indexes_of(self.generic)] if self.generic is not None else []
         given = [index in indexes_of(plan) for plan in self.plans] if self.statement.complete else []
-        if all([*average, *given]):
+        values = _VALUES[self.statement.origin]
+        if all(given or average):
             return f"the index {index} is in use"
-        if any([*average, *given]):
-            return f"the index {index} is in use for some values and not for others"
-        looked = [*(["average values"] if average else []), *([_VALUES[self.statement.origin]] if given else [])]
+        if any(given):
+            return f"the index {index} is in use for some of {values}"
+        if any(average):
+            return f"the planner takes the index {index} for average values, and for none of {values}"
+        looked = [*(["average values"] if average else []), *([values] if given else [])]
         return f"the planner does not take the index {index}, which has these columns, for {' or '.join(looked)}"
 
 
