@@ -6,12 +6,12 @@
 
 Each trial (benches/index_advice/trial.py) has a database of its own on a PostgreSQL server that this starts, filled
 and loaded as its seed says (cases.py): the load runs twice without a change, which gives the advice and the noise; what
-is advised is made as it stands there; the load runs again. Where statements have several kinds of conditions
-(together.py), the statement is also run with the indexes that somebody might make for it (rivals.py), and in trials by
-"run" the probe may make indexes to run statements with them. The product's probe of PostgreSQL watches each run, looking
-four times a second, since a run here takes seconds. Some kinds go through the command line as well (by_command.py):
-hold, hold again, `capacity --verify` with the command that the finding names, and hold once more. Records are appended
-to benches/index_advice/trials.jsonl; one that is there (path, kind, seed, variation, revision) is not made again.
+is advised is made as it stands there; the load runs again. The product's probe of PostgreSQL watches each run, looking
+four times a second, since a run here takes seconds. Where a statement has several kinds of conditions (together.py), it
+is also run with each index that somebody might make for it (rivals.py); in trials by "run" the probe may make indexes
+to run statements with them. Some kinds go through the command line as well (by_command.py): hold, hold again,
+`capacity --verify` with the command that the finding names, and hold once more. Records are appended to
+benches/index_advice/trials.jsonl; one that is there (path, kind, seed, variation, revision) is not made again.
 """
 
 from __future__ import annotations
