@@ -22,14 +22,13 @@ from typing import Any
 from plimsoll.probes.postgresql.activity import SeenTexts
 from plimsoll.probes.postgresql.connection import Session
 from plimsoll.probes.postgresql.foreign_keys import checks_of
-from plimsoll.probes.postgresql.index_cost import Prices
-from plimsoll.probes.postgresql.index_options import Option, OptionsOfScan, cheapest, first_line
+from plimsoll.probes.postgresql.index_options import Means, Option, OptionsOfScan, cheapest, first_line
 from plimsoll.probes.postgresql.index_trials import IndexTrials, Verdict
 from plimsoll.probes.postgresql.plans import Scan, conditions, deleted_from, explain
 from plimsoll.probes.postgresql.rights import Rights
 from plimsoll.probes.postgresql.statement_text import tokens
 from plimsoll.probes.postgresql.statement_values import Statement, drawn, statement_of
-from plimsoll.probes.postgresql.table_facts import Table, TableFacts
+from plimsoll.probes.postgresql.table_facts import Table
 from plimsoll.probes.postgresql.workload import Workload, workload_of
 from plimsoll.probes.probe import ProbeUnavailable
 
@@ -69,22 +68,20 @@ class IndexAdviser:
     ) -> None:  # fmt: skip
         self._session, self._rights, self._seen, self._written = session, rights, seen, written
         self._trials = trials
-        self._facts = TableFacts(session)
-        self._prices = Prices.of(session)
+        self._means = Means(session, rights)
+        self._until = time.monotonic() + LONGEST_S
         self.advice = Advice()
 
     def advise(self, statements: Iterable[Dear]) -> Advice:
         """The advice for those statements, dearest first; what remains after LONGEST_S, runs left out, is said."""
-        spent_s = 0.0
+        self._until = time.monotonic() + LONGEST_S
         dear = [one for one in statements if one.share >= LEAST_SHARE and _is_planned(one.text)]
         for place, statement in enumerate(dear[:MOST_STATEMENTS]):
-            if spent_s > LONGEST_S:
+            if time.monotonic() > self._until:
                 left = len(dear[:MOST_STATEMENTS]) - place
                 self.advice.notes.append(f"{left} statements were not planned: the {LONGEST_S:g} s for it were over.")
                 break
-            began, self._run_s = time.monotonic(), 0.0
             self._look_at(statement)
-            spent_s += time.monotonic() - began - self._run_s
         self.advice.indexes.sort(key=lambda item: -item["share"])
         return self.advice
 
@@ -117,7 +114,7 @@ class IndexAdviser:
         """With drawn values, if it can be planned with them."""
         plan = explain(self._session, statement.generic, statement.parameters)
         places = {(schema, name) for schema, name, _, _ in conditions(plan)}
-        rows = {place: table.rows for place in places if (table := self._facts.table(*place)) is not None}
+        rows = {place: table.rows for place in places if (table := self._means.facts.table(*place)) is not None}
         complete = drawn(self._session, statement, plan, rows)
         try:
             for text in complete.complete:
@@ -140,14 +137,14 @@ class IndexAdviser:
     def _look_at_scan(self, statement: Dear, scan: Scan, workload: Workload) -> dict[str, Any]:
         """What to say of a scan: the table, the share of its rows that it keeps, and why no index if none."""
         name = f"{scan.schema}.{scan.table}"
-        table = self._facts.table(scan.schema, scan.table)
+        table = self._means.facts.table(scan.schema, scan.table)
         if table is None:
             return {"table": name, "why": "its facts cannot be read"}
         kept = min(1.0, scan.rows / max(1.0, table.rows))
         said: dict[str, Any] = {"table": name, "rows": table.rows, "kept_share": kept}
         if table.rows < LEAST_ROWS or table.pages < LEAST_PAGES:
             return said | {"why": "it is small: reading all of it costs little"}
-        found = OptionsOfScan(self._session, self._rights, self._facts, self._prices, table, workload, scan)
+        found = OptionsOfScan(self._means, table, workload, scan, self._until)
         if not found.candidates:
             is_asked = scan.filter or scan.join
             why = "no index helps with its condition" if is_asked else "the statement needs all of its rows"
@@ -196,7 +193,7 @@ class IndexAdviser:
             self._trials = None
             return Verdict(why_not="the database of trial_dsn is gone")
         finally:
-            self._run_s += time.monotonic() - began
+            self._until += time.monotonic() - began  # what runs take is not counted
 
     def _entries(self, option: Option, workload: Workload, statement: Dear, scan: Scan) -> list[dict[str, Any]]:
         """The indexes of an option, as events hold them."""

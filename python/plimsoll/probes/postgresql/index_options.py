@@ -7,6 +7,7 @@ of the table's rows (row_sample.py, index_cost.py). Neither is a time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -78,17 +79,23 @@ def _least(options: Sequence[Option]) -> Option | None:
     return min((one for one in options if (one.cost or 0.0) <= most), key=lambda one: one.simplicity)
 
 
-class OptionsOfScan:
-    """The options for one scan of a statement; `reasons`: why candidates are none; `sampled`: rows that were looked at
-    for estimates, 0 without."""
+class Means:
+    """What options are found with: a session, and what is known of its server; `hypopg`: its schema, None without."""
 
-    def __init__(
-        self, session: Session, rights: Rights, facts: TableFacts, prices: Prices, table: Table, workload: Workload,
-        scan: Scan,
-    ) -> None:  # fmt: skip
-        self._session, self._rights, self._facts, self._prices = session, rights, facts, prices
-        self._table, self._workload, self._scan = table, workload, scan
-        self._hypopg = extension_schema(session, "hypopg") if rights.has("hypopg") else None
+    def __init__(self, session: Session, rights: Rights) -> None:
+        self.session, self.rights = session, rights
+        self.facts, self.prices = TableFacts(session), Prices.of(session)
+        self.hypopg = extension_schema(session, "hypopg") if rights.has("hypopg") else None
+
+
+class OptionsOfScan:
+    """The options for one scan of a statement, planned `until` then; `reasons`: why candidates are none; `sampled`:
+    rows that were looked at for estimates, 0 without."""
+
+    def __init__(self, means: Means, table: Table, workload: Workload, scan: Scan, until: float) -> None:
+        self._session, self._rights, self._hypopg = means.session, means.rights, means.hypopg
+        self._facts, self._prices = means.facts, means.prices
+        self._table, self._workload, self._scan, self._until = table, workload, scan, until
         self.reasons: list[str] = []
         self.candidates = self._candidates_of(scan)
         self._samples: list[tuple[Scan, Node, Sampled | None]] | None = None
@@ -108,6 +115,9 @@ class OptionsOfScan:
         so that an estimate rules nothing out that might pay."""
         found = []
         for candidate in self.candidates:
+            if time.monotonic() > self._until:
+                self.reasons.append("the time for planning was over")
+                break
             if candidate.is_known and self._is_usable(candidate):
                 planned = self._hypopg is not None and candidate.method in HYPOTHETICAL
                 option = self._planned(candidate) if planned else self._estimated(candidate, is_run_later)
