@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Literal
 
 from plimsoll.probes.postgresql.connection import MARK, Session
-from plimsoll.probes.postgresql.expressions import comparisons
+from plimsoll.probes.postgresql.expressions import comparisons, plain_column
 from plimsoll.probes.postgresql.index_candidates import Candidate, candidates, quoted
 from plimsoll.probes.postgresql.index_cost import Prices, ordered_cost, search_cost, tree_cost
 from plimsoll.probes.postgresql.plans import Node, Scan, cost, explain, uses_index
@@ -32,9 +32,11 @@ MOST_KEPT_OF_SEARCH = 0.5
 MOST_JOINED = 0.05
 MOST_PARTIAL = 0.3  # of the rows in a partial index; one with more is as large as a whole one, and serves less
 LEAST_GAIN = 0.2
+LEAST_MET = 10  # rows of a sample; of fewer the planner's statistics, where it has any, tell more
 NEARLY = 1.1
 NOTHING = 8.0  # two pages at random: a difference that nobody would see
 MARGIN = 2.0  # an estimate has to promise so many times less than the planner does, as it may be off by that
+_PLAIN = ("=", "<", "<=", ">", ">=", "IS")
 HYPOTHETICAL = ("btree", "brin", "hash", "bloom")
 
 
@@ -98,6 +100,8 @@ class OptionsOfScan:
         self._table, self._workload, self._scan, self._until = table, workload, scan, until
         self.reasons: list[str] = []
         self.candidates = self._candidates_of(scan)
+        self._plain: set[str] = set()  # conditions of a column and a constant
+        self._planned_shares: dict[tuple[str, ...], float | None] = {}
         self._samples: list[tuple[Scan, Node, Sampled | None]] | None = None
 
     def _candidates_of(self, scan: Scan) -> list[Candidate]:
@@ -207,6 +211,7 @@ class OptionsOfScan:
             self._samples = []
             for scan, plan in self._workload.scans_at(self._scan.place):
                 asked = comparisons(scan.filter, scan.alias) if scan.filter else []
+                self._plain |= {one.text for one in asked if one.operator in _PLAIN and plain_column(one.left)}
                 wanted = [text for one in asked for text in (one.text, *conditions_of(one.left, one.right))]
                 wanted = [text for text in wanted if "$" not in text and not self._facts.mutable(text)]
                 looked = sample(self._session, (scan.schema, scan.table), self._table.rows, wanted)
@@ -215,9 +220,32 @@ class OptionsOfScan:
 
     def _share(self, conditions: Sequence[str]) -> float | None:
         """The share of the rows that meets them, with the values that they have here; None where nobody looked."""
-        shares = [looked.share(conditions) for _, _, looked in self._looked_at() if looked is not None]
+        shares = [self._share_of(looked, conditions) for _, _, looked in self._looked_at() if looked is not None]
         known = [share for share in shares if share is not None]
         return fmean(known) if known else None
+
+    def _share_of(self, looked: Sampled, conditions: Sequence[str]) -> float | None:
+        """By the sample; of what few of its rows meet by the planner, where that has statistics of it."""
+        met = looked.met(conditions)
+        if met is not None and met >= LEAST_MET:
+            return met / len(looked.rows)
+        alone = {one for one in conditions if one in self._plain}
+        return self._planner_share(conditions) if alone == set(conditions) else looked.share(conditions)
+
+    def _planner_share(self, conditions: Sequence[str]) -> float | None:
+        """Of conditions that compare columns with constants: it knows most frequent values and a histogram of each."""
+        key = tuple(sorted(conditions))
+        if key not in self._planned_shares:
+            place = f"{quoted(self._scan.schema)}.{quoted(self._scan.table)}"
+            text = f"SELECT 1 FROM ONLY {place} WHERE {' AND '.join(map('({})'.format, key))}"
+            try:
+                rows = float(explain(self._session, text, 0)["Plan Rows"])
+                self._planned_shares[key] = min(1.0, rows / max(1.0, self._table.rows))
+            except Exception as error:
+                if not self._session.outlives(error):
+                    raise
+                self._planned_shares[key] = None
+        return self._planned_shares[key]
 
     def _estimate(self, candidate: Candidate) -> float | None:
         """The statement's cost with the index, the mean over the values; None where a sample does not tell."""
@@ -233,19 +261,19 @@ class OptionsOfScan:
 
     def _scan_cost(self, candidate: Candidate, scan: Scan, looked: Sampled) -> float | None:
         rows, pages = self._table.rows, float(self._table.pages)
-        share = looked.share(candidate.answers) if candidate.answers else 1.0
+        share = self._share_of(looked, candidate.answers) if candidate.answers else 1.0
         if share is None or (scan.join and not scan.filter):
             return None
         if candidate.gives_order and scan.limit_rows:
             asked = [one.text for one in comparisons(scan.filter, scan.alias)] if scan.filter else []
-            kept = looked.share(asked) if asked else 1.0
+            kept = self._share_of(looked, asked) if asked else 1.0
             if kept is None:
                 kept = scan.rows / max(1.0, rows)
             return ordered_cost(scan.limit_rows, min(1.0, kept / share), share * rows, pages, self._prices)
         if candidate.method == "btree":
             return tree_cost(share * rows, pages, self._prices)
         if "pg_trgm" not in candidate.needs:
-            parts = [looked.share([one]) for one in candidate.answers]
+            parts = [self._share_of(looked, [one]) for one in candidate.answers]
             return search_cost([(part or share) * rows for part in parts], share * rows, pages, self._prices)
         return self._pattern_cost(candidate, scan, looked)
 
@@ -256,7 +284,7 @@ class OptionsOfScan:
         if not parts:  # all of the index, and then all of the table
             return 2 * scan.cost
         wanted = [*parts, *candidate.answers[:-1]]
-        shares = [looked.share([one]) for one in wanted]
+        shares = [self._share_of(looked, [one]) for one in wanted]
         together = looked.share(wanted)
         if together is None or any(share is None for share in shares):
             return None

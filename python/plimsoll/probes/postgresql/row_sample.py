@@ -27,13 +27,19 @@ class Sampled:
     conditions: Sequence[str]
     rows: Sequence[frozenset[str]] = field(repr=False)
 
-    def share(self, conditions: Collection[str]) -> float | None:
-        """The share of the rows that meet all of them; a bound from above where no row does; None where one of them
-        was not looked at."""
+    def met(self, conditions: Collection[str]) -> int | None:
+        """How many rows meet all of them; None where one of them was not looked at."""
         if not self.rows or not set(conditions) <= set(self.conditions):
             return None
         wanted = frozenset(conditions)
-        met = sum(1 for row in self.rows if wanted <= row)
+        return sum(1 for row in self.rows if wanted <= row)
+
+    def share(self, conditions: Collection[str]) -> float | None:
+        """The share of the rows that meet all of them; a bound from above where no row does; None where one of them
+        was not looked at."""
+        met = self.met(conditions)
+        if met is None:
+            return None
         return met / len(self.rows) if met else min(1.0, NONE_OF / len(self.rows))
 
 
