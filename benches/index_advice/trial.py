@@ -25,6 +25,7 @@ from target import ROOT
 sys.path.insert(0, str(ROOT / "tests"))
 from postgresql_server import PostgresqlServer
 
+from plimsoll.findings.index_effect import needs_analyze
 from plimsoll.probes.postgresql import PostgresqlProbe
 from plimsoll.probes.postgresql.statement_text import fingerprint
 from plimsoll.probes.probe import ProbeUnavailable
@@ -144,8 +145,11 @@ def make(dsn: str, advice: list[dict[str, Any]]) -> None:
 
 def remedy(one: dict[str, Any]) -> list[str]:
     """The statements that the finding's next step names."""
-    is_expression = "(" in one["sql"].partition(" USING ")[2][5:-2]
-    return [*filter(None, [one["needs"]]), one["sql"], *([f"ANALYZE {one['table']};"] if is_expression else [])]
+    return [
+        *filter(None, [one["needs"]]),
+        one["sql"],
+        *([f"ANALYZE {one['table']};"] if needs_analyze(one["sql"]) else []),
+    ]
 
 
 def compared(case: Case, before: list[dict[str, Any]], after: dict[str, Any] | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.database_before import Effect
 from plimsoll.findings.database_tables import capital, short, table
-from plimsoll.findings.index_effect import effect_words, proof_of
+from plimsoll.findings.index_effect import effect_words, needs_analyze, proof_of
 from plimsoll.findings.words import ms_words, share_words
 
 UNKNOWN_INDEX = "(one that it did not use)"
@@ -29,7 +29,21 @@ def proofs(advice: Sequence[Mapping[str, Any]]) -> str:
 
 def advice_sentence(one: Mapping[str, Any]) -> str:
     needs = f" First {one['needs']}" if one["needs"] else ""
-    return f"Missing index for {one['serves']} on {one['table']}: {one['sql']}{needs} This is {effect_words(one)}."
+    words = f"Missing index for {one['serves']} on {one['table']}: {one['sql']}{needs} This is {effect_words(one)}."
+    return words + _next_best(one)
+
+
+def _next_best(one: Mapping[str, Any]) -> str:
+    """The best of the others that were compared by the same means."""
+    key, unit = ("time_after_ms", " ms") if proof_of(one) == "executed" else ("cost_after", " of cost")
+    others = [
+        each for each in one.get("alternatives") or () if each["proof"] == proof_of(one) and each[key] is not None
+    ]
+    if not others:
+        return ""
+    best = min(others, key=lambda each: each[key])
+    keys = best["sql"].replace("CREATE INDEX CONCURRENTLY ", "").rstrip(";")
+    return f" The next best of those compared is {keys}: {number(best[key])}{unit}."
 
 
 def advice_table(advice: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict[str, Any]:
@@ -107,7 +121,10 @@ def unanswered_table(
         if plan.get("note"):
             rows.append([text, "", plan["note"]])
         rows += [[text, scan["table"], f"{capital(scan['why'])}."] for scan in plan["scans"] if scan.get("why")]
-    note = "Tables that the dearest statements read in sequence, and why no index is named."
+    note = (
+        "Tables that the dearest statements read in sequence, or by an index that gives many more rows than they need, "
+        "and why no index is named."
+    )
     return table(
         "Scans without advice", note, ["Statement", "Table", "Why"], rows, words=["Table", "Why"], codes=["Statement"]
     )
@@ -117,7 +134,7 @@ def next_steps(whole: Mapping[str, Any], advice: Sequence[Mapping[str, Any]]) ->
     steps = []
     for one in advice[:5]:
         first = f"{one['needs']} " if one["needs"] else ""
-        analyze = f" ANALYZE {one['table']};" if "(" in one["sql"].partition(" USING ")[2][5:-2] else ""
+        analyze = f" ANALYZE {one['table']};" if needs_analyze(one["sql"]) else ""
         steps.append(
             f"Run {first}{one['sql']}{analyze} then the same experiment again, and compare the statement's mean."
         )

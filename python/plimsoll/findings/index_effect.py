@@ -16,6 +16,12 @@ def proof_of(one: Advice) -> str:
     return str(one.get("proof") or ("planner" if one["proven"] else "none"))
 
 
+def needs_analyze(sql: str) -> bool:
+    """Whether one of its keys is an expression, of which the planner has statistics only after an ANALYZE."""
+    keys = sql.partition(" USING ")[2].partition(" (")[2].partition(") WHERE ")[0]
+    return "(" in keys
+
+
 def effect_words(one: Advice) -> str:
     """The predicted effect of an index, and on what that rests."""
     proof = proof_of(one)

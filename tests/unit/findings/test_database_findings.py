@@ -9,7 +9,7 @@ import pytest
 from findings_as_json import checked
 
 from plimsoll.findings.beside import findings_beside
-from plimsoll.findings.index_effect import effect_words
+from plimsoll.findings.index_effect import effect_words, needs_analyze
 from plimsoll.report.finding_view import view
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
@@ -306,3 +306,31 @@ def test_the_report_shows_its_tables_and_the_terminal_its_sentences():
     text = answer_lines([finding])
     assert "100 ms → 300 ms" in text
     assert "Missing index for equality on public.item" in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "needed"),
+    [
+        ("btree (customer)", False),
+        ("btree (customer, created DESC)", False),
+        ("gin (name gin_trgm_ops)", False),
+        ("btree (customer) WHERE (state = 'open'::text)", False),
+        ("btree ((lower(email)))", True),
+        ("btree (state, (lower(email))) WHERE (gone IS NULL)", True),
+    ],
+)
+def test_only_an_expression_needs_an_analyze(keys: str, needed: bool):
+    assert needs_analyze(f"CREATE INDEX CONCURRENTLY ON public.item USING {keys};") is needed
+
+
+def test_the_next_best_index_is_named_with_what_it_was_compared_by():
+    other = {"sql": "CREATE INDEX CONCURRENTLY ON public.item USING btree (state);", "cost_after": 90.0}
+    others = [other | {"proof": "planner", "time_after_ms": None}]
+    [sentence] = [
+        text for text in found_of(whole(advice=[advice(alternatives=others)]))["sentences"] if "Missing" in text
+    ]
+    assert sentence.endswith("The next best of those compared is ON public.item USING btree (state): 90 of cost.")
+    ran = [other | {"proof": "executed", "time_after_ms": 12.5}]
+    made = advice(proof="executed", statements=[RUN], alternatives=ran)
+    [sentence] = [text for text in found_of(whole(advice=[made]))["sentences"] if "Missing" in text]
+    assert sentence.endswith("btree (state): 12.5 ms.")
