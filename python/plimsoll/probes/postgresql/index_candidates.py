@@ -124,13 +124,13 @@ def candidates(
     ])  # fmt: skip
     sorts = [Key(one[0], "", one[1]) for key in scan.sort_keys if (one := sort_key(key, scan.alias)) is not None]
     sorts = sorts if len(sorts) == len(scan.sort_keys) else []
-    kind = "foreign key under DELETE" if scan.is_check else _kind(asked, joined, False)
+    serves = "foreign key under DELETE" if scan.is_check else _kind(asked, joined, False)
     found = [*searches, *(_with_equal(scan, equal, one) for one in searches if has_btree_gin and equal)]
     for predicate in _predicates(asked, own):
         rest = [one for one in equal if one.condition not in predicate]
         flags = [one for one in fixed if one.condition not in predicate]
         for keys, answers, gives_order in _orders(rest, flags, ranges, sorts):
-            words = " and ".join(filter(None, (kind, "order" if gives_order else "")))
+            words = " and ".join(filter(None, (serves, "order" if gives_order else "")))
             made = Candidate(
                 scan.schema, scan.table, "btree", keys, words, (), " AND ".join(map(_bracketed, predicate))
             )
