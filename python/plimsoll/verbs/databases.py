@@ -41,12 +41,15 @@ def _wanted(probes: Probes) -> list[_Wanted]:
     found, mistakes = [], []
     for kind in _SECRETS:
         for place, options in enumerate(getattr(probes, kind)):
-            key = f"probes.{kind}[{place}].dsn"
-            try:
-                trial = options.resolved_trial(key=f"{key[: -len('dsn')]}trial_dsn") if kind == "postgresql" else None
-                found.append(_Wanted(kind, options.resolved(key=key), options.label, key, trial))
-            except InputError as error:
-                mistakes.append(error)
+            entry = f"probes.{kind}[{place}]"
+            dsns: list[str | None] = []
+            for name, resolved in (("dsn", options.resolved), ("trial_dsn", getattr(options, "resolved_trial", None))):
+                try:
+                    dsns.append(None if resolved is None else resolved(key=f"{entry}.{name}"))
+                except InputError as error:
+                    mistakes.append(error)
+            if not mistakes and dsns[0] is not None:
+                found.append(_Wanted(kind, dsns[0], options.label, f"{entry}.dsn", dsns[1]))
     if mistakes:
         raise InputErrors(mistakes)
     return found

@@ -65,6 +65,10 @@ def test_the_password_of_a_database_for_trials_is_a_secret_too(monkeypatch):
     monkeypatch.setenv("COPY_DSN", "postgresql://app:c0py-word@h/copy")
     wanted = parse_study(STUDY.replace("DATABASES", "[{dsn: 'postgresql://h/d', trial_dsn: 'env:COPY_DSN'}]")).probes
     assert "c0py-word" in secrets_of(wanted)
+    monkeypatch.delenv("COPY_DSN")
+    both = parse_study(STUDY.replace("DATABASES", "[{dsn: 'env:NO_DSN', trial_dsn: 'env:COPY_DSN'}]")).probes
+    with pytest.raises(InputErrors, match=r"(?s)NO_DSN.*COPY_DSN"):
+        secrets_of(both)
 
 
 @pytest.mark.parametrize(
