@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).with_name("index_advice")))
 import by_command
 import together
 from cases import HEALTHIES, PLANTS, case_of
-from rates import table_text, write_page
+from rates import BEGIN, END, TOGETHER, table_text, write_page
 from trial import ROOT, PostgresqlServer, try_out
 
 KEPT, PAGE = Path(__file__).with_name("index_advice") / "trials.jsonl", ROOT / "docs" / "probes" / "postgresql.md"
@@ -48,6 +48,7 @@ def main() -> None:
                 record = {"path": path, "kind": kind, "seed": asked.seed, "variation": variation, "revision": at}
                 keep(record | made(path, kind, asked.seed, variation, server, asked.seconds))
     chosen = [one for one in kept() if one["revision"] in at.split(",") and one["seed"] == asked.seed]
+    chosen = [one for one in chosen if one["kind"] in asked.kinds]
     if not chosen:
         sys.exit(
             f"There is no trial of seed {asked.seed} and revision {at} in {KEPT.name}: give --seed and --revision."
@@ -55,7 +56,8 @@ def main() -> None:
     text = table_text(chosen)
     print(f"\n{text}")
     if not asked.no_page:
-        write_page(PAGE, text)
+        is_together = set(asked.kinds) <= {*together.PLANTS, *together.HEALTHIES}
+        write_page(PAGE, text, TOGETHER if is_together else (BEGIN, END))
 
 
 def arguments() -> argparse.Namespace:

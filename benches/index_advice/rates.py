@@ -12,17 +12,18 @@ from cases import HEALTHIES, PLANTED, PLANTS, TUNED_WITH
 from plimsoll.stats.wilson import wilson_interval
 
 BEGIN, END = "<!-- index advice: made by benches/index_advice.py -->", "<!-- end of index advice -->"
+TOGETHER = "<!-- several conditions: made by benches/index_advice.py -->", "<!-- end of several conditions -->"
 FASTER, GOOD = ("right", "said"), ("none", "not slower")
 NEAR, NOISE_MS = 1.5, 0.05  # times the quickest index; below so many ms a difference is one of the measurement
 
 
-def write_page(page: Path, text: str) -> None:
+def write_page(page: Path, text: str, marks: tuple[str, str] = (BEGIN, END)) -> None:
     """Put the table between the marks of the page; ValueError without them."""
-    head, begin, rest = page.read_text().partition(BEGIN)
-    _, end, tail = rest.partition(END)
+    head, begin, rest = page.read_text().partition(marks[0])
+    _, end, tail = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"{page} has no marks {BEGIN} and {END}: put both where the table belongs.")
-    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
+        raise ValueError(f"{page} has no marks {marks[0]} and {marks[1]}: put both where the table belongs.")
+    page.write_text(f"{head}{begin}\n\n{text}\n{end}{tail}")
 
 
 def table_text(records: list[dict[str, Any]]) -> str:
