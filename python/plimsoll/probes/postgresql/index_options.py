@@ -177,7 +177,7 @@ class OptionsOfScan:
             return Option((candidate,), after, "none", why)
         if self._scan.by_index:
             used = ", ".join(self._scan.indexes)
-            self.reasons.append(f"the index {used} is in use, and without a proof no better one is named")
+            self.reasons += [f"the index {used} is in use", "none is named in its place without hypopg or a run"]
             return None
         if not self._pays(candidate):
             return None
