@@ -169,7 +169,7 @@ def test_missing_trigrams_are_asked_for_first(unhinted, watch):
         [advice] = advised(watch(), unhinted, PLANTS["part of a text"][0])["advice"]
     finally:
         unhinted.execute("CREATE EXTENSION pg_trgm")
-    assert advice["needs"] == "CREATE EXTENSION pg_trgm;"
+    assert advice["needs"] == "CREATE EXTENSION IF NOT EXISTS pg_trgm;"
 
 
 @pytest.fixture
