@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "tests")]
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import page
 from catalogue import HELD_OUT, every
 from registries import ROOT, Cache
@@ -51,7 +51,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each product [default: 3]")
     parser.add_argument("--words", default="", help="words added to `plimsoll capacity`, as one argument")
     parser.add_argument("--keep", type=Path, default=Cache().folder / "runs", help="folder of the runs' directories")
-    parser.add_argument("--lock", type=Path, help="a file that is locked for each measurement on a shared machine")
+    parser.add_argument("--lock", type=Path, help="a file that is locked for each run, on a shared machine")
     parser.add_argument("--revision", help="what the runs are counted under [default: the commit of the code]")
     parser.add_argument("--table", action="store_true", help="make no run, only the page")
     return parser.parse_args()

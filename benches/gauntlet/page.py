@@ -14,7 +14,8 @@ from plimsoll.stats.wilson import wilson_interval
 
 MARK = "<!-- made by benches/gauntlet -->"
 COLUMNS = (
-    "product", "run", "carried /s", "truth", "not carried /s", "truth", "width", "valid", "limit", "load", "target's core"
+    "product", "run", "carried /s", "truth", "not carried /s", "truth", "width", "valid", "limit", "took",
+    "target's core",
 )  # fmt: skip
 
 

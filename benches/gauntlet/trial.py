@@ -83,9 +83,8 @@ def tried(product: Product, cache: Cache, folder: Path, asked: Asked) -> dict[st
         with asked.alone():
             stand.start()
             record |= answered(stand, folder, asked)
-        for end in ("good", "bad"):
-            if record.get(end) is not None:
-                with asked.alone():
+            for end in ("good", "bad"):
+                if record.get(end) is not None:
                     record[f"truth_{end}"] = truth_at(stand, record[end], folder / f"truth-{end}")
                     record["starts"] = stand.starts
     except (NotStarted, RuntimeError, OSError, subprocess.SubprocessError) as error:
@@ -118,7 +117,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
             [*words, *asked.words], cwd=folder, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
         )  # fmt: skip
-    machine = between(before, usage())
+    machine, took_s = between(before, usage()), round(time.monotonic() - began, 1)
     (folder / "answer.json").write_text(done.stdout)
     (folder / "progress.txt").write_text(done.stderr)
     try:
@@ -127,7 +126,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
         return {"status": "no answer", "why": done.stderr[-500:], "exit": done.returncode}
     rate = sum(declared_rates(script).values())
     return {
-        **read(findings), "asked_s": round(time.monotonic() - began, 1), "exit": done.returncode, "declared_per_s": rate, "machine": machine,
+        **read(findings), "asked_s": took_s, "exit": done.returncode, "declared_per_s": rate, "machine": machine,
         "speed_before": before_speed, "speed_after": speeds(),
     }  # fmt: skip
 
