@@ -5,7 +5,7 @@
     python benches/gauntlet --table                                only the page, from the records that are kept
 
 A record is appended to benches/gauntlet/answers.jsonl when its run ends. A run that is there (product, number, revision
-of the code) is not made again, so a bench that was ended goes on where it was. README.md has the rules.
+of the code) is not made again, so a bench that was ended goes on where it was. A disturbed one is. README.md has the rules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import page
 from catalogue import HELD_OUT, every
 from registries import ROOT, Cache
-from scoring import end_score
+from scoring import end_score, is_disturbed
 from trial import Asked, tried
 
 KEPT = Path(__file__).with_name("answers.jsonl")
@@ -36,7 +36,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what stands is taken down
     at = asked.revision or revision()
     if not asked.table:
-        there = {(one["product"], one["run"]) for one in kept() if one["revision"] == at}
+        counted = [one for one in kept() if one["revision"] == at and not is_disturbed(one)]
+        there = {(one["product"], one["run"]) for one in counted}
         wanted = [(name, run) for run in range(1, asked.runs + 1) for name in names(asked.products)]
         for name, run in wanted:
             if (name, run) not in there:
@@ -102,7 +103,8 @@ def line_of(record: dict[str, Any]) -> str:
         for end in ("good", "bad")
         if record[end] is not None
     ]
-    return about + "; ".join([*ends, f"valid {record['valid']}", f"{record['limit']['kind']}"])
+    disturbed = [f"not counted: others took {record['machine']['foreign_cores']} cores"] if is_disturbed(record) else []
+    return about + "; ".join([*disturbed, *ends, f"valid {record['valid']}", f"{record['limit']['kind']}"])
 
 
 def kept() -> list[dict[str, Any]]:

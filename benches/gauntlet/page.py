@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import HELD_OUT, every
-from scoring import NARROW_GOAL, RIGHT_GOAL, end_score, is_narrow, tally
+from scoring import NARROW_GOAL, RIGHT_GOAL, end_score, is_disturbed, is_narrow, tally
 from truth import RULE, SECONDS, WARM_UP_S
 
 from plimsoll.stats.wilson import wilson_interval
@@ -22,7 +22,8 @@ COLUMNS = (
 def write(page: Path, records: Sequence[dict[str, Any]], revision: str) -> None:
     """Put the tables behind the mark of the page; what stands before it is kept."""
     head = page.read_text().partition(MARK)[0] if page.exists() else "# The gauntlet\n\n"
-    page.write_text(f"{head}{MARK}\n\n{text_of([one for one in records if one['revision'] == revision], revision)}")
+    counted = [one for one in records if one["revision"] in revision.split(",") and not is_disturbed(one)]
+    page.write_text(f"{head}{MARK}\n\n{text_of(counted, revision)}")
 
 
 def text_of(records: Sequence[dict[str, Any]], revision: str) -> str:
@@ -109,8 +110,8 @@ def _told(record: dict[str, Any], end: str) -> str:
 def _share(part: int, whole: int) -> str:
     if not whole:
         return "–"
-    low, high = wilson_interval(part, whole)
-    return f"{part} of {whole}: {part / whole:.0%} ({low:.0%} to {high:.0%})"
+    interval = wilson_interval(part, whole)
+    return f"{part} of {whole}: {part / whole:.0%} ({interval.low:.0%} to {interval.high:.0%})"
 
 
 def _marked(name: str) -> str:

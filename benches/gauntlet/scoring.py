@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 RIGHT_GOAL, NARROW_GOAL = 0.95, 0.80
 NARROW, ROUNDING = 0.10, 0.002
+DISTURBED_CORES = 0.25
 Score = Literal["right", "wrong", "border", "untested"]
 
 
@@ -19,6 +20,12 @@ def end_score(record: dict[str, Any], end: str) -> Score:
     if truth["verdict"] == "border":
         return "border"
     return "right" if (truth["verdict"] == "carried") == (end == "good") else "wrong"
+
+
+def is_disturbed(record: dict[str, Any]) -> bool:
+    """Whether others took so much CPU beside the run of Plimsoll that it does not count."""
+    machine = record.get("machine")
+    return machine is not None and machine["foreign_cores"] > DISTURBED_CORES
 
 
 def is_narrow(record: dict[str, Any]) -> bool:

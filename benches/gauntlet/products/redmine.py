@@ -7,10 +7,10 @@ from pathlib import Path
 
 from postgresql_server import PostgresqlServer, own_database
 from processes import TARGET_CORES, await_answer, done, on_cores, running
-from products.product import Product, Started
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
+from products.product import Product, Started
 
 HOME = Path("/usr/share/redmine")
 GEMFILE = """
@@ -59,6 +59,4 @@ def stands(cache: Cache, folder: Path) -> Started:
             yield {"BASE_URL": f"http://127.0.0.1:{port}"}
 
 
-PRODUCT = Product(
-    "redmine", "Ruby", "Redmine, puma, PostgreSQL", "Debian redmine 5.0", install, stands, "/robots.txt"
-)
+PRODUCT = Product("redmine", "Ruby", "Redmine, puma, PostgreSQL", "Debian redmine 5.0", install, stands, "/robots.txt")

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from processes import await_answer, done, running
-from products.product import Product, Started
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
+from products.product import Product, Started
 
 PACKAGE = "roundup==2.6.0"
 SEED = """

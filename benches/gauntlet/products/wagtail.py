@@ -7,10 +7,10 @@ from pathlib import Path
 
 from postgresql_server import PostgresqlServer
 from processes import TARGET_CORES, await_answer, done, on_cores, running
-from products.product import Product, Started
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
+from products.product import Product, Started
 
 PACKAGES = ("wagtail==8.0.1", "gunicorn", "psycopg[binary]")
 SETTINGS = """
