@@ -5,7 +5,8 @@
     python benches/gauntlet --table                                only the page, from the records that are kept
 
 A record is appended to benches/gauntlet/answers.jsonl when its run ends. A run that is there (product, number, revision
-of the code) is not made again, so a bench that was ended goes on where it was. A disturbed one is. README.md has the rules.
+of the code) is not made again unless others disturbed it, so a bench that was ended goes on where it was.
+README.md has the rules.
 """
 
 from __future__ import annotations
