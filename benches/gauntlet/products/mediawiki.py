@@ -86,7 +86,8 @@ def configured(folder: Path, port: int, database_port: int, log: Path) -> None:
     done(
         [
             "php", HOME / "maintenance" / "install.php", "--dbtype", "mysql",
-            "--dbserver", f"127.0.0.1:{database_port}", "--dbname", "wiki", "--dbuser", "root", "--dbpass", "", "--server", f"http://127.0.0.1:{port}",
+            "--dbserver", f"127.0.0.1:{database_port}", "--dbname", "wiki", "--dbuser", "root", "--dbpass", "",
+            "--server", f"http://127.0.0.1:{port}",
             "--scriptpath", "", "--pass", "only for the bench", "--confpath", settings, "Harbour wiki", "Admin",
         ],
         log, folder=HOME,
