@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[3] / "benches" / "gauntlet"
-sys.path.insert(0, str(FOLDER))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benches" / "gauntlet"))
 from catalogue import HELD_OUT, every
 from page import text_of
 from scoring import end_score, is_disturbed, is_narrow, tally
@@ -99,8 +98,8 @@ def test_what_k6_tells_becomes_a_trial() -> None:
 def test_the_page_names_each_miss_with_what_k6_saw() -> None:
     truth: dict[str, Any] = {"verdict": "not carried", **vars(CARRIED)}
     record: dict[str, Any] = {
-        "product": "webdis", "run": 1, "revision": "abc", "day": "2026-01-01", "status": "answered", "answer": "Carries.",
-        "declared_per_s": 50.0, "good": 2.0, "bad": None, "width": None, "valid": True, "asked_s": 100.0,
+        "product": "webdis", "run": 1, "revision": "abc", "day": "2026-01-01", "status": "answered",
+        "answer": "Carries.", "declared_per_s": 50.0, "good": 2.0, "bad": None, "width": None, "valid": True, "asked_s": 100.0,
         "limit": {"kind": "cpu", "where": "host"}, "truth_good": truth,
     }  # fmt: skip
     text = text_of([record], "abc")
