@@ -99,7 +99,8 @@ def test_the_page_names_each_miss_with_what_k6_saw() -> None:
     truth: dict[str, Any] = {"verdict": "not carried", **vars(CARRIED)}
     record: dict[str, Any] = {
         "product": "webdis", "run": 1, "revision": "abc", "day": "2026-01-01", "status": "answered",
-        "answer": "Carries.", "declared_per_s": 50.0, "good": 2.0, "bad": None, "width": None, "valid": True, "asked_s": 100.0,
+        "answer": "Carries.", "declared_per_s": 50.0, "good": 2.0, "bad": None, "width": None, "valid": True,
+        "asked_s": 100.0,
         "limit": {"kind": "cpu", "where": "host"}, "truth_good": truth,
     }  # fmt: skip
     text = text_of([record], "abc")
