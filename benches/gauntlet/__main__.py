@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import page
 from catalogue import HELD_OUT, every
+from processes import prefer
 from registries import ROOT, Cache
 from scoring import end_score, is_disturbed
 from trial import Asked, tried
@@ -34,6 +37,7 @@ KEPT = Path(__file__).with_name("answers.jsonl")
 def main() -> None:
     """Make the runs that are asked for and not there yet, then the page."""
     asked, cache = arguments(), Cache()
+    own_session()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what stands is taken down
     at = asked.revision or revision()
     if not asked.table:
@@ -44,6 +48,13 @@ def main() -> None:
             if (name, run) not in there:
                 make_one(name, run, at, cache, asked)
     page.write(ROOT / "docs" / "gauntlet.md", kept(), at)
+
+
+def own_session() -> None:
+    """What this process starts without a session of its own, databases and generators, comes first on the host."""
+    with suppress(PermissionError):
+        os.setsid()  # refused to a leader of a group, which has one already or shares that of its shell
+    prefer()
 
 
 def arguments() -> argparse.Namespace:

@@ -1,12 +1,14 @@
 """What else happened on the machine: how fast its cores are, and CPU that neither the target nor the generator took.
 
 A drift of the host's speed must be visible: a loop of fixed work is timed on each core before and after each trial.
-The busy time of the host less that of this process and its descendants is what others took.
+The busy time of the host less that of this process and its descendants is what others took: it matters only where
+the bench could not put its own processes first (processes.prefer).
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,45 +37,35 @@ def _timed() -> float:
 
 @dataclass(frozen=True)
 class Usage:
-    """Seconds of CPU since the start of each, at a moment: of the host, stolen, of our own processes, the cores."""
+    """Seconds of CPU up to a moment: of the host, stolen, of our own processes, of ended generators among them."""
 
     at_s: float
     busy_s: float
     stolen_s: float
     own_s: float
-    target_cores_s: float
-    generator_cores_s: float
+    generator_s: float
 
 
 def usage() -> Usage:
     """Now."""
-    busy, stolen = 0.0, 0.0
-    cores: dict[int, float] = {}
-    for line in Path("/proc/stat").read_text().splitlines():
-        name, *fields = line.split()
-        if not name.startswith("cpu") or name == "cpu":
-            continue
-        user, nice, system, _idle, _wait, irq, soft, steal = (int(field) / TICKS_PER_S for field in fields[:8])
-        cores[int(name[3:])] = user + nice + system + irq + soft
-        busy += user + nice + system  # interrupts of the loopback interface are booked on no process
-        stolen += steal
-    of = {name: sum(cores.get(core, 0.0) for core in some) for name, some in _CORES.items()}
-    return Usage(time.monotonic(), busy, stolen, _own_s(), of["target"], of["generator"])
-
-
-_CORES = {"target": TARGET_CORES, "generator": GENERATOR_CORES}
+    fields = [int(field) / TICKS_PER_S for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    user, nice, system, _idle, _wait, _irq, _soft, stolen = fields  # interrupts of loopback are booked on no process
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = user + nice + system
+    return Usage(time.monotonic(), busy, stolen, _own_s(), ended.ru_utime + ended.ru_stime)
 
 
 def between(before: Usage, after: Usage) -> dict[str, float]:
-    """Mean cores in use by others, stolen, and on the target's and generator's cores."""
+    """Mean cores in use by others, stolen, by the product, and by the generator, which ended in between."""
     seconds = max(1e-9, after.at_s - before.at_s)
-    foreign = (after.busy_s - before.busy_s) - (after.own_s - before.own_s)
-    return {
-        "foreign_cores": round(foreign / seconds, 3),
-        "stolen_cores": round((after.stolen_s - before.stolen_s) / seconds, 3),
-        "target_core_share": round((after.target_cores_s - before.target_cores_s) / seconds, 3),
-        "generator_core_share": round((after.generator_cores_s - before.generator_cores_s) / seconds, 3),
+    generator, own = after.generator_s - before.generator_s, after.own_s - before.own_s
+    shares = {
+        "foreign_cores": after.busy_s - before.busy_s - own,
+        "stolen_cores": after.stolen_s - before.stolen_s,
+        "target_cores": own - generator,
+        "generator_cores": generator,
     }
+    return {name: round(spent / seconds, 3) for name, spent in shares.items()}
 
 
 def _own_s() -> float:

@@ -64,7 +64,7 @@ def _cells(record: dict[str, Any]) -> list[object]:
     width = f"{record['width']:.1%}" if record["width"] is not None else "–"
     said = f"{limit['kind']} {limit['where'] or ''}".strip()
     core = record.get("truth_good") or record.get("truth_bad")
-    used = f"{core['target_core_share']:.0%}" if core else ""
+    used = f"{core['target_cores']:.0%}" if core else ""
     truths = {end: _truth(record, end) for end in ("good", "bad")}
     valid = "yes" if record["valid"] else "no"
     return [

@@ -25,7 +25,7 @@ def end_score(record: dict[str, Any], end: str) -> Score:
 def is_disturbed(record: dict[str, Any]) -> bool:
     """Whether others took so much CPU beside the run of Plimsoll that it does not count."""
     machine = record.get("machine")
-    return machine is not None and machine["foreign_cores"] > DISTURBED_CORES
+    return machine is not None and not machine.get("preferred") and machine["foreign_cores"] > DISTURBED_CORES
 
 
 def is_narrow(record: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from machine import between, speeds, usage
-from processes import GENERATOR_CORES, NotStarted, answers, on_cores
+from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
 from registries import ROOT, Cache
 from truth import FOREIGN_CORES, declared_rates, offered, record_of
@@ -100,7 +100,7 @@ def truth_at(stand: Stand, level: float, folder: Path) -> dict[str, Any]:
         stand.answering()
         product = stand.product
         trial = offered(stand.cache, product.script, stand.env, level, product.think_s, folder / str(number))
-        if trial.foreign_cores <= FOREIGN_CORES:
+        if trial.preferred or trial.foreign_cores <= FOREIGN_CORES:
             break
     return record_of(trial)
 
@@ -117,7 +117,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
             [*words, *asked.words], cwd=folder, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
         )  # fmt: skip
-    machine, took_s = between(before, usage()), round(time.monotonic() - began, 1)
+    machine, took_s = between(before, usage()) | {"preferred": prefer()}, round(time.monotonic() - began, 1)
     (folder / "answer.json").write_text(done.stdout)
     (folder / "progress.txt").write_text(done.stderr)
     try:

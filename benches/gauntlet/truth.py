@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from machine import between, speeds, usage
-from processes import GENERATOR_CORES, on_cores, tail
+from processes import GENERATOR_CORES, on_cores, prefer, tail
 from registries import Cache
 
 K6 = ("k6", "go.k6.io/k6/v2", "v2.2.0", "go.k6.io/k6/v2")
@@ -32,7 +32,7 @@ not carried  more than 1 % of arrivals dropped, or less than 95 % completed in t
              failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
              in flight in the last 5 s above 10 times the median of the first half + 20
 border       anything between
-no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core
+no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind
 """
 FULL_GENERATOR, FOREIGN_CORES = 0.85, 0.10
 
@@ -51,17 +51,18 @@ class Trial:
     in_flight_first_half: float
     in_flight_end: float
     vus: int
-    generator_core_share: float
-    target_core_share: float
+    generator_cores: float
+    target_cores: float
     foreign_cores: float
     stolen_cores: float
+    preferred: bool
     speed_before: dict[str, float]
     speed_after: dict[str, float]
 
 
 def judge(trial: Trial) -> Verdict:
     """The verdict by RULE."""
-    if trial.generator_core_share > FULL_GENERATOR or trial.foreign_cores > FOREIGN_CORES:
+    if trial.generator_cores > FULL_GENERATOR or (trial.foreign_cores > FOREIGN_CORES and not trial.preferred):
         return "no truth"
     achieved = trial.completed_per_s / trial.asked_per_s
     first, last = trial.p50_first_third_ms, trial.p50_last_third_ms
@@ -100,7 +101,7 @@ def offered(cache: Cache, script: Path, env: Mapping[str, str], level: float, th
             words, stdout=output, stderr=output, cwd=folder, timeout=SECONDS + WARM_UP_S + 90, check=False,
             env={**os.environ, **env, "TOLD": str(told), "GOMAXPROCS": "1"},
         )  # fmt: skip
-    machine = between(before, usage())
+    machine = between(before, usage()) | {"preferred": prefer()}
     if not told.exists():
         raise RuntimeError(f"k6 told nothing:\n{tail(log)}")
     return trial_of(json.loads(told.read_text())["metrics"], asked, vus, machine, before_speed, speeds())
@@ -131,7 +132,7 @@ def trial_of(
     metrics: Mapping[str, Any],
     asked: float,
     vus: int,
-    machine: Mapping[str, float],
+    machine: Mapping[str, Any],
     before: dict[str, float],
     after: dict[str, float],
 ) -> Trial:

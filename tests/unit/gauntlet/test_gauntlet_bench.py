@@ -17,8 +17,8 @@ from truth import Trial, declared_rates, judge, trial_of, wrapped
 
 CARRIED = Trial(
     asked_per_s=100, completed_per_s=99.8, dropped_share=0, failed_share=0, p50_first_third_ms=10, p50_last_third_ms=11,
-    p99_ms=40, in_flight_first_half=2, in_flight_end=2, vus=200, generator_core_share=0.3, target_core_share=0.8,
-    foreign_cores=0.02, stolen_cores=0, speed_before={}, speed_after={},
+    p99_ms=40, in_flight_first_half=2, in_flight_end=2, vus=200, generator_cores=0.3, target_cores=0.8,
+    foreign_cores=0.02, stolen_cores=0, preferred=False, speed_before={}, speed_after={},
 )  # fmt: skip
 
 
@@ -35,8 +35,9 @@ CARRIED = Trial(
         ({"p50_last_third_ms": 300.0}, "not carried"),
         ({"in_flight_end": 30.0}, "border"),
         ({"in_flight_end": 60.0}, "not carried"),
-        ({"generator_core_share": 0.9}, "no truth"),
+        ({"generator_cores": 0.9}, "no truth"),
         ({"foreign_cores": 0.2}, "no truth"),
+        ({"foreign_cores": 0.2, "preferred": True}, "carried"),
     ],
 )
 def test_a_truth_trial_is_judged_by_the_written_rule(change: dict[str, float], verdict: str) -> None:
@@ -90,7 +91,7 @@ def test_what_k6_tells_becomes_a_trial() -> None:
         "in_time": {"values": {"count": 600}}, "dropped_iterations": {"values": {"count": 7}},
         "third_0": {"values": {"med": 5.0}}, "third_2": {"values": {"med": 6.0, "p(99)": 9.0}},
     }  # fmt: skip
-    machine = dict.fromkeys(("foreign_cores", "stolen_cores", "target_core_share", "generator_core_share"), 0.0)
+    machine = dict.fromkeys(("foreign_cores", "stolen_cores", "target_cores", "generator_cores", "preferred"), 0.0)
     trial = trial_of(metrics, 10.0, 100, machine, {}, {})
     assert (trial.completed_per_s, trial.dropped_share, trial.p50_last_third_ms) == (10.0, 0.01, 6.0)
 
