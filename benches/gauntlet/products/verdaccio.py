@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import urllib.request
 from contextlib import contextmanager
@@ -48,16 +49,18 @@ def stands(cache: Cache, folder: Path) -> Started:
 
 def publish(url: str, name: str, number: int) -> None:
     """Versions of a package, as npm publishes them."""
-    content = base64.b64encode(b"not a real archive " * 2000).decode()
+    archive = b"not a real archive " * 2000
+    content, digest = base64.b64encode(archive).decode(), hashlib.sha1(archive).hexdigest()
     for version in (f"1.{minor}.0" for minor in range(6)):
         file = f"{name}-{version}.tgz"
         manifest = {
             "name": name, "version": version, "description": f"Package {number}", "readme": "# Read me\n" * 40,
-            "dist": {"tarball": f"{url}/{name}/-/{file}", "shasum": "0" * 40},
+            "dist": {"tarball": f"{url}/{name}/-/{file}", "shasum": digest},
         }  # fmt: skip
+        attached = {"content_type": "application/octet-stream", "data": content, "length": len(archive)}
         body = {
             "_id": name, "name": name, "dist-tags": {"latest": version}, "versions": {version: manifest},
-            "_attachments": {file: {"content_type": "application/octet-stream", "data": content, "length": 38000}},
+            "_attachments": {file: attached},
         }  # fmt: skip
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(f"{url}/{name}", json.dumps(body).encode(), headers, method="PUT")
