@@ -29,7 +29,7 @@ from catalogue import HELD_OUT, every
 from processes import prefer
 from registries import ROOT, Cache
 from scoring import end_score, is_disturbed
-from trial import Asked, tried
+from trial import Asked, five_minutes, tried
 
 KEPT = Path(__file__).with_name("answers.jsonl")
 
@@ -62,7 +62,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="gauntlet", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--products", default="all", help="names with commas, or all, tuned, held_out")
     parser.add_argument("--runs", type=int, default=3, help="runs of each product [default: 3]")
-    parser.add_argument("--words", default="", help="words added to `plimsoll capacity`, as one argument")
+    parser.add_argument("--words", help="words added to `plimsoll capacity`, as one argument [default: --for 5m]")
     parser.add_argument("--keep", type=Path, default=Cache().folder / "runs", help="folder of the runs' directories")
     parser.add_argument("--lock", type=Path, help="a file that is locked for each run, on a shared machine")
     parser.add_argument("--revision", help="what the runs are counted under [default: the commit of the code]")
@@ -98,7 +98,8 @@ def make_one(name: str, run: int, at: str, cache: Cache, asked: argparse.Namespa
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"{name}: not installed, so left out: {error}", flush=True)
         return
-    record |= tried(product, cache, folder, Asked(tuple(shlex.split(asked.words)), asked.lock))
+    words = five_minutes() if asked.words is None else tuple(shlex.split(asked.words))
+    record |= {"words": list(words)} | tried(product, cache, folder, Asked(words, asked.lock))
     with KEPT.open("a") as file:
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
     print(line_of(record), flush=True)

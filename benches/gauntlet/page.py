@@ -33,6 +33,7 @@ def text_of(records: Sequence[dict[str, Any]], revision: str) -> str:
     ordered = sorted(records, key=lambda one: (one["product"], one["run"]))
     lines += [_row(_cells(one)) for one in ordered]
     lines += ["", "*: held out from tuning. Limit: what the answer names.", "", "## Misses", "", *_misses(ordered)]
+    lines += ["", "## Sentences that the run's own data contradict", "", *_contradicted(ordered)]
     lines += ["", "## The rule of the truth trials", "", "```" + RULE + "```", "", "## Products", ""]
     lines += [_row(("product", "language", "stack", "from")), _row(["---"] * 4)]
     lines += [_row((_marked(p.name), p.language, p.stack, p.source)) for p in every().values()]
@@ -95,6 +96,16 @@ def _misses(records: Sequence[dict[str, Any]]) -> list[str]:
         if not is_narrow(one):
             lines.append(f"- {name}: no bracket of 10 %: {one['answer']}")
     return lines or ["None."]
+
+
+def _contradicted(records: Sequence[dict[str, Any]]) -> list[str]:
+    lines = ["By the rules of benches/gauntlet/contradictions.py; levels are multiples of the declared load.", ""]
+    found = [
+        f"- {_marked(one['product'])}, run {one['run']}: {said}"
+        for one in records
+        for said in one.get("contradictions", [])
+    ]
+    return [*lines, *(found or ["None."])]
 
 
 def _told(record: dict[str, Any], end: str) -> str:

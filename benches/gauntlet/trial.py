@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from contradictions import of_folder
 from machine import between, speeds, usage
 from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
 from registries import ROOT, Cache
 from truth import FOREIGN_CORES, declared_rates, offered, record_of
 
+FIVE_MINUTES = ("--for", "5m")
 ENDS_WITHIN_S = 600
 RESTS_S = 30.0
 
@@ -94,6 +96,14 @@ def tried(product: Product, cache: Cache, folder: Path, asked: Asked) -> dict[st
     return record | {"took_s": round(time.monotonic() - began, 1)}
 
 
+def five_minutes() -> tuple[str, ...]:
+    """The words that give a search five minutes, where the code under test knows them; else its own budget."""
+    command = [sys.executable, "-m", "plimsoll", "capacity", "--help"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "COLUMNS": "200"}
+    told = subprocess.run(command, capture_output=True, text=True, check=False, env=env).stdout
+    return FIVE_MINUTES if "--for " in told else ()
+
+
 def truth_at(stand: Stand, level: float, folder: Path) -> dict[str, Any]:
     """The truth about a level; once more if others disturbed the trial."""
     for number in range(2):
@@ -126,7 +136,8 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
         return {"status": "no answer", "why": done.stderr[-500:], "exit": done.returncode}
     rate = sum(declared_rates(script).values())
     return {
-        **read(findings), "asked_s": took_s, "exit": done.returncode, "declared_per_s": rate, "machine": machine,
+        **read(findings), "contradictions": of_folder(folder), "asked_s": took_s, "exit": done.returncode,
+        "declared_per_s": rate, "machine": machine,
         "speed_before": before_speed, "speed_after": speeds(),
     }  # fmt: skip
 

@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benches" / "gauntlet"))
 from catalogue import HELD_OUT, every
+from contradictions import contradictions
 from page import text_of
 from scoring import end_score, is_disturbed, is_narrow, tally
 from truth import Trial, declared_rates, judge, trial_of, wrapped
@@ -106,3 +107,43 @@ def test_the_page_names_each_miss_with_what_k6_saw() -> None:
     }  # fmt: skip
     text = text_of([record], "abc")
     assert "webdis, run 1: carried at 100/s; k6: not carried" in text and "no bracket of 10 %: Carries." in text
+
+
+def step(level: float, verdict: str, done: float, p50: float, in_flight: int = 0) -> dict[str, Any]:
+    return {
+        "level": level, "step_kind": "hold", "verdict": verdict, "planned_per_s": 100.0, "done_per_s": done, "p50_ms": p50,
+        "in_flight_end": in_flight,
+    }  # fmt: skip
+
+
+def findings(*steps: dict[str, Any], good: float | None = None, bad: float | None = None) -> list[dict[str, Any]]:
+    return [{"steps": list(steps), "capacity": {"good": good, "bad": bad}, "valid": True, "limited_by": None}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (findings(step(1, "good", 100, 10), step(2, "good", 90, 300), good=2.0), "called carried; 90%"),
+        (findings(step(1, "good", 100, 10), step(2, "undecided", 80, 300), good=1.0), "plainly not carried"),
+        (findings(step(1, "good", 100, 10), step(2, "undecided", 100, 11), good=1.0), "plainly carried"),
+        (findings(step(1, "good", 100, 10), step(3, "hold", 100, 12), good=1.0, bad=2.0), "not carried by the answer"),
+    ],
+)
+def test_what_a_step_plainly_shows_contradicts_another_verdict(answer: list[dict[str, Any]], said: str) -> None:
+    assert any(said in line for line in contradictions(answer, []))
+
+
+def test_foreign_work_on_the_targets_core_contradicts_a_valid_answer() -> None:
+    resources = [
+        {"source": "target_cores", "second": 1, "values": {"usable_cores": 1.0, "cpu_share": 1.0}},
+        {"source": "process:target", "second": 1, "values": {"cpu_cores_used": 0.3}},
+    ]
+    assert "used 0.70 of the target's 1 core" in contradictions(findings(), resources)[0]
+
+
+def test_a_full_pool_is_no_limit_while_the_core_is_full() -> None:
+    answer = findings()
+    answer[0]["limited_by"] = {
+        "kind": "pool", "where": "connections to redis", "runner_up": {"where": "one core", "utilisation": 0.99},
+    }  # fmt: skip
+    assert contradictions(answer, []) == ["limited by connections to redis, while one core was 99% busy"]
