@@ -111,8 +111,8 @@ def test_the_page_names_each_miss_with_what_k6_saw() -> None:
 
 def step(level: float, verdict: str, done: float, p50: float, in_flight: int = 0) -> dict[str, Any]:
     return {
-        "level": level, "step_kind": "hold", "verdict": verdict, "planned_per_s": 100.0, "done_per_s": done, "p50_ms": p50,
-        "in_flight_end": in_flight,
+        "level": level, "step_kind": "hold", "verdict": verdict, "planned_per_s": 100.0, "done_per_s": done,
+        "p50_ms": p50, "in_flight_end": in_flight,
     }  # fmt: skip
 
 
