@@ -19,12 +19,12 @@ KEYS = {"X-Parse-Application-Id": "notes", "Content-Type": "application/json"}
 
 def install(cache: Cache) -> None:
     cache.debian("postgresql")
-    cache.npm("parse", "parse-server@8")
+    cache.npm("parse", "parse-server@8.6.94")
 
 
 @contextmanager
 def stands(cache: Cache, folder: Path) -> Started:
-    place, port, log = cache.npm("parse", "parse-server@8"), free_port(), folder / "parse.log"
+    place, port, log = cache.npm("parse", "parse-server@8.6.94"), free_port(), folder / "parse.log"
     with on_cores(TARGET_CORES), PostgresqlServer(preload="") as database:
         configuration = folder / "parse.json"
         configuration.write_text(
@@ -51,5 +51,5 @@ def seed(url: str) -> None:
 
 
 PRODUCT = Product(
-    "parse-server", "JavaScript", "Parse Server, PostgreSQL", "npm parse-server 8", install, stands, "/parse/health"
+    "parse-server", "JavaScript", "Parse Server, PostgreSQL", "npm parse-server 8.6.94", install, stands, "/parse/health"
 )

@@ -30,12 +30,12 @@ web: {{enable: true}}
 
 
 def install(cache: Cache) -> None:
-    cache.npm("verdaccio", "verdaccio@6", manifest=MANIFEST)
+    cache.npm("verdaccio", "verdaccio@6.8.0", manifest=MANIFEST)
 
 
 @contextmanager
 def stands(cache: Cache, folder: Path) -> Started:
-    place, port, log = cache.npm("verdaccio", "verdaccio@6", manifest=MANIFEST), free_port(), folder / "verdaccio.log"
+    place, port, log = cache.npm("verdaccio", "verdaccio@6.8.0", manifest=MANIFEST), free_port(), folder / "verdaccio.log"
     configuration = folder / "config.yaml"
     configuration.write_text(CONFIGURATION.format(folder=folder))
     program = place / "node_modules" / ".bin" / "verdaccio"
@@ -67,4 +67,4 @@ def publish(url: str, name: str, number: int) -> None:
         urllib.request.urlopen(request, timeout=30).close()
 
 
-PRODUCT = Product("verdaccio", "JavaScript", "Verdaccio, files", "npm verdaccio 6", install, stands, "/-/ping")
+PRODUCT = Product("verdaccio", "JavaScript", "Verdaccio, files", "npm verdaccio 6.8.0", install, stands, "/-/ping")
