@@ -64,7 +64,7 @@ def _others(main: dict[str, Any], resources: list[dict[str, Any]]) -> Iterator[s
     shared = [cores[second] * usable.get(second, 1.0) - processes[second] for second in cores if second in processes]
     if shared and fmean(shared) > OTHERS_CORES and main["valid"]:
         yield (
-            f"valid, but processes that are not shown used {fmean(shared):.2f} of the target's "
+            f"valid and sized without processes that used {fmean(shared):.2f} of the target's "
             f"{fmean(usable.values()):.0f} core(s)"
         )
 

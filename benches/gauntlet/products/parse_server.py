@@ -51,5 +51,11 @@ def seed(url: str) -> None:
 
 
 PRODUCT = Product(
-    "parse-server", "JavaScript", "Parse Server, PostgreSQL", "npm parse-server 8.6.94", install, stands, "/parse/health"
+    "parse-server",
+    "JavaScript",
+    "Parse Server, PostgreSQL",
+    "npm parse-server 8.6.94",
+    install,
+    stands,
+    "/parse/health",
 )

@@ -35,7 +35,11 @@ def install(cache: Cache) -> None:
 
 @contextmanager
 def stands(cache: Cache, folder: Path) -> Started:
-    place, port, log = cache.npm("verdaccio", "verdaccio@6.8.0", manifest=MANIFEST), free_port(), folder / "verdaccio.log"
+    place, port, log = (
+        cache.npm("verdaccio", "verdaccio@6.8.0", manifest=MANIFEST),
+        free_port(),
+        folder / "verdaccio.log",
+    )
     configuration = folder / "config.yaml"
     configuration.write_text(CONFIGURATION.format(folder=folder))
     program = place / "node_modules" / ".bin" / "verdaccio"
