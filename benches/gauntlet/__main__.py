@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import page
 from catalogue import HELD_OUT, every
-from processes import prefer
+from processes import prefer, preferred_descendants
 from registries import ROOT, Cache
 from scoring import end_score, is_disturbed
 from trial import Asked, five_minutes, tried
@@ -44,9 +44,10 @@ def main() -> None:
         counted = [one for one in kept() if one["revision"] == at and not is_disturbed(one)]
         there = {(one["product"], one["run"]) for one in counted}
         wanted = [(name, run) for run in range(1, asked.runs + 1) for name in names(asked.products)]
-        for name, run in wanted:
-            if (name, run) not in there:
-                make_one(name, run, at, cache, asked)
+        with preferred_descendants():
+            for name, run in wanted:
+                if (name, run) not in there:
+                    make_one(name, run, at, cache, asked)
     page.write(ROOT / "docs" / "gauntlet.md", kept(), at)
 
 

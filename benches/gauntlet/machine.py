@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from processes import GENERATOR_CORES, TARGET_CORES, on_cores
+from processes import GENERATOR_CORES, TARGET_CORES, descendants, on_cores, stats
 
 LOOPS, ROUNDS = 5, 150_000
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -70,22 +70,5 @@ def between(before: Usage, after: Usage) -> dict[str, float]:
 
 def _own_s() -> float:
     """CPU of this process and its descendants, ended children that were waited for included."""
-    spent: dict[int, float] = {}
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        number = int(stat.parent.name)
-        parents[number] = int(fields[1])
-        spent[number] = sum(int(field) for field in fields[11:15]) / TICKS_PER_S
-    children: dict[int, list[int]] = {}
-    for number, parent in parents.items():
-        children.setdefault(parent, []).append(number)
-    todo, total = [os.getpid()], 0.0
-    while todo:
-        number = todo.pop()
-        total += spent.get(number, 0.0)
-        todo += children.get(number, [])
-    return total
+    spent = {number: sum(int(field) for field in fields[11:15]) / TICKS_PER_S for number, fields in stats()}
+    return sum(spent.get(number, 0.0) for number in descendants())
