@@ -19,13 +19,13 @@ from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.limit_steps import steps_of
-from plimsoll.findings.objectives import Wanted
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.words import time_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
+from plimsoll.runs.objective_samples import Wanted
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
@@ -75,7 +75,16 @@ def hold_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
-    judged = held_objectives(wanted, series.wanted, held, facts["unit"])
+    whole = [one.merged for one in series.operations.values()]
+    judged = held_objectives(
+        wanted,
+        series.wanted,
+        held,
+        facts["unit"],
+        all_count=sum(one.count for one in whole),
+        all_ms=sum(one.sum for one in whole),
+        names=series.names,
+    )
     details = [
         drift_finding(series),
         periodic_finding(series),

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.findings.objectives import TIMES, Wanted
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.objective_samples import TIMES, Wanted, is_unanswered, only_above
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
 
@@ -24,13 +24,15 @@ BASELINE = -1  # in place of a block
 
 @dataclass
 class Watched:
-    """What one objective, or one operation, saw: response times in blocks of time and failures; `alone`: of the
-    baseline."""
+    """What one objective, or one operation, saw: response times in blocks of time; `failures` and `totals`: failed
+    requests and requests by block; `unanswered`: requests without an answer that are no fast responses of an objective;
+    `alone`: response times of the baseline."""
 
     blocks: list[Histogram] = field(default_factory=lambda: [Histogram() for _ in range(BLOCKS)])
     alone: Histogram = field(default_factory=Histogram)
-    failed: int = 0
-    requests: int = 0
+    failures: dict[int, int] = field(default_factory=dict)
+    totals: dict[int, int] = field(default_factory=dict)
+    unanswered: int = 0
     _merged: Histogram | None = None
 
     @property
@@ -46,7 +48,8 @@ class HoldSeries:
     """Of the measured seconds, shape (n,): `mean_ms` of all requests (NaN without any), `failed`, `requests`, `done`;
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
     `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
-    where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`."""
+    where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`;
+    `names` of requests and operations."""
 
     seconds: Array
     mean_ms: Array
@@ -61,6 +64,7 @@ class HoldSeries:
     metric: str | None = None
     stolen: Array | None = None
     generator: GeneratorSeconds = field(default_factory=GeneratorSeconds)
+    names: tuple[str, ...] = ()
 
 
 def hold_series(
@@ -72,14 +76,19 @@ def hold_series(
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
+    tags = sorted({"scenario", "name", "status", *(name for one in objectives for name in one.tags)})
+    names: set[str] = set()
     for part in run.blocks((metric or "", "http_req_failed")):
         for snapshot in part.whole_seconds(with_buckets=False):
             if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))
                 generator.add(snapshot, with_times=False)
-        for merged in part.merged(edges, ("scenario", "name")):
+        for merged in part.merged(edges, tags):
             if (block := _block_of(merged.from_s, hold, baseline)) is not None:
                 _add(merged.series, block, metric, operations, objectives, wanted)
+                names |= {
+                    str(one.tags[tag]) for one in merged.series for tag in ("name", "scenario") if tag in one.tags
+                }
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
     memory, whole, free, stolen = _resources(run.resources(), hold, generator)
     for operation in operations.values():
@@ -98,6 +107,7 @@ def hold_series(
         metric,
         np.array([stolen.get(int(second), math.nan) for second in columns[0]]),
         generator,
+        tuple(sorted(names)),
     )
 
 
@@ -148,16 +158,27 @@ def _add(
 ) -> None:
     """Add some seconds of a block."""
     for series in merged:
-        watched = [one for one, objective in zip(wanted, objectives, strict=True) if objective.matches(series)]
+        watched = [(one, of.limit) for one, of in zip(wanted, objectives, strict=True) if of.matches(series)]
+        operation = str(series.tags.get("scenario") or "default")
         if series.metric == metric and series.count:
-            operation = operations[str(series.tags.get("scenario") or "default")]
-            for one in [operation, *watched]:
-                (one.alone if block == BASELINE else one.blocks[block]).add_series(series)
+            _add_times(operations[operation], block, series)
+            for one, limit in watched:
+                _add_times(one, block, series, limit.limit if limit.unit == "ms" else None)
         elif series.metric == "http_req_failed" and block != BASELINE:
-            operation = operations[str(series.tags.get("scenario") or "default")]
-            for one in [operation, *watched]:
-                one.failed += int(series.passes or 0)
-                one.requests += int(series.total or 0)
+            for one in (operations[operation], *(one for one, _ in watched)):
+                one.failures[block] = one.failures.get(block, 0) + int(series.passes or 0)
+                one.totals[block] = one.totals.get(block, 0) + int(series.total or 0)
+
+
+def _add_times(watched: Watched, block: int, series: Series, limit_ms: float | None = None) -> None:
+    """Of an objective, with its limit, a request without an answer counts only where it took longer."""
+    there = watched.alone if block == BASELINE else watched.blocks[block]
+    if limit_ms is None or not is_unanswered(series):
+        there.add_series(series)
+        return
+    slow = only_above(series, limit_ms)
+    there.add(slow)
+    watched.unanswered += series.count - slow.count if block != BASELINE else 0
 
 
 def _resources(
