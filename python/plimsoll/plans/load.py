@@ -14,6 +14,7 @@ from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.plans.thresholds import objectives_of
 from plimsoll.probes.local_targets import local_listeners
+from plimsoll.runs.objective_samples import Wanted
 from plimsoll.study import (
     OpenWorkload,
     Probes,
@@ -162,6 +163,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
         expected_level=study.expected_users,
+        objectives=tuple(map(Wanted.of, study.objectives)),
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,
@@ -227,6 +229,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
         expected_level=declared,
+        objectives=tuple(map(Wanted.of, objectives)),
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,
