@@ -95,6 +95,7 @@ def hold_findings(
     ]
     troubles = [one["trouble"] for one in details if one.get("trouble")]
     untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
+    silent = nothing_answered(series)
     given_up = [facts["reason"]] if held.get("given_up") else []
     limit = hold_limit(
         held,
@@ -109,16 +110,16 @@ def hold_findings(
     main = {
         **common,
         "question": QUESTION,
-        "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator),
-        "valid": generator["healthy"],
+        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator),
+        "valid": generator["healthy"] and not silent,
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
         "generator": generator,
-        "invalid_because": generator["reasons"],
+        "invalid_because": [*generator["reasons"], *silent],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
-        "stable": not (given_up or troubles),
+        "stable": not (given_up or troubles or silent),
         "steps": facts["steps"],
         "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
@@ -127,6 +128,12 @@ def hold_findings(
         {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
     ]
     return [main, *others]
+
+
+def nothing_answered(series: HoldSeries) -> list[str]:
+    """Why nothing was measured, where requests were made under load and none got an answer."""
+    made = float(series.requests.sum())
+    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
 
 
 def _evidence(

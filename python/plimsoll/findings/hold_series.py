@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.runs.failures import METRIC as FAILED
+from plimsoll.runs.failures import is_unanswered
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.objective_samples import TIMES, Wanted, is_unanswered, only_above
+from plimsoll.runs.objective_samples import TIMES, Wanted, only_above
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
 
@@ -49,7 +51,7 @@ class HoldSeries:
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
     `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
     where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`;
-    `names` of requests and operations."""
+    `names` of requests and operations; `unanswered`: requests under load that got no answer."""
 
     seconds: Array
     mean_ms: Array
@@ -65,6 +67,7 @@ class HoldSeries:
     stolen: Array | None = None
     generator: GeneratorSeconds = field(default_factory=GeneratorSeconds)
     names: tuple[str, ...] = ()
+    unanswered: int = 0
 
 
 def hold_series(
@@ -78,7 +81,8 @@ def hold_series(
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
     tags = sorted({"scenario", "name", "status", *(name for one in objectives for name in one.tags)})
     names: set[str] = set()
-    for part in run.blocks((metric or "", "http_req_failed")):
+    unanswered = 0
+    for part in run.blocks((metric or "", FAILED)):
         for snapshot in part.whole_seconds(with_buckets=False):
             if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))
@@ -86,6 +90,9 @@ def hold_series(
         for merged in part.merged(edges, tags):
             if (block := _block_of(merged.from_s, hold, baseline)) is not None:
                 _add(merged.series, block, metric, operations, objectives, wanted)
+                if block != BASELINE:
+                    lost = (int(one.total or 0) for one in merged.series if one.metric == FAILED and is_unanswered(one))
+                    unanswered += sum(lost)
                 names |= {
                     str(one.tags[tag]) for one in merged.series for tag in ("name", "scenario") if tag in one.tags
                 }
@@ -108,6 +115,7 @@ def hold_series(
         np.array([stolen.get(int(second), math.nan) for second in columns[0]]),
         generator,
         tuple(sorted(names)),
+        unanswered,
     )
 
 
@@ -142,7 +150,7 @@ def _row(snapshot: Snapshot, metric: str | None) -> tuple[float, float, float, f
         if series.metric == metric and series.count:
             count += series.count
             total += float(series.sum or 0.0)
-        elif series.metric == "http_req_failed":
+        elif series.metric == FAILED:
             failed += int(series.passes or 0)
             requests += int(series.total or 0)
     return float(snapshot.second), total / count if count else math.nan, failed, requests, float(snapshot.done)
@@ -164,7 +172,7 @@ def _add(
             _add_times(operations[operation], block, series)
             for one, limit in watched:
                 _add_times(one, block, series, limit.limit if limit.unit == "ms" else None)
-        elif series.metric == "http_req_failed" and block != BASELINE:
+        elif series.metric == FAILED and block != BASELINE:
             for one in (operations[operation], *(one for one, _ in watched)):
                 one.failures[block] = one.failures.get(block, 0) + int(series.passes or 0)
                 one.totals[block] = one.totals.get(block, 0) + int(series.total or 0)

@@ -12,7 +12,7 @@ from plimsoll.engine import EngineConfig, available_cpus, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.plans.thresholds import objectives_of
+from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.runs.objective_samples import Wanted
 from plimsoll.study import (
@@ -223,7 +223,10 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
     )  # fmt: skip
     least, most = _range(choices, choices.users_at_1x or 1.0, rate)
-    objectives, notes = objectives_of(about["options"].get("thresholds") or {}, is_open)
+    thresholds = about["options"].get("thresholds") or {}
+    if function is None:  # else its own scenarios are not run
+        check_scenarios(thresholds, [scenario["name"] for scenario in about["scenarios"]])
+    objectives, notes = objectives_of(thresholds, is_open)
     declared = 1.0 if objectives and unit == "multiple" else None
     settings = CapacitySettings(
         width=choices.width or 0.10,

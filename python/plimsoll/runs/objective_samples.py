@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from plimsoll.runs.failures import METRIC as FAILED
+from plimsoll.runs.failures import is_unanswered
 from plimsoll.runs.histogram import Histogram, bucket_of
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.objective_test import (
@@ -28,8 +30,6 @@ from plimsoll.stats.quantile_test import ERROR, fewest_samples, is_above
 from plimsoll.study.objectives import Limit, parse_objective
 
 TIMES = ("http_req_response_time", "http_req_duration")
-FAILED = "http_req_failed"
-NO_ANSWER = "0"  # of the tag status
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,6 @@ def statistic(limit: Limit, times: Histogram) -> float | None:
     if limit.quantile is not None:
         return times.percentile(limit.quantile)
     return times.max if limit.statistic == "max" else times.mean
-
-
-def is_unanswered(series: Series) -> bool:
-    """Whether these requests got no answer; other tools' series do not say."""
-    return series.tags.get("status") == NO_ANSWER
 
 
 def only_above(series: Series, limit: float) -> Histogram:
