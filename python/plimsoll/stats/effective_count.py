@@ -43,7 +43,7 @@ def design_effect(counts: Array, above: Sequence[Array], in_system: float | None
     blocks = counts.size
     if blocks < 2:
         return max(1.0, float(counts.sum()) if in_system is None else queue_factor(in_system, share))
-    largest, plain = _upper(blocks - 1.0), False
+    largest, plain = upper_limit(blocks - 1.0), False
     for marked in above:
         found = _scatter(counts, marked)
         if found is None:
@@ -56,7 +56,7 @@ def design_effect(counts: Array, above: Sequence[Array], in_system: float | None
             corrected = min(MOST_CORRELATION, (lag + 1 / blocks) / (1 - 4 / blocks))
             factor = (1 + corrected) / (1 - corrected)
             free, plain = max(1.0, free / factor), True
-        largest = max(largest, max(1.0, times) * factor * _upper(free))
+        largest = max(largest, max(1.0, times) * factor * upper_limit(free))
     if not plain and in_system is not None:
         largest = min(largest, queue_factor(in_system, share))
     return max(1.0, largest)
@@ -77,8 +77,8 @@ def _scatter(counts: Array, marked: Array) -> tuple[float, float] | None:
     return square * counts.size / (counts.size - 1) / binomial, float(rest[1:] @ rest[:-1]) / square
 
 
-def _upper(free: float) -> float:
-    """Upper limit of a variance over its estimate with `free` degrees of freedom."""
+def upper_limit(free: float) -> float:
+    """Upper limit of a variance over its estimate with `free` degrees of freedom: 63 for one, 2.2 for nine."""
     from scipy.special import chdtri
 
     return free / float(chdtri(free, 1 - UPPER))

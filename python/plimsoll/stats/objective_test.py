@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.stats.effective_count import design_effect
+from plimsoll.stats.effective_count import design_effect, upper_limit
 from plimsoll.stats.quantile_test import (
     ERROR,
     Verdict,
@@ -78,8 +78,8 @@ class Judged:
 @dataclass(frozen=True)
 class ShareTest:
     """Whether at most `allowed` of the values are above a limit: `over` of `count` are. `effect`: so many times fewer
-    independent ones they are; `own_effect`: by those above the limit alone; `lower`: how many are above a part of the
-    limit, with the share that is allowed there."""
+    independent ones they are, by so many `blocks` of time; `own_effect`: by those above the limit alone; `lower`: how
+    many are above a part of the limit, with the share that is allowed there."""
 
     count: float
     over: float
@@ -87,6 +87,7 @@ class ShareTest:
     effect: float = 1.0
     own_effect: float = 1.0
     lower: tuple[tuple[float, float], ...] = ()
+    blocks: int = 0
 
     def verdict(self, error: float = ERROR, any_time: bool = False, times: float = 1.0) -> Verdict:
         """`any_time`: it may be asked as often as one likes, and the first answer ends the test; `times`: of so many
@@ -94,21 +95,25 @@ class ShareTest:
         count, over = times * self.count, times * self.over
         if count <= 0:
             return "undecided"
+        effect, own_effect = self._in_time(self.effect, times), self._in_time(self.own_effect, times)
         if not 0 < self.allowed < 1:
             return "violated" if self.allowed <= 0 and over > 0 else "met"
         below, above = (is_below_at_any_time, is_above_at_any_time) if any_time else (is_below, is_above)
-        if above(over / self.effect, count / self.effect, self.allowed, error):
+        if above(over / effect, count / effect, self.allowed, error):
             return "violated"
         direct = DIRECT * error if self.lower else error
-        if below(over / self.effect, count / self.effect, self.allowed, direct):
+        if below(over / effect, count / effect, self.allowed, direct):
             return "met"
-        if not self.lower or not below(over / self.own_effect, count / self.own_effect, self.allowed, direct):
+        if not self.lower or not below(over / own_effect, count / own_effect, self.allowed, direct):
             return "undecided"
-        calm = any(
-            below(times * higher / self.effect, count / self.effect, share, LOWER * error)
-            for higher, share in self.lower
-        )
+        calm = any(below(times * higher / effect, count / effect, share, LOWER * error) for higher, share in self.lower)
         return "met" if calm else "undecided"
+
+    def _in_time(self, effect: float, times: float) -> float:
+        """What the effect is expected to be for so many times as many blocks, which know it better."""
+        if times == 1 or self.blocks < 2:
+            return effect
+        return max(1.0, effect * upper_limit(times * self.blocks - 1) / upper_limit(self.blocks - 1))
 
     def times_longer(self, error: float = ERROR) -> float | None:
         """How many times as many values decide it if all shares stay; None where 10,000 times would not."""
@@ -154,6 +159,7 @@ def quantile_share_test(
         design_effect(counts, [*above, beyond], in_system, share),
         design_effect(counts, [beyond], 0.0) if over else 1.0,
         tuple((float(merged.count_over(limit / part)), allowed ** (1 / part)) for part in PARTS),
+        len(filled),
     )
 
 
@@ -162,7 +168,7 @@ def failure_share_test(failed: Array, requests: Array, allowed: float) -> ShareT
     some = requests > 0
     failed, requests = failed[some], requests[some]
     effect = design_effect(requests, [failed], 0.0) if failed.sum() else 1.0
-    return ShareTest(float(requests.sum()), float(failed.sum()), allowed, effect)
+    return ShareTest(float(requests.sum()), float(failed.sum()), allowed, effect, blocks=requests.size)
 
 
 def judge_mean(counts: Array, sums: Array, limit: float, error: float = ERROR) -> Judged:

@@ -172,3 +172,10 @@ def test_a_published_table_of_few_samples_decides_by_its_greatest() -> None:
     rows = (Row(level=1.0, times_ms={"p90": (900.0, 900.0)}, samples=73),)
     [open_] = judge_table_objectives([{"objective": "p90<=1000ms"}], StepTable(rows), 1.0)
     assert (met["verdict"], failed["verdict"], open_["verdict"]) == ("met", "failed", "undecided")
+
+
+def test_how_much_longer_it_takes_counts_that_more_seconds_know_the_dependence_better() -> None:
+    found = judged("p95<500ms", [second(at, [2000.0, 2001.0]) for at in range(2)])
+    assert found["verdict"] == "undecided", "two seconds do not tell whether the requests are independent"
+    assert found["needs"].startswith("About 2 s more")
+    assert judged("p95<500ms", [second(at, [2000.0, 2001.0]) for at in range(4)])["verdict"] == "failed"
