@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from plimsoll.findings.capacity_words import ONE_WORDS, headroom_of, level_words, number
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
+from plimsoll.findings.sustainable import bounds_for_headroom
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.asymptotes import asymptotes
@@ -58,7 +59,7 @@ def levels_finding(
         "capacity": _capacity(found, rows, unit, interval, model),
         "facts": _facts(found, unit),
         "objectives": judged,
-        "headroom": headroom_of(expected, good, bad),
+        "headroom": headroom_of(expected, *bounds_for_headroom(good, bad, judged)),
         "evidence": _evidence(table, rows, steps),
         "notes": [
             *notes,
