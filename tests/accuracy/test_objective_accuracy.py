@@ -24,6 +24,7 @@ def test_it_takes_at_most_1_3_times_the_samples_of_the_best_possible_test(allowe
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.9])
 def test_verdicts_of_a_queue_are_not_wrong_where_the_limit_is_clearly_off(load: float) -> None:
-    met_wrongly, violated_wrongly, *_, said_met = queues(load, 300, 10, False, 30, SEED)
+    met_wrongly, violated_wrongly, *_, said_met, said_far = queues(load, 300, 10, False, 30, SEED)
     assert met_wrongly.hits + violated_wrongly.hits <= 2, "of 180"
-    assert said_met.hits >= {0.5: 70, 0.8: 30, 0.9: 5}[load], "of 90: what waits for each other tells little"
+    assert said_met.hits >= {0.5: 50, 0.8: 12, 0.9: 0}[load], "of 90: what waits for each other tells little"
+    assert said_far.hits >= {0.5: 75, 0.8: 40, 0.9: 15}[load], "of 90, a limit of twenty mean times"

@@ -2,12 +2,12 @@
 
 A percentile: the exact test of quantile_test.py, of as many independent values as effective_count.py finds. "Violated"
 needs one test. "Met" needs less where the limit is far away. Values above it come either alone, or by a queue; a queue
-passes all lower values on its way up, so that the logarithm of the share above x falls no more than in proportion to x
-up to the limit (of the queue M/M/1 just in proportion). So it is met if
+passes all lower values on its way up. Of M/M/1 the logarithm of the share above x falls in proportion to x; of requests
+with very different work more slowly, and it is allowed to fall with x^0.7. So it is met if
 
     the share above the limit is at most `allowed` by the independent values alone, or
-    it is so by all values, and the share above a half of the limit is at most allowed^(1/2), or that above a quarter of
-    it at most allowed^(1/4), by the independent values: eight seconds in which nothing took a quarter of the limit.
+    it is so by all values, and the share above a quarter of the limit is at most allowed^0.38, or that above a sixteenth
+    of it at most allowed^0.14, by the independent values.
 
 The first has 0.8 of the error, the two others 0.1 each. What comes seldom and in clusters and leaves no trace in lower
 values, a pause of two seconds once a minute, is not seen by ten seconds; no test of them sees it.
@@ -41,7 +41,8 @@ Array = NDArray[np.float64]
 
 REFERENCES = (0.5, 0.75, 0.9)
 DIRECT, LOWER = 0.8, 0.1  # shares of the error
-PARTS = (2, 4)
+PARTS = (4, 16)
+TAIL = 0.7  # of ln(share above): tails as heavy as those of Weibull's with this shape are allowed
 FEWEST_FOR_MEAN = 8
 FEWEST_FOR_MAX = 20
 MOST_TIMES = 1e4
@@ -158,7 +159,7 @@ def quantile_share_test(
         allowed,
         design_effect(counts, [*above, beyond], in_system, share),
         design_effect(counts, [beyond], 0.0) if over else 1.0,
-        tuple((float(merged.count_over(limit / part)), allowed ** (1 / part)) for part in PARTS),
+        tuple((float(merged.count_over(limit / part)), allowed ** (part**-TAIL)) for part in PARTS),
         len(filled),
     )
 
