@@ -6,8 +6,8 @@ passes all lower values on its way up. Of M/M/1 the logarithm of the share above
 with very different work more slowly, and it is allowed to fall with x^0.7. So it is met if
 
     the share above the limit is at most `allowed` by the independent values alone, or
-    it is so by all values, and the share above a quarter of the limit is at most allowed^0.38, or that above a sixteenth
-    of it at most allowed^0.14, by the independent values.
+    it is so by all values, and the share above a quarter of the limit is at most allowed^0.38, or the share above a
+    sixteenth of it at most allowed^0.14, by the independent values.
 
 The first has 0.8 of the error, the two others 0.1 each. What comes seldom and in clusters and leaves no trace in lower
 values, a pause of two seconds once a minute, is not seen by ten seconds; no test of them sees it.
