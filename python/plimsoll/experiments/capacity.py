@@ -59,6 +59,7 @@ from plimsoll.experiments.search import (
     bracket_of,
     capacity_estimate,
     collapsed,
+    collapses,
     falls_past_top,
     has_no_plateau,
     is_same,
@@ -67,7 +68,7 @@ from plimsoll.experiments.search import (
     rounded,
 )
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
-from plimsoll.stats.host_speed import UNKNOWN, host_speed
+from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import is_calm, pooled_noise
 
@@ -75,7 +76,7 @@ WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
 MOST_CONFIRMATIONS, CONFIRM_STEPS = 2, 3
-KEPT_UP = "Kept up once more, at a level that another step proved to be carried."
+KEPT_UP = "Kept up, at a level that another step had carried."
 QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
@@ -85,6 +86,7 @@ CAP_SHARE = 0.95
 SHOWN_BACKLOG_S = 2.0
 RESTED_BACKLOG_S = 1.0
 LONGEST_DRAIN_S = 20.0
+MOST_WAITING_Z = 1.0
 
 
 def run_capacity(
@@ -187,7 +189,7 @@ class _OpenSearch:
     def _collapse(self) -> None:
         """Say where the target collapses, and with the time that is left, where it recovers."""
         good, rate = self.result.bracket.good, self.rate_per_level_s()
-        fell = [trial for trial, less in zip(self.trials, collapsed(self.trials), strict=True) if less]
+        fell = collapses(self.trials)
         if good is None or not rate or not fell:
             return
         lowest = min(fell, key=lambda trial: trial.level)
@@ -199,6 +201,8 @@ class _OpenSearch:
             self.result.collapse = find_recovery(
                 self.holder, self.result.collapse, good, self._budget_left_s, self.goal.whole
             )
+            if not self.result.collapse.seen_again:
+                self.result.collapse = None
 
     def _narrow(self, held: int) -> int:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
@@ -258,7 +262,8 @@ class _OpenSearch:
         found = judge(seen, self._context(seen))
         if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
             return found
-        if not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
+        waits = found.growth.queue_z > MOST_WAITING_Z
+        if waits or not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
             return found
         return replace(found, verdict="good", reasons=(f"{KEPT_UP} {' '.join(found.reasons)}",))
 
@@ -446,16 +451,21 @@ class _OpenSearch:
         return [self._trial(record) for record in records if record.kind not in BESIDE]
 
     def _learn(self, seen: Measurement | None = None) -> None:
-        """Bring the speed of the host and the trials up to date, with the step that is under way."""
-        records = self.holder.records
-        telling = [record.measurement for record in records] + ([seen] if seen is not None else [])
+        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Collapsed
+        steps tell neither what the host nor what chance does."""
+        records = [record for record in self.holder.records if record.kind not in BESIDE]
+        fell = collapsed(self._trials_of(records))
+        telling = [record.measurement for record, less in zip(records, fell, strict=True) if not less]
+        telling += [seen] if seen is not None else []
         best = max((step.done_per_s for step in telling), default=0.0)
         busy = [busy_speeds(step) for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
+        adjusted = [done / self.host.factors(speeds) for done, speeds in busy]
+        drifts = wanders(self.holder.speeds, self.holder.speed_error_share) and not has_no_plateau(self.trials)
+        self.noise = pooled_noise(adjusted, drifts)
         self.trials = self._trials_of(records)
-        self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
 
     def _trial(self, record: StepRecord) -> Trial:
         """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""

@@ -16,7 +16,8 @@ from plimsoll.stats.plateau import Plateau
 Status = Literal["finished", "interrupted", "failed"]
 StepKind = Literal["probe", "hold", "confirm", "expected", "baseline", "rest", "overload", "recovery"]
 Phase = Literal["range", "bracket", "confirm", "expected", "drain", "baseline", "load", "recovery"]
-BESIDE: frozenset[StepKind] = frozenset(("expected", "rest", "overload", "recovery"))
+AFTER_OVERLOAD: frozenset[StepKind] = frozenset(("rest", "overload", "recovery"))
+BESIDE: frozenset[StepKind] = AFTER_OVERLOAD | {"expected"}
 Confirmed = Literal["confirmed", "contradicted", "undecided"]
 PHASE_OF: dict[StepKind, Phase] = {
     "probe": "range",
@@ -38,7 +39,7 @@ class CapacitySettings:
     """How to search. Levels are in the load source's unit, times in seconds of its clock.
 
     `width`: (bad − good) / bad to stop at; `step_s`: least length of a step that is called good; `budget_s`: load time
-    after which no step begins (default: the greater of 155 s and 15 steps); `arrivals_per_level_s`: nominal
+    after which no step begins (default: the greater of 180 s and 15 steps); `arrivals_per_level_s`: nominal
     arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
     closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
     `step_s` at least (`hold_expected`), and on until the `objectives` are decided there; `recovery`: overload a target that collapses once
@@ -76,7 +77,7 @@ class CapacitySettings:
     @property
     def load_budget_s(self) -> float:
         """The budget with its default."""
-        return self.budget_s if self.budget_s is not None else max(155.0, 15 * self.step_s)
+        return self.budget_s if self.budget_s is not None else max(180.0, 15 * self.step_s)
 
     def goal(self, unit: str) -> Goal:
         """The goal of the search for that unit of level."""
@@ -169,7 +170,8 @@ class Collapse:
 
     `level`: the lowest at which it fell; `per_s`: what it finishes then; `carried_level`, `carried_per_s`: the most it
     has carried; after an overload it recovers by itself at `recovers_at` within `recovery_s` (None: it took longer than
-    was watched), and not at `stays_at`; None where that was not shown. `recovery_tried`: whether it was asked.
+    was watched), and not at `stays_at`; None where that was not shown. `recovery_tried`: whether it was asked;
+    `seen_again`: whether the overload for it made it collapse once more.
     """
 
     level: float
@@ -180,6 +182,7 @@ class Collapse:
     stays_at: float | None = None
     recovery_s: float | None = None
     recovery_tried: bool = False
+    seen_again: bool = False
 
 
 @dataclass
@@ -187,7 +190,8 @@ class CapacityResult:
     """What was found: the bracket in levels, the steps, and how the experiment ended.
 
     `confirmation`: of the carried level; None where no time was left for it, or no level was proven to be carried.
-    `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is less than the target carries.
+    `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is
+    less than the target carries.
     `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
     """
 
@@ -229,7 +233,8 @@ class CapacityResult:
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
-            "steps": [step.to_json() for step in self.steps],
+            "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],
+            "recovery_steps": [step.to_json() for step in self.steps if step.kind in AFTER_OVERLOAD],
         }
 
 

@@ -6,9 +6,9 @@ above and one just below that estimate, instead of halving: the first a half wid
 width allows. A step that proves nothing becomes no bound; its level may be held again.
 
 That holds while the target finishes as much under overload as at its capacity. Many do not: their throughput falls past
-its top (retrograde scalability; Gunther 2007, ch. 4). `collapsed` finds the steps that finished clearly less than others
-carried; from then on overloaded steps tell nothing, and the search halves between the levels that steps showed by
-themselves.
+its top (retrograde scalability; Gunther 2007, ch. 4). `collapsed` finds the steps that finished clearly less than
+others carried; from then on overloaded steps tell nothing, and the search halves between the levels that steps showed
+by themselves.
 
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
@@ -33,8 +33,8 @@ DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
 FALLEN_SHARE, FALLEN_Z = 0.08, 2.5
 DENIED_SHARE = 0.04
-MOST_RETESTS, MOST_BISECTED, MANY_BAD = 3, 2, 3
-CLOSE = 0.3
+MOST_RETESTS, MANY_BAD = 3, 3
+BESIDE_SHARE, CLOSE_LEVEL = 0.45, 0.03
 SAME_LEVEL, MOVE = 0.1, 0.25
 
 
@@ -93,8 +93,8 @@ class Proposal:
 
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
-    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count. A target that collapses
-    in a long step outvotes its short one: it tips over now and then at that level."""
+    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count. A target that
+    collapses in a long step outvotes its short one: it tips over now and then at that level."""
     judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
     falls = any(trial.decisive and trial.verdict == "bad" for trial in judged) and falls_past_top(trials)
     votes = [trial for trial in judged for _ in range(2 if falls and trial.decisive else 1)]
@@ -107,18 +107,36 @@ def collapsed(trials: Sequence[Trial]) -> list[bool]:
     return [any(_less(trial, other) for other in trials) for trial in trials]
 
 
+def collapses(trials: Sequence[Trial]) -> list[Trial]:
+    """The collapsed trials that no other contradicts: one that was overloaded as much and did not fall; of a short
+    probe of the ramp also one that held the level without falling behind plainly. A target that was still cold in its
+    first overload has not collapsed."""
+    fell = collapsed(trials)
+    stood = [other for other, less in zip(trials, fell, strict=True) if not less]
+
+    def denies(other: Trial, trial: Trial) -> bool:
+        overloaded = other.verdict == "bad" and other.plateau is not None
+        held = not trial.proven and other.proven and other.verdict != "bad"
+        return (overloaded or held) and other.level >= (1 - CLOSE_LEVEL) * trial.level
+
+    return [
+        trial
+        for trial, less in zip(trials, fell, strict=True)
+        if less and not any(denies(other, trial) for other in stood)
+    ]
+
+
 def falls_past_top(trials: Sequence[Trial]) -> bool:
     """Whether the target's throughput falls when it is overloaded."""
-    return any(collapsed(trials))
+    return bool(collapses(trials))
 
 
 def has_no_plateau(trials: Sequence[Trial]) -> bool:
     """Whether what overloaded steps finished is no constant of the target: it falls past its top; or it rises with the
     level, as where one operation of several is stuck while the others go on; or a step shows by itself what the
     others' capacity denies."""
-    fell = collapsed(trials)
     overloaded = [trial for trial in trials if trial.plateau is not None and trial.verdict == "bad"]
-    if any(fell) or any(_more(trial, other) for trial in overloaded for other in overloaded):
+    if falls_past_top(trials) or any(_more(trial, other) for trial in overloaded for other in overloaded):
         return True
     return any(_denied(trial, trials) for trial in trials if trial.proven and trial.own)
 
@@ -220,7 +238,8 @@ def _inverted(trials: Sequence[Trial]) -> float | None:
 
 
 def _halved(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
-    """Between the bounds of a target whose overloaded steps tell nothing; beside levels that stayed undecided twice."""
+    """Between the bounds of a target whose overloaded steps tell nothing; close beside levels that stayed undecided, as
+    they lie near the capacity, and these again last."""
     bounds = bracket_of(trials)
     if bounds.good is None and bounds.bad is not None:
         bad = {trial.level for trial in trials if trial.proven and trial.verdict == "bad"}
@@ -228,15 +247,15 @@ def _halved(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
             return Proposal(bounds.bad / 2, "good")
     if bounds.good is None or bounds.bad is None:
         return _without_estimate(trials, goal)
-    middle = math.sqrt(bounds.good * bounds.bad)
     held = [t.level for t in trials if t.proven and t.verdict == "undecided" and bounds.good < t.level < bounds.bad]
-    often = [level for level in held if held.count(level) >= MOST_BISECTED]
-    if not often:
-        return Proposal(min(held, default=middle, key=lambda level: abs(level - middle)), "good")
-    low, high = min(often), max(often)
-    if bounds.bad / high > 1 + CLOSE * goal.width:
-        return Proposal(math.sqrt(high * bounds.bad), "bad")
-    return Proposal(math.sqrt(bounds.good * low), "good") if low / bounds.good > 1 + CLOSE * goal.width else None
+    if not held:
+        return Proposal(math.sqrt(bounds.good * bounds.bad), "good")
+    near = 1 + BESIDE_SHARE * goal.width
+    if min(held) > bounds.good * near**2:
+        return Proposal(min(held) / near, "good")
+    if max(held) < bounds.bad / near**2:
+        return Proposal(max(held) * near, "bad")
+    return Proposal(min(held, key=held.count), "good")
 
 
 def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
@@ -247,6 +266,8 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
     calm = [trial.level for trial in trials if not trial.proven and trial.verdict == "good"]
     good = bounds.good or max((level for level in calm if bad is None or level < bad), default=None)
     tried = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
+    if bounds.bad is None and bounds.good is not None and tried and tried[-1] > bounds.good:
+        return Proposal(tried[-1] * (1 + BESIDE_SHARE * goal.width), "bad")
     if bad is None:
         if tried and bounds.good is None:
             return Proposal(tried[0] * (1 - goal.width), "good")
