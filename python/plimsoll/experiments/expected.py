@@ -2,7 +2,8 @@
 
 Its time is kept back from the search (`kept_back_s`), as the confirmation's is, and it is held for the least length of
 a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
-where an open load there is proven to be too much, where it is above the greatest level allowed, and where it was held before.
+where an open load there is proven to be too much, where it is above the greatest level allowed, and where it was held
+before.
 
 The objectives are looked at each second, by tests that allow this (stats/quantile_test.py) at half the error; the other
 half is for the look at the end (findings/objectives.py). So a step may end with the second that decides, and it goes on

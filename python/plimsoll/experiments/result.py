@@ -42,8 +42,8 @@ class CapacitySettings:
     after which no step begins (default: the greater of 180 s and 15 steps); `arrivals_per_level_s`: nominal
     arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
     closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
-    `step_s` at least (`hold_expected`), and on until the `objectives` are decided there; `recovery`: overload a target that collapses once
-    more at the end, if time is left, to find the level at which it recovers by itself.
+    `step_s` at least (`hold_expected`), and on until the `objectives` are decided there; `recovery`: overload a target
+    that collapses once more at the end, if time is left, to find the level at which it recovers by itself.
     """
 
     width: float = 0.10
