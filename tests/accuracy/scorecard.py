@@ -36,6 +36,7 @@ MODULES = (
     "scorecard:comparisons",
     "ciw_scorecard",
     "step_scorecard",
+    "objective_scorecard",
     "loading_scorecard",
     "lateness_scorecard",
     "model_scorecard",

@@ -10,8 +10,6 @@ import typer
 from plimsoll.cli.shared_flags import AsJson, Runs
 from plimsoll.errors import InputError
 
-EXIT_OBJECTIVE_FAILED, EXIT_INVALID = 99, 3
-
 
 def analyze(
     files: Annotated[
@@ -60,6 +58,7 @@ def analyze(
     import json
 
     from plimsoll.cli.budgets import budgets_of
+    from plimsoll.findings.exit_codes import exit_code_of
     from plimsoll.report.text import answer_lines
     from plimsoll.verbs.analysis import AnalysisChoices
     from plimsoll.verbs.analysis import analyze as analyse
@@ -88,12 +87,7 @@ def analyze(
             print(f"{one.source}\n")
             print(answer_lines(one.findings))
             print(f"\nReport: {one.report}\n")
-    failed = any(
-        item["verdict"] == "failed" for one in found for f in one.findings for item in f.get("objectives") or ()
-    )
-    falls_short = any((f.get("headroom") or {}).get("carries") is False for one in found for f in one.findings)
-    invalid = any(not one.findings[0].get("valid", True) for one in found)
-    raise typer.Exit(EXIT_INVALID if invalid else EXIT_OBJECTIVE_FAILED if failed or falls_short else 0)
+    raise typer.Exit(exit_code_of([one.findings for one in found]))
 
 
 def _objective(text: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from dataclasses import replace
 from functools import partial
 
 from plimsoll.experiments.closed_search import search_closed
-from plimsoll.experiments.expected import hold_expected
+from plimsoll.experiments.expected import hold_expected, kept_back_s
 from plimsoll.experiments.judge import (
     Context,
     Judgement,
@@ -180,8 +180,9 @@ class _OpenSearch:
             held = self._narrow(held)
             contradicted = self._confirm()
         if not self.result.reason:
+            self.kept_s = 0.0
             left_s = self._budget_left_s()
-            hold_expected(self.holder, self.settings, self.result.bracket.good, left_s, self._conclude)
+            hold_expected(self.holder, self.settings, self.result.bracket.bad, left_s, self._conclude)
             self.result.reason = self._reason()
         self._collapse()
 
@@ -207,15 +208,16 @@ class _OpenSearch:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
         there is one that is carried; how many were held then."""
         while held < self.settings.most_steps and not self.result.reason:
+            self.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
             if self.result.bracket.good is not None:
-                self.kept_s = self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
+                self.kept_s += self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
             hurry = self._budget_left_s() < HURRY_STEPS * self.settings.step_s
             proposal = propose(self.trials, self.goal, self._half_width(), hurry)
             if proposal is None or self._budget_left_s() < self.settings.step_s:
                 break
             held += 1
             self._hold(proposal.level)
-        self.kept_s = 0.0
+        self.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
         return held
 
     def _confirm(self) -> bool:

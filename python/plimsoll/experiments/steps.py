@@ -95,6 +95,7 @@ class StepHolder:
         self._sample = probes_sampler
         self._report, self._tell = on_progress, on_message
         self._data_volume, self._on_step = data_volume, on_step
+        self.watch: Callable[[Snapshot], None] | None = None  # of the measured seconds of a step
         self._began = False
         self._unfinished = 0
         self.words = ""
@@ -126,6 +127,8 @@ class StepHolder:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
                 seen.add(snapshot, self._stolen, self._speed)
+                if self.watch is not None:
+                    self.watch(snapshot)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)

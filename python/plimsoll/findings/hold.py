@@ -19,13 +19,13 @@ from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.limit_steps import steps_of
-from plimsoll.findings.objectives import Wanted
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.words import time_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
+from plimsoll.runs.objective_samples import Wanted
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
@@ -75,7 +75,16 @@ def hold_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
-    judged = held_objectives(wanted, series.wanted, held, facts["unit"])
+    whole = [one.merged for one in series.operations.values()]
+    judged = held_objectives(
+        wanted,
+        series.wanted,
+        held,
+        facts["unit"],
+        all_count=sum(one.count for one in whole),
+        all_ms=sum(one.sum for one in whole),
+        names=series.names,
+    )
     details = [
         drift_finding(series),
         periodic_finding(series),
@@ -86,6 +95,7 @@ def hold_findings(
     ]
     troubles = [one["trouble"] for one in details if one.get("trouble")]
     untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
+    silent = nothing_answered(series)
     given_up = [facts["reason"]] if held.get("given_up") else []
     limit = hold_limit(
         held,
@@ -100,16 +110,16 @@ def hold_findings(
     main = {
         **common,
         "question": QUESTION,
-        "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator),
-        "valid": generator["healthy"],
+        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator),
+        "valid": generator["healthy"] and not silent,
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
         "generator": generator,
-        "invalid_because": generator["reasons"],
+        "invalid_because": [*generator["reasons"], *silent],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
-        "stable": not (given_up or troubles),
+        "stable": not (given_up or troubles or silent),
         "steps": facts["steps"],
         "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
@@ -118,6 +128,12 @@ def hold_findings(
         {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
     ]
     return [main, *others]
+
+
+def nothing_answered(series: HoldSeries) -> list[str]:
+    """Why nothing was measured, where requests were made under load and none got an answer."""
+    made = float(series.requests.sum())
+    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
 
 
 def _evidence(

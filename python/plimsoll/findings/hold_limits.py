@@ -52,7 +52,8 @@ def hold_limit(
         text = "It kept up with the load, and nothing grew, came back or failed."
         return {"kind": "none", "where": None, "utilisation": None, "evidence": text}
     first, others = troubles[0], troubles[1:]
-    return {**first, "runner_up": others[0] if others else first.get("runner_up")}
+    second = {key: value for key, value in others[0].items() if key != "runner_up"} if others else None
+    return {**first, "runner_up": second or first.get("runner_up")}
 
 
 def _keeps_up(held: Step) -> bool:

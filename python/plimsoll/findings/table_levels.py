@@ -11,6 +11,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import headroom_of, level_words
 from plimsoll.findings.estimates import CLOSED_KNEE_WORDS
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
+from plimsoll.findings.sustainable import bounds_for_headroom
 from plimsoll.findings.table_curve import Curve, Model, curve_of
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.findings.table_words import answer_words, facts, next_words, note_words, objective_words, share_words
@@ -41,7 +42,7 @@ def levels_finding(
     unit = table.level_unit
     judged = judge_table_objectives(objectives, table, expected if expected is not None else curve.good)
     shown = [dict(step) for step in steps] if steps is not None else [_step(row, curve) for row in table.totals()]
-    headroom = headroom_of(expected, curve.good, curve.bad)
+    headroom = headroom_of(expected, *bounds_for_headroom(curve.good, curve.bad, judged))
     words = [
         answer_words(curve),
         *_whole_words(table),

@@ -21,7 +21,10 @@ demand_curve.py    the same where demand changes with load, and what another thr
 space.py           memory or disk, as load, time or the number of items grows
 
 Long runs
-quantile.py        how many samples a quantile needs to be judged
+quantile.py        how many samples show a quantile
+quantile_test.py   whether a quantile, or a share of failures, is below a limit: exact, and asked at any time
+effective_count.py how many independent values the values of a load are worth
+objective_test.py  whether a load meets an objective on a percentile, a mean, a maximum or failures
 block_quantile.py  interval of a quantile where the values depend on each other
 batch_ratio.py     interval of a rate, a mean or a share likewise, from batches of time
 wilson.py          interval of a share

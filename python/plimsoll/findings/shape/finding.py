@@ -21,6 +21,7 @@ from plimsoll.findings.shape.loads import (
     ResourceUse,
     Scalability,
     Sizing,
+    Sustainable,
 )
 from plimsoll.findings.shape.long_runs import (
     Ageing,
@@ -106,6 +107,9 @@ class ObjectiveVerdict(TypedDict, total=False):
     bounds: list[Judged | None]
     samples: Samples | None
     needed: Samples
+    over: Samples
+    effective: Samples
+    unanswered: Samples
     verdict: str
     line: Number | None
 
@@ -281,6 +285,7 @@ class Finding(TypedDict, total=False):
     # capacity and what it tells beside
     capacity: Capacity | None
     limited_by: LimitedBy
+    sustainable: Sustainable | None
     headroom: Headroom | None
     data_volume: DataVolume | None
     scalability: Scalability | None

@@ -109,6 +109,18 @@ class LimitedBy(NamedLimit, total=False):
     runner_up: NamedLimit | None
 
 
+class Sustainable(TypedDict):
+    """The highest level that is carried and meets all objectives; `violated_from`: the lowest at which one is not met,
+    which is `objective` of `subject`; `undecided`: whether one may still be met above `level`."""
+
+    level: Level | None
+    violated_from: Level | None
+    objective: str | None
+    subject: str | None
+    undecided: bool
+    words: str
+
+
 class Headroom(TypedDict):
     """Room over the expected load: 0.2 is 20 % more than expected; None where the most that is carried was not found,
     or lies so near that it is not decided whether the load is carried."""
