@@ -20,12 +20,11 @@ from plimsoll.findings.dependency_limits import is_silent
 from plimsoll.findings.heap_limits import heap_limits
 from plimsoll.findings.limit import Limit, Scope, no_limit
 from plimsoll.findings.pool_limits import before_their_pool
-from plimsoll.findings.resources import TARGET_CORES, Means, Step, hosts, processes, target_cores
+from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
 from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
 from plimsoll.runs.failures import Failures
 
 STOLEN_MATTERS = 0.03
-LEAST_OWN = 0.4  # of the work of the host's cores that the target must have done
 
 
 def limiting_resource(
@@ -157,13 +156,9 @@ def _is_explained(limit: Limit, found: Sequence[Limit], others: Sequence[Limit])
 
 
 def _is_of_others(limit: Limit, here: Means) -> bool:
-    """Whether the cores were full of work that is not the target's."""
-    if not _is_this_host(limit) and limit.scope is not Scope.TARGET_CORES:
-        return False
-    used, own = here.get("host", {}).get("cpu_cores_used"), target_cores(here)
-    if not _is_this_host(limit):
-        used = here[TARGET_CORES]["usable_cores"] * here[TARGET_CORES]["cpu_share"]
-    return used is not None and own is not None and own < LEAST_OWN * used
+    """Whether these are cores that were full of work that is not the target's."""
+    within = limit.scope is Scope.TARGET_CORES
+    return (within or _is_this_host(limit)) and are_cores_of_others(here, within=within)
 
 
 def _under_way(step: Step) -> float:

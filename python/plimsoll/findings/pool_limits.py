@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from plimsoll.findings.dependency_limits import Calls
 from plimsoll.findings.limit import NEAR_CEILING, Limit, Scope, to_try
-from plimsoll.findings.resources import TARGET_CORES, Means, hosts
+from plimsoll.findings.resources import TARGET_CORES, Means, are_cores_of_others, hosts
 
 FULL = 0.95
 STEADY, STEADY_CONNECTIONS = 0.02, 0.1  # of the number, or that many: what comes and goes is no pool
@@ -121,12 +121,14 @@ def before_their_pool(found: Sequence[Limit], here: Means) -> list[Limit]:
 def has_room(here: Means) -> bool:
     """Whether cores and disks of every host that was read, and the cores that the target may use, had room; not where
     nothing was read of them."""
-    read = [here.get("host", {}), *hosts(here).values()]
-    shares = [values["cpu_share"] for values in read if "cpu_share" in values]
-    shares += [values["cpu_share"] for values in (here.get(TARGET_CORES, {}),) if "cpu_share" in values]
+    own, host = here.get(TARGET_CORES, {}), here.get("host", {})
+    read = [host, *hosts(here).values()]
+    shares = [0.0 if values is host and are_cores_of_others(here) else values.get("cpu_share") for values in read]
+    shares.append(0.0 if are_cores_of_others(here, within=True) else own.get("cpu_share"))
+    known = [share for share in shares if share is not None]
     disks = [values.get("disk_busy_share", 0.0) for values in read]
     quotas = [values.get("cpu_limit_share", 0.0) for _, values in _of("cgroup", here)]
-    return bool(shares) and max(shares) < ROOM and max([*disks, *quotas], default=0.0) < NEAR_CEILING
+    return bool(known) and max(known) < ROOM and max([*disks, *quotas], default=0.0) < NEAR_CEILING
 
 
 def _databases(here: Means) -> list[dict[str, float]]:

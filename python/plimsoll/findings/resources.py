@@ -11,6 +11,7 @@ TARGET_CORES = "target_cores"
 EVENTS = ("oom_kills_per_s",)
 OWN_CORES = "the target's"
 LOCAL_VALUE = "restarts"
+LEAST_OWN = 0.4  # of the work of cores that the target must have done, for them to be full of its work
 Means = dict[str, dict[str, float]]
 Row = Mapping[str, Any]
 Step = Mapping[str, Any]
@@ -82,6 +83,16 @@ def target_cores(means: Means) -> float | None:
     here = (values for label, values in processes(means).items() if not host_of(label, values))
     used = [values["cpu_cores_used"] for values in here if "cpu_cores_used" in values]
     return sum(used) if used else None
+
+
+def are_cores_of_others(means: Means, *, within: bool = False) -> bool:
+    """Whether what fills the host's cores, or `within` those that the target may use, is not the target's work; not
+    where that is not known."""
+    cores, own = means.get(TARGET_CORES, {}), target_cores(means)
+    used = means.get("host", {}).get("cpu_cores_used")
+    if within:
+        used = cores["usable_cores"] * cores["cpu_share"] if {"usable_cores", "cpu_share"} <= cores.keys() else None
+    return used is not None and own is not None and own < LEAST_OWN * used
 
 
 def target_cores_words(count: float) -> str:

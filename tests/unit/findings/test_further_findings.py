@@ -183,7 +183,7 @@ def test_a_resource_that_was_full_in_an_overloaded_step_is_not_said_to_be_full_a
 def test_a_limit_that_was_not_probed_is_not_blamed_on_the_cpu():
     found = by_question(further_findings(*run_of(LOADS, bad=1200.0, app=0.001), same_host=True))
     words = found["What would stop it next?"]["answer"]
-    assert "is not among what was probed" in words and "After that" in words
+    assert "What stopped it at 110/s is not known" in words and "After that" in words
 
 
 def test_the_cores_that_processes_of_the_target_share_are_full_before_each_of_them_is():

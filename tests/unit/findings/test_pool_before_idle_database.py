@@ -70,6 +70,12 @@ def test_one_more_connection_in_a_second_does_not_hide_the_pool() -> None:
     assert limited(here)["kind"] == "pool"
 
 
+def test_cores_that_others_fill_do_not_say_that_the_database_has_no_room() -> None:
+    found = limited(means(host={"cpu_share": 1.0, "cpu_cores_used": 2.0}))
+    assert found["kind"] == "pool" and found["runner_up"]["kind"] == "database_statement"
+    assert "host, all cores" in found["evidence"]  # which others fill
+
+
 @pytest.mark.parametrize(
     "more",
     [
