@@ -1,8 +1,8 @@
 """One story: the findings of a run are held against each other before they are shown.
 
-Each rule (consistency_rules.py) finds a contradiction in the fields of findings, never in a sentence, and mends it: what
-was seen directly stays, and what was derived from it is rewritten or left out, with the reason. What no rule can mend
-is said in the notes of both findings.
+Each rule (consistency_rules.py) finds a contradiction in the fields of findings, never in a sentence, and mends it.
+What was seen directly stays, and what was derived from it is rewritten or left out, with the reason. What no rule can
+mend is said in the notes of both findings.
 """
 
 from __future__ import annotations

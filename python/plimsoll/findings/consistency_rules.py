@@ -25,7 +25,7 @@ def _bracket(story: Story) -> str | None:
     good, bad = story.capacity.get("good"), story.capacity.get("bad")
     if good is None or bad is None or good < bad:
         return None
-    return f"{_level(story, good)} is carried, and {_level(story, bad)} is not"
+    return f"the carried level, {_level(story, good)}, lies above {_level(story, bad)}, which is too much"
 
 
 def _limit_needs_saturation(story: Story) -> str | None:
@@ -53,9 +53,9 @@ def _interval(story: Story) -> str | None:
         return None
     low, high = interval
     if good is not None and high < CLOSE * good:
-        return f"the interval ends at {_level(story, high)}, and {_level(story, good)} was carried"
+        return f"the interval ends at {_level(story, high)}, below the carried {_level(story, good)}"
     if bad is not None and CLOSE * low > bad:
-        return f"the interval begins at {_level(story, low)}, and {_level(story, bad)} was not carried"
+        return f"the interval begins at {_level(story, low)}, above {_level(story, bad)}, which is too much"
     return None
 
 
@@ -67,7 +67,7 @@ def _knee(story: Story) -> str | None:
     knee, bad = story.capacity.get("knee"), story.capacity.get("bad")
     if knee is None or bad is None or CLOSE * knee <= bad or story.capacity.get("model") != "open":
         return None
-    return f"the knee is at {_level(story, knee)}, and {_level(story, bad)} was not carried"
+    return f"the knee is at {_level(story, knee)}, above {_level(story, bad)}, which is too much"
 
 
 def _leave_out_knee(story: Story) -> None:
