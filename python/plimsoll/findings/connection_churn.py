@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.dependency_limits import NEW_TO, calls_of
 from plimsoll.findings.resources import Means, means_of_steps
 from plimsoll.findings.words import ms_words
+
+if TYPE_CHECKING:
+    from plimsoll.runs.snapshot import Snapshot
 
 CONNECTING, HANDSHAKING = "http_req_connecting", "http_req_tls_handshaking"
 EACH_OPENS = 0.5  # connections opened per request, from which on they are told
@@ -56,26 +59,46 @@ class Churn:
         )
 
 
-def churn_of(run: Any, windows: Sequence[tuple[float, float]]) -> Churn | None:
-    """What the generator's own seconds within the windows tell; None where connections were kept. `run`: a
-    RunReader; `windows`: elapsed seconds [from, to)."""
-    opened = requests = vus = seconds = 0
-    spent_ms = 0.0
-    for snapshot in run.snapshots(metrics=(CONNECTING, HANDSHAKING)):
-        if not any(begin <= snapshot.second < end for begin, end in windows):
-            continue
-        seconds += 1
-        vus = max(vus, snapshot.vus_max)
+@dataclass
+class ChurnSeconds:
+    """Counts connections second by second. It keeps numbers alone, however many requests there are."""
+
+    opened: int = 0
+    requests: int = 0
+    seconds: int = 0
+    vus: int = 0
+    spent_ms: float = 0.0
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add one second of load."""
+        self.seconds += 1
+        self.vus = max(self.vus, snapshot.vus_max)
         for series in snapshot.series:
             if series.metric not in (CONNECTING, HANDSHAKING):
                 continue
-            spent_ms += series.sum
+            self.spent_ms += series.sum
             if series.metric == CONNECTING:
-                requests += series.count
-                opened += sum(int(count) for bucket, count in series.buckets if bucket > 0)
-    if requests < FEWEST_REQUESTS or opened < EACH_OPENS * requests or opened < OF_VUS * vus:
-        return None
-    return Churn(opened, requests, float(seconds), spent_ms / opened)
+                self.requests += series.count
+                self.opened += series.count - sum(int(count) for bucket, count in series.buckets if bucket <= 0)
+
+    @property
+    def found(self) -> Churn | None:
+        """What was counted; None where connections were kept, or too few requests were made to tell."""
+        if self.requests < FEWEST_REQUESTS or self.opened < EACH_OPENS * self.requests:
+            return None
+        if self.opened < OF_VUS * self.vus:
+            return None
+        return Churn(self.opened, self.requests, float(self.seconds), self.spent_ms / self.opened)
+
+
+def churn_of(run: Any, windows: Sequence[tuple[float, float]]) -> Churn | None:
+    """What the generator's own seconds within the windows tell. `run`: a RunReader; `windows`: elapsed seconds
+    [from, to)."""
+    counted = ChurnSeconds()
+    for snapshot in run.snapshots(metrics=(CONNECTING, HANDSHAKING)):
+        if any(begin <= snapshot.second < end for begin, end in windows):
+            counted.add(snapshot)
+    return counted.found
 
 
 def churn_between(means: Means) -> Iterator[str]:
