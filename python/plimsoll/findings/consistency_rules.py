@@ -44,7 +44,7 @@ def _leave_out_limit(story: Story) -> None:
     )
     kind = "unknown" if is_saturated else "none"
     story.main["limited_by"] = {"kind": kind, "where": None, "utilisation": None, "evidence": evidence}
-    story.retell()
+    story.retell(evidence)
 
 
 def _interval(story: Story) -> str | None:
@@ -128,8 +128,9 @@ def _headroom(story: Story) -> str | None:
 
 
 def _count_headroom(story: Story) -> None:
+    words = _headroom(story)
     story.main["headroom"] = headroom_of(story.main["headroom"]["expected_users"], *_bounds_in_users(story))
-    story.retell()
+    story.retell(f"The headroom was counted again, as {words}.")
 
 
 def _next_limit(story: Story) -> str | None:

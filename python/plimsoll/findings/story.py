@@ -59,10 +59,12 @@ class Story:
         if finding and words not in (finding.get("notes") or ()):
             finding["notes"] = [*(finding.get("notes") or ()), words]
 
-    def retell(self) -> None:
-        """Make the main answer again, as its fields changed."""
+    def retell(self, why: str) -> None:
+        """Make the main answer again, as its fields changed; where nobody can, its notes tell why."""
         if self._retell is not None:
             self.of(MAIN)["answer"] = self._retell(self.main)
+        else:
+            self.note(MAIN, why)
 
     def users(self, level: float | None) -> float | None:
         """A level in users; None where that is not known."""

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.capacity_words import what_stops_it
+from plimsoll.findings.consistency import consistent
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
 from plimsoll.findings.imported_resources import imported_steps, limit_of_levels
@@ -346,7 +347,7 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    found = [with_units(one) for one in findings]
+    found = [with_units(one) for one in consistent(findings)]
     writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None
