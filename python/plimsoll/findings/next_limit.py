@@ -28,7 +28,9 @@ def next_limit_finding(
     # What stops it is what the first finding says, however the demands of the levels below would order them.
     by = next((one for one in reached if stopped and one.resource.name == limited.get("resource")), None)
     if by is not None:
-        later, words = reached, f"{_capital(by.resource.where)} is full first: {_within(by, main) or _at(by, main)}."
+        verb = "are" if by.resource.ceiling > 1 else "is"
+        later = reached
+        words = f"{_capital(by.resource.where)} {verb} full first: {_within(by, main) or _at(by, main)}."
     elif stopped:
         later, words = reached, _stopped_elsewhere(main, reached[0])
     else:
