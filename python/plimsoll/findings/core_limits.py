@@ -178,6 +178,13 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
             continue
         then = f", {low[name]:.2f} {seen.before}" if name in low else ""
         text = f"It used {used:.2f} of {ceiling:.0f} CPU core{'s' if ceiling > 1 else ''} {seen.words}{then}: {why}."
+        if is_thread and is_at_its_core:
+            gave = ", which this run gave it (--isolate)" if seen.kept_apart is not None else ""
+            text += f" The target may use one core alone{gave}: whether a second one would help was not seen."
+            remedy = (
+                f"give the target a second core{' (leave --isolate out)' if gave else ''}; if it carries no more, have "
+                f"more than one thread or process of {label} do this work, {cheaper}"
+            )
         before = low[name] / ceiling if name in low else None
         scope = Scope.THREAD if is_thread else Scope.PROCESS
         return Limit("cpu", where, min(1.0, share), before, text, remedy, scope, label)

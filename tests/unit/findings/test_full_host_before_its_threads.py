@@ -90,6 +90,15 @@ def test_the_one_core_that_isolate_gave_is_no_affinity_of_the_target_s_own() -> 
     assert "interpreter" not in found["remedy"] and "affinity" not in found["remedy"]
 
 
+def test_a_thread_that_fills_the_one_core_that_isolate_gave_may_not_be_the_limit_of_more() -> None:
+    busy = {**GO, "busiest_thread_cores_used": 0.93}
+    found = limited({"process:prometheus": busy, **host(0.55), **ONE}, kept_apart=APART)
+    assert found["where"] == "target process prometheus, its busiest thread"
+    assert "which this run gave it (--isolate)" in found["evidence"]
+    assert found["remedy"].startswith("give the target a second core (leave --isolate out)")
+    assert "more cores alone change nothing" not in found["remedy"]
+
+
 def test_one_core_of_the_target_s_own_affinity_is_named_as_that() -> None:
     found = limited({"process:prometheus": GO, **host(0.55), **ONE})
     assert found["where"] == "the target's one core" and "its affinity or cpuset" in found["remedy"]
