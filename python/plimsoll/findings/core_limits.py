@@ -51,12 +51,17 @@ def core_limits(seen: Seen, quotas: bool = False) -> list[Limit]:
     for name, values in hosts(seen.here).items():
         found += _host_limits(seen, name, values, hosts(seen.low).get(name, {}), ())
     limits = [limit for limit in found if limit is not None]
-    of_all = (Scope.TARGET_CORES, Scope.HOST_CORES)
-    are_full = quotas or any(limit.scope in of_all and not limit.owner for limit in limits)
+    are_full = quotas or any(limit.is_of_cores for limit in limits)
     at_a_core = {limit.owner for limit in limits if limit.scope.is_of_process}
     if not are_full:
         limits += [waiting_thread(one, seen.words, seen.before) for one in starved if one.label not in at_a_core]
     return limits
+
+
+def as_full_before(limit: Limit) -> Limit:
+    """Cores that were as full at low load: what waits may wait for one of them, though this load does not fill them."""
+    evidence = f"{limit.evidence} These cores were as full before this load: other work fills them."
+    return replace(limit, evidence=evidence, remedy="free the host of other work, and measure again")
 
 
 def _target_cores(seen: Seen, starved: Sequence[Starved]) -> Limit | None:

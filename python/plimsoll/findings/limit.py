@@ -57,6 +57,11 @@ class Limit:
         return self.low is None or self.utilisation >= RISE * self.low
 
     @property
+    def is_of_cores(self) -> bool:
+        """Whether it is the cores of this host, or those of it that the target may use."""
+        return self.scope in (Scope.HOST_CORES, Scope.TARGET_CORES) and not self.owner
+
+    @property
     def is_elsewhere(self) -> bool:
         """Whether it is the cores or the disk of another host."""
         return self.scope in (Scope.HOST_CORES, Scope.HOST_DISK) and bool(self.owner)

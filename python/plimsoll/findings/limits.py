@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
-from plimsoll.findings.core_limits import Seen, core_limits
+from plimsoll.findings.core_limits import Seen, as_full_before, core_limits
 from plimsoll.findings.counted_limits import counted_limits
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
 from plimsoll.findings.dependency_limits import is_silent
@@ -21,6 +21,7 @@ from plimsoll.findings.heap_limits import heap_limits
 from plimsoll.findings.limit import Limit, Scope, no_limit
 from plimsoll.findings.pool_limits import before_their_pool
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
+from plimsoll.findings.starved_thread import starved_threads
 from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
 from plimsoll.runs.failures import Failures
 
@@ -88,11 +89,13 @@ def _seen_in(bad_first: Sequence[Step], asked: _Asked) -> dict[str, Any]:
     full = _candidates(Seen(here, low, words, before, asked.kept_apart))
     found = [limit for limit in full if limit.rose]
     found = sorted(found, key=lambda limit: (_has_a_better_name(limit, found), -limit.utilisation))
-    others = [limit for limit in found if _is_of_others(limit, here)]
+    # A thread of the target that waited for one of the cores shows that these stop it, whoever fills them.
+    others = [limit for limit in found if _is_of_others(limit, here) and not starved_threads(here, low)]
     found = _with_databases([limit for limit in found if limit not in others], here, bad, asked.statements, words)
     waits = waiting_limits(here, low, _under_way(bad), words, before)
     found += [limit for limit in waits if not _is_explained(limit, found, others)]
     found = [*before_their_pool(found, here), *others]
+    found += [as_full_before(limit) for limit in full if found and limit.is_of_cores and not limit.rose]
     if not found and not own and full:
         return no_limit("unknown", _always_full_words(full[0], here, words, before))
     if not found and not own:

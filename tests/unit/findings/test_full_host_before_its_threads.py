@@ -47,6 +47,22 @@ def test_a_full_host_is_named_and_not_the_thread_that_waits_for_a_core_of_it(sha
     assert not any("busiest thread" in str(one) for one in named(found))
 
 
+def test_a_thread_that_waits_for_a_core_comes_before_its_queue_whoever_fills_the_host() -> None:
+    queue = {"sockets:shop": {"accept_queue": 40.0}}
+    mine = {name: values for name, values in STARVED.items() if name != "process:postgres"}
+    found = limited({**mine, **host(1.0), **queue})  # 0.58 of 2 cores are the target's
+    assert found["where"] == "host, all cores" and found["runner_up"]["kind"] == "workers"
+
+
+def test_a_host_that_other_work_fills_all_the_time_is_told_behind_what_waits() -> None:
+    queue = {"sockets:shop": {"accept_queue": 40.0}}
+    low = {**CALM, **host(1.0)}
+    found = limited({**host(1.0), "process:shop": {"cpu_cores_used": 1.1, "processes": 3.0}, **queue}, low)
+    assert found["kind"] == "workers" and found["runner_up"]["where"] == "host, all cores"
+    assert "These cores were as full before this load" in found["runner_up"]["evidence"]
+    assert found["runner_up"]["remedy"].startswith("free the host of other work")
+
+
 def test_who_used_the_full_host_is_in_its_evidence() -> None:
     assert "postgres 0.90, shop 0.58" in limited({**STARVED, **host(1.0)})["evidence"]
 
