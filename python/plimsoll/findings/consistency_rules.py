@@ -249,7 +249,8 @@ def _blame_generator(story: Story) -> None:
 def _stable(story: Story) -> str | None:
     held = story.of(HELD)
     limit = held.get("limited_by") or {}
-    if not held.get("stable") or limit.get("kind") in (None, "none", "unknown"):
+    is_told = limit.get("kind") == "generator" and held.get("valid") is False
+    if not held.get("stable") or limit.get("kind") in (None, "none", "unknown") or is_told:
         return None
     return f"the load is stable, and {limit.get('where')} limits it"
 

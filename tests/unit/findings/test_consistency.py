@@ -180,5 +180,11 @@ def test_sizes_that_did_not_carry_the_expected_load_are_left_out() -> None:
     assert "1.4 cores are recommended for the expected load, and the 2 that the target had" in found["answer"]
 
 
+def test_a_stable_load_that_the_generator_limited_is_one_story_where_the_answer_is_not_valid() -> None:
+    held = {"question": HELD, "experiment": "hold", "stable": True, "valid": False, "limited_by": {"kind": "generator"}}
+    assert contradictions([held]) == []
+    assert contradictions([held | {"valid": True}])[0].rule == "a stable load has no limit"
+
+
 def test_questions_are_those_of_the_findings() -> None:
     assert HELD == HELD_QUESTION
