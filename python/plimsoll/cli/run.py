@@ -87,7 +87,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, export)
-    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding)]:
+    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding), *watch.warnings()]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()

@@ -105,6 +105,7 @@ def capacity_findings(
             facts["unit"],
             statements=Statements.of(run),
             generator=limit_of_generator(generator),
+            kept_apart=kept_apart,
         )
         if answered
         else dict(_NOT_JUDGED),

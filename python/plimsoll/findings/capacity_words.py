@@ -23,6 +23,7 @@ WAITED_FOR = {
     "workers": "{where}, all taken",
     "dependency": "it waits for {where}",
     "network": "the {where}, which is full",
+    "slow_reader": "{where}",
     "lock": "{where}, which most threads wait for",
     "database_lock": "{where}, which sessions wait for",
     "database_statement": "{where}, which takes most of the database's time",

@@ -105,6 +105,7 @@ def hold_findings(
         facts["unit"],
         statements=Statements.of(run),
         generator=limit_of_generator(generator),
+        kept_apart=kept_apart,
     )
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.findings.consistency import consistent
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
 from plimsoll.findings.imported_levels import levels_of
@@ -338,7 +339,7 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    found = [with_units(one) for one in findings]
+    found = [with_units(one) for one in consistent(findings)]
     writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None

@@ -293,6 +293,7 @@ class Finding(TypedDict, total=False):
     extrapolations: list[Extrapolation]
     resources: list[ResourceUse]
     order: list[Ordered]
+    stopped_by: str | None
     sizing: Sizing | None
     negligible: Negligible
     verdict: str

@@ -94,13 +94,15 @@ class Capacity(TypedDict, total=False):
 
 
 class NamedLimit(TypedDict, total=False):
-    """What stops it; kinds are those of docs/attribution.md."""
+    """What stops it; kinds are those of docs/attribution.md. `resource`: its name in `order` and `resources`, where its
+    demand can be measured."""
 
     kind: Required[str]
     where: Required[str | None]
     utilisation: Ratio | None
     evidence: str
     remedy: str
+    resource: str
 
 
 class LimitedBy(NamedLimit, total=False):
