@@ -15,7 +15,7 @@ from registries import Cache
 from plimsoll.lab.ports import free_port
 from products.product import Product, Started
 
-# Verdaccio asks for a tag of node-fetch, which not every mirror of npm keeps.
+# Verdaccio asks for a tag of node-fetch in place of a version; the version keeps the install repeatable.
 MANIFEST = '{"name": "gauntlet", "version": "1.0.0", "overrides": {"node-fetch": "2.6.7"}}'
 PACKAGES = 20
 CONFIGURATION = """

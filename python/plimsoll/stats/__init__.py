@@ -14,6 +14,7 @@ covariate.py       does an operation cost more as the data grows
 Models of throughput and use
 scalability.py     the universal scalability law, and how far its peak is known
 asymptotes.py      bounds of throughput from the largest demand and one user's round
+concave.py         which concave curve is nearest to throughput at levels
 flattening.py      where more load stops bringing more throughput, from one number a level
 littles_law.py     do users, throughput and response time agree
 demand.py          service demand of a resource, and the throughput at its budget
