@@ -7,8 +7,9 @@ Each objective is a share α of bad requests (p95<=300ms: α = 0.05 of them may 
 which is stochastic approximation of a quantile (Robbins and Monro 1951) in its online form (Gibbs and Candès 2021,
 adaptive conformal inference): as ln level stays bounded, the share of bad requests over the run tends to 0.95 α,
 whatever their distribution and however they follow one another. N counts requests, not seconds: as many as let a
-percentile be judged, and those of GAIN_S at least; b is the slope of ln share over ln level, which near saturation is the arrivals in
-the limit's time (M/M/c: P(T > L) ~ exp(−(cμ − λ) L), so b = λ L). The gain falls as 1/t to a floor that follows drift.
+percentile be judged, and those of GAIN_S at least. b is the slope of ln share over ln level, near saturation the
+arrivals in the limit's time (M/M/c: P(T > L) ~ exp(−(cμ − λ) L), so b = λ L). The gain falls with each change of sign
+(Kesten 1958) to a floor that follows drift.
 
 That alone would climb into a collapse again and again. So beside it, as in TCP (Jacobson 1988): a climb whose steps get
 smaller as the objective comes near, an overload that is seen in two seconds by the work inside the target (Little's
@@ -54,7 +55,8 @@ CEILING, COLLAPSE_CEILING = 0.95, 0.9
 CEILING_S, COLLAPSE_CEILING_S = 30.0, 120.0
 CEILING_STEP = 0.02  # and twice as much each time, where the overload was no collapse
 SLACK = 0.02  # of ln level by which an objective that does not rule may lie above the one that does
-LEAST_SHARE = 1e-4  # of the first level, below which nothing is tried
+LEAST_SHARE = 1e-3  # of the first level, below which nothing is tried
+TOO_SLOW_SHARE = 1 / 32  # of the first level at which a target that still misses the objective, calm, always does
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,8 @@ class Keeper:
         self.state: State = "climb"
         self.overloads: list[Overload] = []
         self.settled_at: int | None = None
+        self.unreachable = False
+        self._first = self._log
         self.level = self._rounded()
         self._window: list[Second] = []
         self._ceiling, self._ceiling_since, self._ceiling_s = math.inf, 0, CEILING_S
@@ -215,11 +219,6 @@ class Keeper:
         self._base_wait_s, self._calm_per_s = math.inf, 0.0
         self._cut_at, self._cut_unfinished = 0, 0
         self._resume = 0.0
-
-    @property
-    def at_floor(self) -> bool:
-        """Whether no lower level may be tried."""
-        return self._log <= self._least
 
     def next_level(self, now: Second) -> float:
         """The level from now on."""
@@ -253,6 +252,9 @@ class Keeper:
         room = min(loop.room(near) for loop, near in zip(self.loops, nears, strict=True))
         self._remember_calm(max(nears))
         self._window.clear()
+        if max(nears) > 1 and not self._calm_per_s:
+            self._halve_unmet()
+            return
         few = min(loop.per_s * CLIMB_LONGEST_S * loop.share for loop in self.loops) < 1 and max(nears) <= 1
         most = math.log(CAREFUL_FACTOR if self.overloads else CLIMB_FACTOR)
         change = most if few else max(-most, min(most, CLIMB_SHARE * room))
@@ -260,6 +262,12 @@ class Keeper:
         self._near_windows = self._near_windows + 1 if change < SMALL_STEP else 0
         if self._near_windows >= NEAR_WINDOWS or self._log in (self._most, self._ceiling):
             self._begin_keeping(now)
+
+    def _halve_unmet(self) -> None:
+        """No level held the objective yet: half of this one, down to where load cannot be the cause."""
+        lowest = max(self._least, self._first + math.log(TOO_SLOW_SHARE))
+        self.unreachable = self._log <= lowest
+        self._log = max(lowest, self._log + math.log(CUT))
 
     def _nears(self) -> list[float]:
         return [loop.nearness([one.seen[place] for one in self._window]) for place, loop in enumerate(self.loops)]

@@ -1,13 +1,14 @@
 """A load source that steers its own level, so that whoever holds "a level" holds an objective (keep.py decides).
 
 Each second that it passes on goes to the controller first; the level that it answers is put on at once. What the
-controller saw is written as events: keep_settled, keep_overload, keep_recovered.
+controller saw is written as events: keep_settled, keep_overload, keep_recovered, keep_unreachable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from plimsoll.errors import InputError
@@ -16,10 +17,12 @@ from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import RESPONSE_METRICS
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.study.kept_objectives import parse_kept
 from plimsoll.study.objectives import Limit, parse_objective
 
 OnEvent = Callable[..., None]
 IMPLIED = "error_rate<=5%"
+NAMES_WITHIN_S = 20  # of load, by when each request and operation has occurred
 
 
 @dataclass(frozen=True)
@@ -36,14 +39,8 @@ class KeptObjective:
     @classmethod
     def of(cls, text: str) -> KeptObjective:
         """From "p95<=300ms", or "detail: p95<=300ms" of a request or an operation. Raises InputError."""
-        subject, colon, rest = str(text).rpartition(":")
-        limit = parse_objective(rest if colon else text)
-        if limit.statistic == "max" or limit.limit <= 0:
-            raise InputError(
-                f"the objective {text!r} cannot be kept: it allows no exception, so every level may break it",
-                "Use a high percentile, as in p99.9<=1s, or an error rate above 0, as in error_rate<=1%.",
-            )
-        return cls(limit, str(text).strip(), request=subject.strip() if colon else None)
+        request, limit = parse_kept(text)
+        return cls(limit, str(text).strip(), request=request)
 
     def matches(self, series: Series) -> bool:
         """Whether that series counts."""
@@ -79,6 +76,8 @@ class KeptLoad:
     _metric: str | None = None
     _steering: bool = False
     levels: list[float] = field(default_factory=list)
+    _names: set[str] = field(default_factory=set)
+    _requests: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.unit, self.open = self.source.unit, self.source.open
@@ -114,6 +113,7 @@ class KeptLoad:
 
     def _steer(self, snapshot: Snapshot) -> None:
         keeper, state, level = self.keeper, self.keeper.state, self.keeper.level
+        unreachable = keeper.unreachable
         settled, overloads = keeper.settled_at, len(keeper.overloads)
         self.levels.append(level)
         following = keeper.next_level(self._second(snapshot, level))
@@ -122,10 +122,31 @@ class KeptLoad:
         second = snapshot.second + 1.0
         if settled is None and keeper.settled_at is not None:
             self.on_event("keep_settled", second=second, level=following)
+        if keeper.unreachable and not unreachable:
+            self.on_event("keep_unreachable", second=second, level=following)
         if len(keeper.overloads) > overloads:
             self.on_event("keep_overload", **(asdict(keeper.overloads[-1]) | {"second": second}))
         elif state == "recover" and keeper.state != "recover":
             self.on_event("keep_recovered", second=second, level=following)
+
+    def _check_names(self, snapshot: Snapshot, requests: Sequence[int]) -> None:
+        """Raises InputError where an objective names a request or operation that does not occur."""
+        self._requests = [a + b for a, b in zip(self._requests or [0] * len(requests), requests, strict=True)]
+        if len(self.levels) > NAMES_WITHIN_S:
+            return
+        for series in snapshot.series:
+            if series.metric == "http_req_failed" and series.total:
+                self._names |= {series.tags[tag] for tag in ("name", "scenario") if series.tags.get(tag)}
+        if len(self.levels) < NAMES_WITHIN_S or not self._names:
+            return
+        for objective, count in zip(self.objectives, self._requests, strict=True):
+            if not count and objective.request is not None:
+                near = get_close_matches(objective.request, self._names, n=1)
+                known = ", ".join(sorted(self._names)[:10])
+                raise InputError(
+                    f"--keep {objective.text!r}: no request or operation is called {objective.request!r}",
+                    f"Did you mean {near[0]!r}?" if near else f"In the first {NAMES_WITHIN_S} s there were {known}.",
+                )
 
     def _second(self, snapshot: Snapshot, level: float) -> Second:
         if self._metric is None:
@@ -149,6 +170,7 @@ class KeptLoad:
                 else:
                     failed[place] += int(series.passes or 0)
                     requests[place] += int(series.total or 0)
+        self._check_names(snapshot, [times[k].count + requests[k] for k in range(len(times))])
         seen = tuple(
             seen_of(objective.limit, times[place], failed[place], requests[place])
             for place, objective in enumerate(self.objectives)

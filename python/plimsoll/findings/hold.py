@@ -18,6 +18,9 @@ from plimsoll.findings.generator import (
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
+from plimsoll.findings.keep import is_unreachable, kept, kept_objectives_of
+from plimsoll.findings.keep_words import QUESTION as KEEP_QUESTION
+from plimsoll.findings.keep_words import keep_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.objectives import Wanted
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
@@ -57,12 +60,14 @@ def hold_findings(
     facts = _facts(run)
     held = next((step for step in facts["steps"] if step.get("step_kind") == "expected"), None)
     alone = next((step for step in facts["steps"] if step.get("step_kind") == "baseline"), None)
-    wanted = [Wanted.of(objective) for objective in objectives]
+    to_keep = kept_objectives_of(run)
+    wanted = _to_judge(objectives, to_keep, is_unreachable(run))
     series = hold_series(run, held, alone, wanted)
     about = {"schema": 1, "experiment": "hold", "status": facts["status"]}
     common = {**about, "level_unit": facts["unit"], "run": run_path}
     if held is None or series.seconds.size < FEWEST_SECONDS:
         return [_too_little(facts, series, common, notes)]
+    keep = kept(run, held, to_keep) if to_keep else None
     held_steps = [held] if alone is None else [held, alone]
     all_means = means_of_steps(run.resources(), held_steps)
     means = all_means[0]
@@ -77,7 +82,7 @@ def hold_findings(
     )
     judged = held_objectives(wanted, series.wanted, held, facts["unit"])
     details = [
-        drift_finding(series),
+        *([] if keep else [drift_finding(series)]),
         periodic_finding(series),
         leak_finding(series, memory_limit_bytes),
         restart_finding(run.events("note"), held, run.resources(), memory_limit_bytes),
@@ -99,13 +104,14 @@ def hold_findings(
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {
         **common,
-        "question": QUESTION,
-        "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator),
+        "question": KEEP_QUESTION if keep else QUESTION,
+        "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator, keep),
         "valid": generator["healthy"],
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
+        **({"keep": keep} if keep else {}),
         "generator": generator,
         "invalid_because": generator["reasons"],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
@@ -118,6 +124,16 @@ def hold_findings(
         {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
     ]
     return [main, *others]
+
+
+def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]], unreachable: bool) -> list[Wanted]:
+    """The objectives to judge: a kept one is met and missed by turns, so it is none, unless no level kept it."""
+    wanted = [Wanted.of(objective) for objective in objectives]
+    kept_limits = {(one["request"], one["objective"]) for one in to_keep}
+    wanted = [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
+    if unreachable:
+        wanted += [Wanted.of({**one, "tags": None}) for one in to_keep if not one["implied"]]
+    return wanted
 
 
 def _evidence(
@@ -201,6 +217,7 @@ def _answer(
     troubles: list[str],
     untold: list[str],
     generator: Mapping[str, Any],
+    keep: Mapping[str, Any] | None,
 ) -> str:
     measured = held["end_s"] - held["measured_from_s"]
     at = f"{time_words(measured)} at {level_words(held['level'], facts['unit'])}"
@@ -209,7 +226,11 @@ def _answer(
         parts.append("Interrupted: this rests on what was measured until then.")
     if not generator["healthy"]:
         parts.append(NOT_ALONE)
-    parts += stable_words(at, troubles, untold)
+    if keep:
+        parts += keep_words(keep, facts["unit"])
+        at = f"{time_words(measured)} at a steered load"
+    if not (keep and keep["unreachable"]):
+        parts += stable_words(at, troubles, untold)
     if judged:
         parts.append(_objective_words(judged))
     return " ".join(parts)

@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from plimsoll.errors import InputError
+from plimsoll.study.kept_objectives import parse_kept
 
 Statistic = Literal["mean", "p50", "p90", "p95", "p99"]
 Text = Annotated[str, Field(min_length=1)]
@@ -30,6 +34,16 @@ _AS_LEVELS, _LEVELS_SCHEMA = _one_or_more({"type": "number", "exclusiveMinimum":
 _AS_TEXTS, _TEXTS_SCHEMA = _one_or_more({"type": "string", "minLength": 1})
 Levels = Annotated[list[Annotated[float, Field(gt=0)]], _AS_LEVELS, _LEVELS_SCHEMA]
 Texts = Annotated[list[Text], _AS_TEXTS, _TEXTS_SCHEMA]
+
+
+def _kept(texts: list[str]) -> list[str]:
+    for text in texts:
+        try:
+            parse_kept(text)
+        except InputError as error:
+            told = {"what": error.what, "next_step": error.next_step}
+            raise PydanticCustomError("objective", "{what}", told) from error
+    return texts
 
 
 class Part(BaseModel):
@@ -85,6 +99,12 @@ class HoldOptions(LoadOptions):
     before."""
 
     users: float | None = Field(default=None, gt=0)
+    keep: Annotated[Texts, AfterValidator(_kept)] = Field(
+        default_factory=list,
+        description="an objective or several, as p95<=300ms or detail: p95<=20ms: the load is steered so that they "
+        "just hold; users is where it begins",
+    )
+    max_users: float | None = Field(default=None, gt=0, description="of a steered load: never more than this")
     duration_s: float = Field(default=600.0, ge=1)
     warm_up_s: float = Field(default=30.0, ge=0)
     baseline_s: float = Field(default=30.0, ge=0, description="of one user alone before the load; 0 leaves it out")

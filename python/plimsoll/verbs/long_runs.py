@@ -12,6 +12,7 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.experiments.kept_load import kept_objectives
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of
@@ -21,6 +22,7 @@ from plimsoll.plans.long_runs import (
     check_drain,
     grow_plan,
     held_level,
+    kept_start,
     load_plan,
     options_of,
 )
@@ -55,16 +57,23 @@ def hold(
     """Hold a load and say whether the target is stable and meets its objectives, from a study file, a Study or a k6
     script.
 
-    `options`: those of study.experiments.HoldOptions (users, duration_s, warm_up_s, baseline_s, memory_limit_mb), in
-    place of the study's. Raises InputError, TargetError and RunDirectoryError as `capacity` does; Ctrl-C ends with
+    `options`: those of study.experiments.HoldOptions (users, keep, max_users, duration_s, warm_up_s, baseline_s,
+    memory_limit_mb), in place of the study's; with `keep`, one objective or several, the load is steered so that they
+    just hold. Raises InputError, TargetError and RunDirectoryError as `capacity` does; Ctrl-C ends with
     what was measured.
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "hold")
     wanted = options_of(HoldOptions, "hold", given, options)
     choices = as_entry_says(choices, wanted)
     plan = load_plan(given, choices)
-    level = held_level(plan, given, wanted.users)
-    settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s)
+    keep = kept_objectives(wanted.keep) if wanted.keep else ()
+    if wanted.max_users is not None and not keep:
+        raise InputError(
+            "--max-users bounds a load that is steered, and this one is held", "Add --keep, or leave it out."
+        )
+    level = kept_start(plan, given, wanted.users) if keep else held_level(plan, given, wanted.users)
+    most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
+    settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most)
     if settings.baseline_s:
         settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
     with writer_of("hold", plan, choices) as writer:

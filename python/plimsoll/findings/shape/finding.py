@@ -32,6 +32,7 @@ from plimsoll.findings.shape.long_runs import (
     Drift,
     Forecast,
     Index,
+    Keep,
     Leak,
     Loaded,
     MemoryBudget,
@@ -294,6 +295,7 @@ class Finding(TypedDict, total=False):
     before: RemedySide
     after: RemedySide
     # hold
+    keep: Keep
     stable: bool
     drift: Drift | None
     periodic: Periodic | None
