@@ -28,6 +28,7 @@ from plimsoll.experiments.steps import DataVolume, Decide, OnStep, ProbesSampler
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
+LOST = "After an overload the work inside did not go away, though hardly any load was left."
 FEWEST_UNREACHABLE_S = 15
 UNREACHABLE = "No level kept the objective, not even one at which nothing waits."
 
@@ -169,6 +170,8 @@ def decide_kept(seen: Measurement, load: KeptLoad) -> Judgement | None:
     seen.level = load.mean_level(len(seen.seconds))
     if load.keeper.unreachable and len(seen.seconds) >= FEWEST_UNREACHABLE_S:
         return Judgement("bad", (UNREACHABLE,), given_up=True)
+    if load.keeper.lost:
+        return Judgement("bad", (LOST,), given_up=True)
     return decide(seen)
 
 

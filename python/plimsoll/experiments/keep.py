@@ -56,6 +56,9 @@ CEILING_S, COLLAPSE_CEILING_S = 30.0, 120.0
 CEILING_STEP = 0.02  # and twice as much each time, where the overload was no collapse
 SLACK = 0.02  # of ln level by which an objective that does not rule may lie above the one that does
 LEAST_SHARE = 1e-3  # of the first level, below which nothing is tried
+ALONE_INSIDE = 0.1
+LOST_S = 60  # of recovery after which a target does not come back by itself
+MOST_WINDOW_S = 10**9
 TOO_SLOW_SHARE = 1 / 32  # of the first level at which a target that still misses the objective, calm, always does
 
 
@@ -153,7 +156,8 @@ class _Loop:
         self.per_s = seen.requests if not self.per_s else self.per_s + (seen.requests - self.per_s) / 10
 
     def update(self, seen: Seen, gain_s: float) -> None:
-        averaged = max(KEEP_BAD / self.share, BURSTS * self.slope / self.share, self.per_s * gain_s)
+        bursts = BURSTS * self.slope / self.share if self.limit.unit == "ms" else 0.0
+        averaged = max(KEEP_BAD / self.share, bursts, self.per_s * gain_s)
         change = (seen.bad / self.share - AIM * seen.requests) / (self.slope * averaged)
         self.log_level -= min(change, MOST_DOWN)
 
@@ -207,8 +211,8 @@ class Keeper:
         self.state: State = "climb"
         self.overloads: list[Overload] = []
         self.settled_at: int | None = None
-        self.unreachable = False
-        self._first = self._log
+        self.unreachable = self.lost = False
+        self._first, self._is_unmet = self._log, False
         self.level = self._rounded()
         self._window: list[Second] = []
         self._ceiling, self._ceiling_since, self._ceiling_s = math.inf, 0, CEILING_S
@@ -250,10 +254,11 @@ class Keeper:
         for loop, near in zip(self.loops, nears, strict=True):
             loop.quiet = min(loop.quiet, near)
         room = min(loop.room(near) for loop, near in zip(self.loops, nears, strict=True))
+        inside = sum(one.unfinished for one in self._window) / len(self._window)
         self._remember_calm(max(nears))
         self._window.clear()
         if max(nears) > 1 and not self._calm_per_s:
-            self._halve_unmet()
+            self._halve_unmet(inside)
             return
         few = min(loop.per_s * CLIMB_LONGEST_S * loop.share for loop in self.loops) < 1 and max(nears) <= 1
         most = math.log(CAREFUL_FACTOR if self.overloads else CLIMB_FACTOR)
@@ -263,10 +268,11 @@ class Keeper:
         if self._near_windows >= NEAR_WINDOWS or self._log in (self._most, self._ceiling):
             self._begin_keeping(now)
 
-    def _halve_unmet(self) -> None:
-        """No level held the objective yet: half of this one, down to where load cannot be the cause."""
+    def _halve_unmet(self, inside: float) -> None:
+        """No level held the objective yet: half of this one, down to where load cannot be the cause, as hardly ever
+        two arrivals are inside (`inside`: how many are, on average)."""
         lowest = max(self._least, self._first + math.log(TOO_SLOW_SHARE))
-        self.unreachable = self._log <= lowest
+        self.unreachable = self._log <= lowest or inside <= ALONE_INSIDE
         self._log = max(lowest, self._log + math.log(CUT))
 
     def _nears(self) -> list[float]:
@@ -274,10 +280,8 @@ class Keeper:
 
     def _window_tells(self, allowed_bad: int, least_s: int, longest_s: int) -> bool:
         """Whether the window has so many requests, for each objective, that as many of them may be bad."""
-        if len(self._window) < least_s:
-            return False
-        if len(self._window) >= longest_s:
-            return True
+        if not least_s <= len(self._window) < longest_s:
+            return len(self._window) >= longest_s
         enough = (
             sum(one.seen[place].requests for one in self._window) >= allowed_bad / loop.share
             for place, loop in enumerate(self.loops)
@@ -288,7 +292,9 @@ class Keeper:
         """Work inside a calm target, in seconds of its completions: what scripts sleep and service takes. And the
         most that it finished."""
         done = sum(one.done for one in self._window)
-        if near > 1 or not done:
+        self._is_unmet = self._is_unmet or near > 1
+        by_chance = self._is_unmet and not self._window_tells(CLIMB_BAD, 0, MOST_WINDOW_S)
+        if near > 1 or not done or by_chance:
             return
         unfinished = sum(one.unfinished for one in self._window)
         self._base_wait_s = min(self._base_wait_s, unfinished / done)
@@ -431,6 +437,7 @@ class Keeper:
             self.state = "climb"
             self._recent.clear()
             return
+        self.lost = now.second - self.overloads[-1].second >= LOST_S
         if now.second - self._cut_at >= CUT_AGAIN_S:
             if now.unfinished > 0.8 * self._cut_unfinished:
                 self._log = max(self._least, self._log + math.log(CUT))

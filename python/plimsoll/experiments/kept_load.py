@@ -1,7 +1,8 @@
 """A load source that steers its own level, so that whoever holds "a level" holds an objective (keep.py decides).
 
 Each second that it passes on goes to the controller first; the level that it answers is put on at once. What the
-controller saw is written as events: keep_settled, keep_overload, keep_recovered, keep_unreachable.
+controller saw is written as events: keep_settled, keep_overload, keep_recovered, keep_unreachable,
+keep_lost.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class KeptLoad:
 
     def _steer(self, snapshot: Snapshot) -> None:
         keeper, state, level = self.keeper, self.keeper.state, self.keeper.level
-        unreachable = keeper.unreachable
+        unreachable, lost = keeper.unreachable, keeper.lost
         settled, overloads = keeper.settled_at, len(keeper.overloads)
         self.levels.append(level)
         following = keeper.next_level(self._second(snapshot, level))
@@ -124,6 +125,8 @@ class KeptLoad:
             self.on_event("keep_settled", second=second, level=following)
         if keeper.unreachable and not unreachable:
             self.on_event("keep_unreachable", second=second, level=following)
+        if keeper.lost and not lost:
+            self.on_event("keep_lost", second=second, level=following)
         if len(keeper.overloads) > overloads:
             self.on_event("keep_overload", **(asdict(keeper.overloads[-1]) | {"second": second}))
         elif state == "recover" and keeper.state != "recover":

@@ -18,7 +18,7 @@ from plimsoll.findings.generator import (
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
-from plimsoll.findings.keep import is_unreachable, kept, kept_objectives_of
+from plimsoll.findings.keep import kept, kept_objectives_of
 from plimsoll.findings.keep_words import QUESTION as KEEP_QUESTION
 from plimsoll.findings.keep_words import keep_words
 from plimsoll.findings.limit_steps import steps_of
@@ -32,6 +32,7 @@ from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
+OVERLOAD_LASTS_S = 30
 UNTOLD = {
     "Does it get slower over time?": "whether it gets slower",
     "Does something slow it down periodically?": "whether something slows it down periodically",
@@ -61,7 +62,7 @@ def hold_findings(
     held = next((step for step in facts["steps"] if step.get("step_kind") == "expected"), None)
     alone = next((step for step in facts["steps"] if step.get("step_kind") == "baseline"), None)
     to_keep = kept_objectives_of(run)
-    wanted = _to_judge(objectives, to_keep, is_unreachable(run))
+    wanted = _to_judge(objectives, to_keep)
     series = hold_series(run, held, alone, wanted)
     about = {"schema": 1, "experiment": "hold", "status": facts["status"]}
     common = {**about, "level_unit": facts["unit"], "run": run_path}
@@ -81,9 +82,10 @@ def hold_findings(
         unit=facts["unit"],
     )
     judged = held_objectives(wanted, series.wanted, held, facts["unit"])
+    periodic = periodic_finding(series)
     details = [
         *([] if keep else [drift_finding(series)]),
-        periodic_finding(series),
+        *([] if keep and _by_steering(periodic, keep) else [periodic]),
         leak_finding(series, memory_limit_bytes),
         restart_finding(run.events("note"), held, run.resources(), memory_limit_bytes),
         bursts_finding(series),
@@ -126,14 +128,19 @@ def hold_findings(
     return [main, *others]
 
 
-def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]], unreachable: bool) -> list[Wanted]:
-    """The objectives to judge: a kept one is met and missed by turns, so it is none, unless no level kept it."""
+def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:
+    """Whether the pulses are overloads of a steered load, and no job of the target."""
+    times = (periodic.get("periodic") or {}).get("times_s") or ()
+    over = [one["at_s"] for one in keep["overloads"]]
+    near = [at for at in times if any(abs(at - one) <= OVERLOAD_LASTS_S for one in over)]
+    return bool(times) and 2 * len(near) >= len(times)
+
+
+def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -> list[Wanted]:
+    """The objectives to judge: a kept one is met and missed by turns, so that it would be judged by a toss."""
     wanted = [Wanted.of(objective) for objective in objectives]
     kept_limits = {(one["request"], one["objective"]) for one in to_keep}
-    wanted = [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
-    if unreachable:
-        wanted += [Wanted.of({**one, "tags": None}) for one in to_keep if not one["implied"]]
-    return wanted
+    return [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
 
 
 def _evidence(

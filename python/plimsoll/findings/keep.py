@@ -63,20 +63,23 @@ def kept(run: Any, held: Mapping[str, Any], objectives: Sequence[Mapping[str, An
     """
     wanted = [_wanted(one) for one in objectives]
     settled = [float(event["second"]) for event in run.events("keep_settled")]
+    lost = [float(event["second"]) for event in run.events("keep_lost")]
     overloads = [_overload(event) for event in run.events("keep_overload")]
     from_s = max(float(held["measured_from_s"]), settled[0] + SETTLE_S) if settled else math.inf
     found: dict[str, Any] = {
         "objectives": [dict(one) for one in objectives],
         "settled_at_s": settled[0] if settled else None,
         "unreachable": is_unreachable(run),
+        "lost_at_s": lost[0] if lost else None,
         "overloads": overloads,
         "windows": [],
         "level": None,
         "interval": None,
     }
-    if not settled or held["end_s"] - from_s < FEWEST_KEPT_S:
+    end_s = overloads[-1]["at_s"] if lost else float(held["end_s"])
+    if not settled or end_s - from_s < FEWEST_KEPT_S:
         return found
-    pieces = _pieces(run, wanted, from_s, float(held["end_s"]))
+    pieces = _pieces(run, wanted, from_s, end_s)
     if len(pieces) < 3:
         return found
     return found | _judged(pieces, wanted, found)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
-from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
+from plimsoll.findings.words import ms_words, share_words, time_words
 
 QUESTION = "How much does it carry while the objective just holds, and does that change over time?"
 
@@ -59,13 +59,14 @@ def _held(keep: Mapping[str, Any]) -> list[str]:
     value = share_words(seen["value"] or 0.0) if seen["unit"] == "ratio" else ms_words(seen["value"] or 0.0)
     name = str(ruling["objective"]).partition("<")[0].replace("error_rate", "the error rate")
     words = [
-        f"Over that time {name} was {value}; windows of it missed the limit for {share_words(keep['violated_share'])} "
-        "of the time, as steering to a limit means."
+        f"Over that time {name} was {value}; it was above the limit for {share_words(keep['violated_share'])} of the "
+        "time, by turns, as steering to a limit means."
     ]
     if not keep["held"]:
         allowed = share_words(seen["bad_share"] / seen["allowed"] - 1)
         words.append(
-            f"The load ran ahead of what holds: {allowed} more was bad than allowed, and the level counts that."
+            f"The load ran ahead of what holds: {allowed} more requests than allowed missed the limit, "
+            "so the level is lowered by that."
         )
     if ruling["implied"]:
         words.append("What ruled is the error rate, which --keep did not name: a target that fails is not quick.")
@@ -81,9 +82,8 @@ def _overloads(overloads: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
     collapsed = [one for one in overloads if one["collapsed"]]
     if collapsed:
         one = min(collapsed, key=lambda each: each["level"])
-        fall = percent_words(one["done_per_s"] / one["calm_per_s"] - 1) if one["calm_per_s"] else ""
         words.append(
-            f"At {level_words(one['level'], unit)} it finished {number(one['done_per_s'])} operations/s, {fall} of "
-            "what it does when calm: it collapses, or lost capacity just then."
+            f"At {level_words(one['level'], unit)} it finished only {number(one['done_per_s'])} operations/s, and "
+            f"{number(one['calm_per_s'])} when calm: it collapses, or lost capacity just then."
         )
     return words

@@ -101,11 +101,13 @@ class Overload(TypedDict):
 class Keep(TypedDict, total=False):
     """The load at which objectives just hold; `level` with its 95 % interval is None where that cannot be said;
     `ruling`: place of the objective that is nearest to its limit; `held`: whether it held over the kept time;
-    `violated_share`: of the time, the windows that missed it."""
+    `violated_share`: of the time, the windows that missed it; `lost_at_s`: when an overload had not ended for a
+    minute of hardly any load."""
 
     objectives: Required[list[KeptObjective]]
     settled_at_s: Required[Seconds | None]
     unreachable: Required[bool]
+    lost_at_s: Required[Seconds | None]
     overloads: Required[list[Overload]]
     windows: Required[list[KeptWindow]]
     level: Required[Level | None]
