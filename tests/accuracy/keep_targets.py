@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import poisson
 from simulators import OpenQueue
 
 from plimsoll.experiments.keep import Keeper
@@ -114,3 +115,22 @@ def steer(source: Any, objectives: Sequence[str], start: float, seconds: int = 6
     load.set_level(start)
     snapshots = list(load.snapshots(seconds))
     return Steered(np.array(load.levels), snapshots, events, keeper)
+
+
+def kept_users(service_per_s: float, think_s: float, quantile: float, limit_s: float) -> float:
+    """Users of a closed M/M/1 with exponential think times whose response time has that quantile at `limit_s`, between
+    whole numbers by the logarithm of the share above it. What an arrival of N users finds is what N − 1 leave (the
+    arrival theorem), and n found take n + 1 services."""
+
+    def share(users: int) -> float:
+        weights = [1.0]
+        for inside in range(1, users):
+            weights.append(weights[-1] * (users - inside) / (think_s * service_per_s))
+        above = [float(poisson.cdf(inside, service_per_s * limit_s)) for inside in range(users)]
+        return sum(weight * one for weight, one in zip(weights, above, strict=True)) / sum(weights)
+
+    users = 2
+    while share(users) <= 1 - quantile:
+        users += 1
+    low, high = math.log(share(users - 1)), math.log(share(users))
+    return users - 1 + (math.log(1 - quantile) - low) / (high - low)
