@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime, count, for_text
+from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
     AsJson,
@@ -30,8 +32,17 @@ def hold(
         list[str] | None,
         typer.Option(help='steer the load so that this just holds: "p95<=300ms", "detail: p95<=20ms", "errors<=1%"'),
     ] = None,
-    max_users: Annotated[float | None, typer.Option(min=0, help="of a steered load: never more than this")] = None,
-    duration: Annotated[float | None, typer.Option(min=1, help="seconds to hold it; 600")] = None,
+    max_users: Annotated[
+        float | None,
+        typer.Option(
+            parser=count("--max-users"), metavar="NUMBER", help="of a steered load: never more than this, as 2k"
+        ),
+    ] = None,
+    load_time: LoadTime = None,
+    duration: Annotated[
+        float | None,
+        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="the same, or seconds; 600"),
+    ] = None,
     warm_up: Annotated[float | None, typer.Option(min=0, help="seconds before that do not count; 30")] = None,
     baseline: Annotated[
         float | None, typer.Option(min=0, help="seconds of one user alone before; 30; 0 leaves it out")
@@ -66,6 +77,6 @@ def hold(
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             part, choices, listeners, users=users, duration_s=duration, warm_up_s=warm_up, baseline_s=baseline,
-            memory_limit_mb=memory_limit, keep=keep, max_users=max_users,
+            memory_limit_mb=memory_limit, keep=keep, max_users=max_users, for_=for_text(load_time),
         )  # fmt: skip
     show(answer, as_json)

@@ -45,7 +45,7 @@ class Choices:
     name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
     are extrapolated to. `negligible_below`: operations that take a smaller share of the target at the expected load are
     called negligible. `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
-    further databases to watch, each "postgresql=DSN" or "mysql=DSN".
+    further databases to watch, each "postgresql=DSN" or "mysql=DSN". `for_s`: load time of the search in seconds.
     """
 
     runs: Path = Path("runs")
@@ -70,6 +70,7 @@ class Choices:
     negligible_below: float | None = None
     remedy: str | None = None
     probes: tuple[str, ...] = ()
+    for_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     settings = CapacitySettings(
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
+        budget_s=choices.for_s or (wanted.for_s if wanted else None),
         expected_level=study.expected_users,
         arrivals_per_level_s=rate,
         min_level=least,
@@ -226,6 +228,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     settings = CapacitySettings(
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
+        budget_s=choices.for_s,
         expected_level=declared,
         arrivals_per_level_s=rate,
         min_level=least,

@@ -24,6 +24,7 @@ from plimsoll.plans.long_runs import (
     held_level,
     kept_start,
     load_plan,
+    load_time,
     options_of,
 )
 from plimsoll.probes.local_targets import is_local
@@ -45,6 +46,7 @@ from plimsoll.verbs.session import (
 )
 
 MIB = 2**20
+LEAST_HELD_S = 10.0  # of a held load, below which nothing is said of it
 LEAST_LEFT = 0.9  # of the items of a run that is gone on with: a target that holds fewer was reset
 
 
@@ -73,7 +75,8 @@ def hold(
         )
     level = kept_start(plan, given, wanted.users) if keep else held_level(plan, given, wanted.users)
     most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
-    settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most)
+    duration_s = load_time(wanted, options, LEAST_HELD_S)
+    settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most)
     if settings.baseline_s:
         settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
     with writer_of("hold", plan, choices) as writer:
@@ -141,7 +144,7 @@ def grow(
             settings = GrowSettings(
                 wanted.items, wanted.min_users, wanted.max_users, wanted.counter, wanted.allowed_failures,
                 loaded=loaded, windows=windows, volume_before=before, resumed=None if resume is None else str(resume),
-                doubts=doubts,
+                doubts=doubts, longest_s=wanted.for_s,
             )  # fmt: skip
             writer.append_event("grow_settings", second=0.0, counter=wanted.counter, volume_before=before)
             facts = Facts(same_host=is_local(around.control.target.url), kept_apart=around.kept_apart)
@@ -179,7 +182,12 @@ def drain(
     url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
     consumer = FollowedConsumer(wanted, url, plan.directory)
     settings = DrainSettings(
-        level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
+        level,
+        load_time(wanted, options, LEAST_HELD_S),
+        wanted.warm_up_s,
+        wanted.drain_s,
+        wanted.items_per_operation,
+        wanted.operation,
     )
     with writer_of("drain", plan, choices, wanted.model_dump()) as writer:
         with (
