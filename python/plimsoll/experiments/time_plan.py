@@ -79,8 +79,11 @@ def typed(seconds: float) -> str:
 
 
 def said(seconds: float) -> str:
-    """A time in a sentence: "90 s", "5 min", "1 h 30 min"."""
+    """A time in a sentence: "90 s", "2 min 35 s", "1 h 30 min"."""
     text = typed(seconds)
+    if text.endswith("s") and seconds >= 120:
+        minutes, rest = divmod(math.ceil(seconds), 60)
+        return f"{minutes} min {rest} s"
     return text.replace("h", " h ").replace("m", " min").replace("s", " s").strip()
 
 

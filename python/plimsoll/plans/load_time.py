@@ -8,6 +8,8 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.time_plan import least_s, longest_step_s, said, typed
 
+SHORTEST_STEP_S = 3.0  # that is worth proposing: shorter ones prove nothing near the capacity
+
 
 def check_search_time(settings: CapacitySettings) -> None:
     """InputError where a capacity search of that time could have no answer."""
@@ -15,12 +17,11 @@ def check_search_time(settings: CapacitySettings) -> None:
     if settings.load_budget_s >= needed_s:
         return
     shorter = longest_step_s(settings.load_budget_s)
-    other = f", or steps of {shorter:.0f} s (--step {shorter:.0f})" if shorter else ""
+    other = f", or steps of {shorter:.0f} s (--step {shorter:.0f})" if shorter >= SHORTEST_STEP_S else ""
     raise InputError(
         f"--for {typed(settings.load_budget_s)} is too short for any answer: a ramp, two steps of "
         f"{settings.step_s:g} s and a confirmation take {said(needed_s)}",
         f"Give it --for {typed(needed_s)} or more{other}.",
-        key="for",
     )
 
 
@@ -32,6 +33,5 @@ def repetitions_within(for_s: float, round_s: float, least: int, noun: str) -> i
         raise InputError(
             f"--for {typed(for_s)} is too short for any answer: {least} {noun} take {said(needed_s)} of load",
             f"Give it --for {typed(needed_s)} or more, shorter trials (--trial), or fewer levels.",
-            key="for",
         )
     return count

@@ -71,7 +71,6 @@ def load_time(options: HoldOptions | DrainOptions, given: Mapping[str, Any], lea
         raise InputError(
             f"--for {typed(for_s)} is too short for any answer: it takes {said(least_s)} of load",
             f"Give it --for {typed(least_s)} or more; a minute and more tell objectives, ten minutes drift and leaks.",
-            key="for",
         )
     return for_s
 

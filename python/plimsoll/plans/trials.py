@@ -177,7 +177,7 @@ def _settled(choices: TrialChoices, wanted: TrialOptions | None, repetitions: in
     that was given goes before the study's repetitions."""
     if choices.for_s is not None and choices.repetitions is not None:
         what = "--for and a number of pairs, rounds or repeats are given together"
-        raise InputError(what, "Leave one out: the time says how many there are.", key="for")
+        raise InputError(what, "Leave one out: the time says how many there are.")
     for_s = choices.for_s if choices.for_s is not None or choices.repetitions is not None else None
     if for_s is None and wanted is not None and choices.repetitions is None:
         for_s = wanted.for_s

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
-import plimsoll
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.judge import smallest_distance
 from plimsoll.experiments.result import CapacitySettings
@@ -29,13 +29,33 @@ from plimsoll.study.experiments import CapacityOptions, CompareOptions, HoldOpti
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90s", 90), ("5m", 300), ("1h30m", 5400), ("1h 30m", 5400), ("1.5m", 90), ("500ms", 0.5), ("2min", 120), ("1d", 86_400)],
-)  # fmt: skip
+    [
+        ("90s", 90),
+        ("5m", 300),
+        ("1h30m", 5400),
+        ("1h 30m", 5400),
+        ("1.5m", 90),
+        ("500ms", 0.5),
+        ("2min", 120),
+        ("1d", 86_400),
+    ],
+)
 def test_a_duration_has_its_unit(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(("text", "what"), [("5", "has no unit"), ("5 parsecs", "not a duration"), ("", "not a"), ("0s", "no time"), ("-5m", "not a"), ("5m3", "not a"), ("nan", "no unit")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("5", "has no unit"),
+        ("5 parsecs", "not a duration"),
+        ("", "not a"),
+        ("0s", "no time"),
+        ("-5m", "not a"),
+        ("5m3", "not a"),
+        ("nan", "no unit"),
+    ],
+)
 def test_what_is_no_duration_says_what_would_be(text: str, what: str) -> None:
     with pytest.raises(InputError, match=what) as told:
         parse_duration(text, "--for")
@@ -46,14 +66,8 @@ def test_a_number_means_seconds_only_where_it_always_has() -> None:
     assert parse_duration("600", bare_s=True) == 600
     assert HoldOptions(duration_s="5m").duration_s == 300 and HoldOptions(duration_s=300).duration_s == 300
     with pytest.raises(InputErrors, match="has no unit"):
-        options_of(CapacityOptions, "capacity", plimsoll_path(), {"for_": 5})
+        options_of(CapacityOptions, "capacity", Path("script.js"), {"for_": 5})
     assert CapacityOptions(**{"for": "5m"}).for_s == 300 and CompareOptions(for_="90s").for_s == 90
-
-
-def plimsoll_path():  # a script, which has no options of its own
-    from pathlib import Path
-
-    return Path("script.js")
 
 
 def test_width_and_rate_are_inverses_and_agree_with_the_judge() -> None:
@@ -86,7 +100,7 @@ def test_a_search_too_short_for_any_answer_says_what_would_do() -> None:
     needed = least_s(settings)
     assert f"--for {typed(needed)}" in told.value.next_step
     step_s = longest_step_s(30)
-    assert f"--step {step_s:.0f}" in told.value.next_step
+    assert f"--step {step_s:.0f}" in told.value.next_step and step_s >= 3
     check_search_time(dataclasses.replace(settings, step_s=step_s))
     check_search_time(dataclasses.replace(settings, budget_s=needed))
     check_search_time(CapacitySettings())
@@ -116,5 +130,4 @@ def test_a_held_load_takes_for_or_duration_and_not_both() -> None:
 
 def test_times_are_said_and_typed() -> None:
     assert [typed(s) for s in (45, 90, 300, 5400, 7200)] == ["45s", "90s", "5m", "1h30m", "2h"]
-    assert [said(s) for s in (45, 300, 5400)] == ["45 s", "5 min", "1 h 30 min"]
-    assert plimsoll.__version__
+    assert [said(s) for s in (45, 155, 300, 5400)] == ["45 s", "2 min 35 s", "5 min", "1 h 30 min"]
