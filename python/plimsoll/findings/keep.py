@@ -1,9 +1,10 @@
 """How much does a target carry while an objective just holds? From the steered seconds of `hold --keep`.
 
 The level is a slowly wandering process whose loop forgets in LOOP_S (experiments/keep.py), so that its mean over D
-seconds has the standard error σ √(2 LOOP_S ÷ D), as of an AR(1). Where more requests were bad than allowed, the level
-at which they would just be allowed lies ln(bad ÷ allowed) ÷ b lower, b being the arrivals in the limit's time; nothing
-is added where fewer were. Windows are as long as the statistic needs samples.
+seconds has the standard error σ √(2 LOOP_S ÷ D), as of an AR(1); the share of bad requests has one too, which ÷ b is
+one of the level. The level at which just the allowed share is bad lies ln(bad ÷ allowed) ÷ b lower than the mean one,
+b being the arrivals in the limit's time, or as much higher where fewer were bad: of these LEAST_RATIO counts at most,
+and none where a collapse kept the level down. Windows are as long as the statistic needs samples.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ SETTLE_S = 30  # after the climb, before its end counts
 FEWEST_KEPT_S = 60
 LOOP_S = 120.0
 LEAST_SLOPE = 2.0
-Z_INTERVAL, Z_DRIFT = 2.0, 2.58
-LEAST_DRIFT = 0.03
+LEAST_RATIO = 0.8
+Z_INTERVAL, Z_DRIFT = 2.0, 3.0
+LEAST_DRIFT = 0.05
+SLOPE_DOUBT = 1.5  # b is the slope of a queue near saturation; before that it is flatter
 HELD_SHARE = 1.25  # bad ÷ allowed over the kept time up to which the objective counts as held
 
 
@@ -142,8 +145,11 @@ def _judged(pieces: Sequence[Piece], wanted: Sequence[Wanted], found: Mapping[st
     per_s = statistics[ruling]["samples"] / kept_s
     mean = float(np.average(levels, weights=seconds))
     slope = _slope(wanted[ruling].limit, per_s)
-    middle = mean * min(1.0, math.exp(-math.log(max(ratio, 1.0)) / slope))
-    half = Z_INTERVAL * _relative_sd(levels, seconds) * _share_of_noise(kept_s)
+    at_ceiling = any(one["collapsed"] for one in found["overloads"])
+    middle = mean * math.exp(-math.log(max(ratio, 1.0 if at_ceiling else LEAST_RATIO)) / slope)
+    wandering = _relative_sd(levels, seconds) * _share_of_noise(kept_s)
+    share_error = SLOPE_DOUBT * _share_error(pieces, ruling, wanted[ruling].limit) / slope
+    half = Z_INTERVAL * math.hypot(wandering, share_error)
     windows = _windows(pieces, wanted[ruling].limit, ruling)
     violated = sum(one["seconds"] for one in windows if not one["met"])
     return {
@@ -173,6 +179,17 @@ def _share_of_noise(seconds: float) -> float:
     return min(1.0, math.sqrt(2 * LOOP_S / seconds))
 
 
+def _share_error(pieces: Sequence[Piece], place: int, limit: Limit) -> float:
+    """Standard error of the share of bad requests over the allowed one, from the scatter of the pieces."""
+    found = [_bad(limit, piece.times[place], piece.failed[place], piece.requests[place]) for piece in pieces]
+    counts = np.array([one["samples"] for one in found], dtype=float)
+    ratios = np.array([one["bad_share"] / one["allowed"] for one in found])
+    if not counts.sum():
+        return 0.0
+    mean = float(np.average(ratios, weights=counts))
+    return float(np.sqrt(np.sum((counts * (ratios - mean)) ** 2)) / counts.sum())
+
+
 def _relative_sd(levels: Array, seconds: Array) -> float:
     """Scatter of ln level around its straight line."""
     at, logs = np.cumsum(seconds), np.log(levels)
@@ -186,7 +203,8 @@ def _drift(levels: Array, seconds: Array) -> dict[str, Any] | None:
         return None
     third = levels.size // 3
     change = float(np.log(levels[-third:].mean() / levels[:third].mean()))
-    noise = math.sqrt(2) * _relative_sd(levels, seconds) * _share_of_noise(float(seconds[:third].sum()))
+    wandering = _relative_sd(levels, seconds) * _share_of_noise(float(seconds[:third].sum()))
+    noise = math.sqrt(2) * wandering
     smallest = max(LEAST_DRIFT, Z_DRIFT * noise)
     return {
         "share": math.exp(change) - 1,
