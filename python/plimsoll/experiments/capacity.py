@@ -59,6 +59,7 @@ from plimsoll.experiments.search import (
     bracket_of,
     capacity_estimate,
     collapsed,
+    collapses,
     falls_past_top,
     has_no_plateau,
     is_same,
@@ -187,7 +188,7 @@ class _OpenSearch:
     def _collapse(self) -> None:
         """Say where the target collapses, and with the time that is left, where it recovers."""
         good, rate = self.result.bracket.good, self.rate_per_level_s()
-        fell = [trial for trial, less in zip(self.trials, collapsed(self.trials), strict=True) if less]
+        fell = collapses(self.trials)
         if good is None or not rate or not fell:
             return
         lowest = min(fell, key=lambda trial: trial.level)
@@ -199,6 +200,8 @@ class _OpenSearch:
             self.result.collapse = find_recovery(
                 self.holder, self.result.collapse, good, self._budget_left_s, self.goal.whole
             )
+            if not self.result.collapse.seen_again:
+                self.result.collapse = None
 
     def _narrow(self, held: int) -> int:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
@@ -445,23 +448,24 @@ class _OpenSearch:
         return [self._trial(record) for record in records if record.kind not in BESIDE]
 
     def _learn(self, seen: Measurement | None = None) -> None:
-        """Bring the speed of the host and the trials up to date, with the step that is under way."""
-        records = self.holder.records
-        telling = [record.measurement for record in records] + ([seen] if seen is not None else [])
+        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Collapsed
+        steps tell neither what the host nor what chance does."""
+        records = [record for record in self.holder.records if record.kind not in BESIDE]
+        fell = collapsed(self._trials_of(records))
+        telling = [record.measurement for record, less in zip(records, fell, strict=True) if not less]
+        telling += [seen] if seen is not None else []
         best = max((step.done_per_s for step in telling), default=0.0)
         busy = [busy_speeds(step) for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
-        self.trials = self._trials_of(records)
         self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
+        self.trials = self._trials_of(records)
 
     def _trial(self, record: StepRecord) -> Trial:
         """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""
         found, quick = record.judgement, record.kind == "probe"
-        top = (
-            plateau_of(record.measurement, self._context(record.measurement, trials=())) if found.plateau else None
-        )
+        top = plateau_of(record.measurement, self._context(record.measurement, trials=())) if found.plateau else None
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
         proven = not (quick or found.says_nothing or found.capped) or found.given_up

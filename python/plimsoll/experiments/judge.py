@@ -2,8 +2,8 @@
 
 Evidence of the step itself, which nothing else overrules (docs/decisions/0018):
 
-Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py); or the share of
-      failed requests rises above that of low load, in the step or in its last third; or the step had to be given up.
+Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py); or the share
+      of failed requests rises above that of low load, in the step or in its last third; or the step had to be given up.
 Good: the queue stayed so short that no target at or beyond its capacity would show it, on a host that was not faster
       than usual. The queue is the unfinished work above what the arrivals keep inside without any waiting (Little's
       law: rate × time of an iteration at low load).
@@ -388,8 +388,8 @@ def _calm_words(moved: Growth) -> str:
 def _open_words(moved: Growth) -> str:
     gain = moved.unfinished_end - moved.unfinished_start
     return (
-        f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals, and its queue was "
-        f"neither short enough for a target below its capacity nor long enough for an overload."
+        f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals. The queue was "
+        "too long for a target below its capacity and too short for an overload."
     )
 
 

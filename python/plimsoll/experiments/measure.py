@@ -24,8 +24,9 @@ class Measurement:
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
     `dropped`, `late`, `stolen`, the share of a core that the hypervisor took, and `speed`, that of the target's cores
-    (NaN where nobody measured), `mean_ms` and `iteration_mean_ms`, the mean response time and duration of an iteration (NaN
-    without any), and `failed_each` of `requests_each`; `best_done_per_s`: of earlier steps; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    (NaN where nobody measured), `mean_ms` and `iteration_mean_ms`, the mean response time and duration of an iteration
+    (NaN without any), and `failed_each` of `requests_each`; `best_done_per_s`: of earlier steps; `times`: response
+    times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
     """
 
     level: float

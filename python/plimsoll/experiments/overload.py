@@ -53,10 +53,11 @@ def find_recovery(
     """Overload the target and search the level at which it recovers, as long as `left_s()` seconds allow; `carried`:
     the level it carries from rest; `whole`: levels are whole numbers."""
     found = Recovery()
-    level = carried
+    level, again = carried, False
     while left_s() >= LONGEST_OVERLOAD_S + WATCHED_S:
         if not _overload(holder, collapse):
             break
+        again = True
         found = _descend(holder, collapse, level, found, left_s, whole)
         holder.drain(LONGEST_WATCH_S)
         if found.recovers_at is None or found.stays_at is None:
@@ -65,7 +66,12 @@ def find_recovery(
             break
         level = rounded(math.sqrt(found.recovers_at * found.stays_at), whole)
     return replace(
-        collapse, recovers_at=found.recovers_at, stays_at=found.stays_at, recovery_s=found.drain_s, recovery_tried=True
+        collapse,
+        recovers_at=found.recovers_at,
+        stays_at=found.stays_at,
+        recovery_s=found.drain_s,
+        recovery_tried=True,
+        seen_again=again,
     )
 
 

@@ -15,7 +15,8 @@ from plimsoll.stats.plateau import Plateau
 Status = Literal["finished", "interrupted", "failed"]
 StepKind = Literal["probe", "hold", "confirm", "expected", "baseline", "rest", "overload", "recovery"]
 Phase = Literal["range", "bracket", "confirm", "expected", "drain", "baseline", "load", "recovery"]
-BESIDE: frozenset[StepKind] = frozenset(("expected", "rest", "overload", "recovery"))
+AFTER_OVERLOAD: frozenset[StepKind] = frozenset(("rest", "overload", "recovery"))
+BESIDE: frozenset[StepKind] = AFTER_OVERLOAD | {"expected"}
 Confirmed = Literal["confirmed", "contradicted", "undecided"]
 PHASE_OF: dict[StepKind, Phase] = {
     "probe": "range",
@@ -167,7 +168,8 @@ class Collapse:
 
     `level`: the lowest at which it fell; `per_s`: what it finishes then; `carried_level`, `carried_per_s`: the most it
     has carried; after an overload it recovers by itself at `recovers_at` within `recovery_s` (None: it took longer than
-    was watched), and not at `stays_at`; None where that was not shown. `recovery_tried`: whether it was asked.
+    was watched), and not at `stays_at`; None where that was not shown. `recovery_tried`: whether it was asked;
+    `seen_again`: whether the overload for it made it collapse once more.
     """
 
     level: float
@@ -178,6 +180,7 @@ class Collapse:
     stays_at: float | None = None
     recovery_s: float | None = None
     recovery_tried: bool = False
+    seen_again: bool = False
 
 
 @dataclass
@@ -185,7 +188,8 @@ class CapacityResult:
     """What was found: the bracket in levels, the steps, and how the experiment ended.
 
     `confirmation`: of the carried level; None where no time was left for it, or no level was proven to be carried.
-    `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is less than the target carries.
+    `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is
+    less than the target carries.
     `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
     """
 
@@ -227,7 +231,8 @@ class CapacityResult:
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
-            "steps": [step.to_json() for step in self.steps],
+            "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],
+            "recovery_steps": [step.to_json() for step in self.steps if step.kind in AFTER_OVERLOAD],
         }
 
 

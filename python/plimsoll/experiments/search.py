@@ -6,9 +6,9 @@ above and one just below that estimate, instead of halving: the first a half wid
 width allows. A step that proves nothing becomes no bound; its level may be held again.
 
 That holds while the target finishes as much under overload as at its capacity. Many do not: their throughput falls past
-its top (retrograde scalability; Gunther 2007, ch. 4). `collapsed` finds the steps that finished clearly less than others
-carried; from then on overloaded steps tell nothing, and the search halves between the levels that steps showed by
-themselves.
+its top (retrograde scalability; Gunther 2007, ch. 4). `collapsed` finds the steps that finished clearly less than
+others carried; from then on overloaded steps tell nothing, and the search halves between the levels that steps showed
+by themselves.
 
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
@@ -33,8 +33,8 @@ DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
 FALLEN_SHARE, FALLEN_Z = 0.08, 2.5
 DENIED_SHARE = 0.04
-MOST_RETESTS, MOST_BISECTED, MANY_BAD = 3, 2, 3
-CLOSE = 0.3
+MOST_RETESTS, MANY_BAD = 3, 3
+BESIDE_SHARE, CLOSE_LEVEL = 0.45, 0.03
 SAME_LEVEL, MOVE = 0.1, 0.25
 
 
@@ -93,8 +93,8 @@ class Proposal:
 
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
-    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count. A target that collapses
-    in a long step outvotes its short one: it tips over now and then at that level."""
+    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count. A target that
+    collapses in a long step outvotes its short one: it tips over now and then at that level."""
     judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
     falls = any(trial.decisive and trial.verdict == "bad" for trial in judged) and falls_past_top(trials)
     votes = [trial for trial in judged for _ in range(2 if falls and trial.decisive else 1)]
@@ -105,6 +105,22 @@ def collapsed(trials: Sequence[Trial]) -> list[bool]:
     """Which trials kept the target busy and finished clearly less than it has carried, or than it finished under less
     overload: by 8 % and 2.5 standard deviations, which a drifting host seldom does. Shape (n,)."""
     return [any(_less(trial, other) for other in trials) for trial in trials]
+
+
+def collapses(trials: Sequence[Trial]) -> list[Trial]:
+    """The collapsed trials that no other contradicts: one that was overloaded as much and did not fall. A target that
+    was still cold in its first overload has not collapsed."""
+    fell = collapsed(trials)
+    steady = [
+        other
+        for other, less in zip(trials, fell, strict=True)
+        if not less and other.verdict == "bad" and other.plateau is not None
+    ]
+    return [
+        trial
+        for trial, less in zip(trials, fell, strict=True)
+        if less and all(other.level < (1 - CLOSE_LEVEL) * trial.level for other in steady)
+    ]
 
 
 def falls_past_top(trials: Sequence[Trial]) -> bool:
@@ -220,7 +236,8 @@ def _inverted(trials: Sequence[Trial]) -> float | None:
 
 
 def _halved(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
-    """Between the bounds of a target whose overloaded steps tell nothing; beside levels that stayed undecided twice."""
+    """Between the bounds of a target whose overloaded steps tell nothing; close beside levels that stayed undecided, as
+    they lie near the capacity, and these again last."""
     bounds = bracket_of(trials)
     if bounds.good is None and bounds.bad is not None:
         bad = {trial.level for trial in trials if trial.proven and trial.verdict == "bad"}
@@ -228,15 +245,15 @@ def _halved(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
             return Proposal(bounds.bad / 2, "good")
     if bounds.good is None or bounds.bad is None:
         return _without_estimate(trials, goal)
-    middle = math.sqrt(bounds.good * bounds.bad)
     held = [t.level for t in trials if t.proven and t.verdict == "undecided" and bounds.good < t.level < bounds.bad]
-    often = [level for level in held if held.count(level) >= MOST_BISECTED]
-    if not often:
-        return Proposal(min(held, default=middle, key=lambda level: abs(level - middle)), "good")
-    low, high = min(often), max(often)
-    if bounds.bad / high > 1 + CLOSE * goal.width:
-        return Proposal(math.sqrt(high * bounds.bad), "bad")
-    return Proposal(math.sqrt(bounds.good * low), "good") if low / bounds.good > 1 + CLOSE * goal.width else None
+    if not held:
+        return Proposal(math.sqrt(bounds.good * bounds.bad), "good")
+    near = 1 + BESIDE_SHARE * goal.width
+    if min(held) > bounds.good * near**2:
+        return Proposal(min(held) / near, "good")
+    if max(held) < bounds.bad / near**2:
+        return Proposal(max(held) * near, "bad")
+    return Proposal(min(held, key=held.count), "good")
 
 
 def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:

@@ -109,7 +109,9 @@ def _seen_above(result: Mapping[str, Any]) -> str:
         return "no saturation was found up to there."
     step = min(behind, key=lambda one: float(one["level"]))
     held_s = step["end_s"] - step["measured_from_s"]
-    return f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {held_s:.0f} s, not held again."
+    return (
+        f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {held_s:.0f} s, not held again."
+    )
 
 
 def _how_to_go_on(result: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ def not_carried_words(result: Mapping[str, Any], level_words: WordsOfLevel, numb
 
 
 def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
-    """At which level it recovers from overload, as far as that was shown; nothing of a target that does not collapse."""
+    """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
     fell = result.get("collapse")
     if not fell:
         return []
@@ -65,5 +65,5 @@ def collapse_notes(
     if not fell["recovery_tried"]:
         notes.append("At which level it recovers from overload was not tried: no load time was left for it.")
     elif fell["recovers_at"] is None and fell["stays_at"] is None:
-        notes.append("At which level it recovers from overload was not shown: it did not collapse again.")
+        notes.append("At which level it recovers from overload was not shown: no load time was left for it.")
     return notes

@@ -109,7 +109,9 @@ def capped(mean_ms: float):
 def test_arrivals_that_were_not_sent_while_the_target_was_as_quick_as_ever_are_a_cap_of_the_script():
     context = Context(1.0, 0.048, 10, idle_s=0.107)
     found = judge(capped(108.0), context)
-    assert found.capped and found.verdict == "undecided" and "the script's VUs allow no more than 466" in found.reasons[0]
+    assert (
+        found.capped and found.verdict == "undecided" and "the script's VUs allow no more than 466" in found.reasons[0]
+    )
     slowed = judge(capped(300.0), context)
     assert not slowed.capped and slowed.verdict == "bad", "the target held the VUs"
 

@@ -52,7 +52,9 @@ def test_a_search_says_where_the_target_collapses_and_where_it_recovers():
 def test_work_that_a_proxy_sent_again_is_gone_before_the_next_step_begins():
     result = run_capacity(Retries(4, 4 / 300, 3), CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
     assert any(step.kind == "rest" for step in result.steps)
-    assert result.bracket.good >= 0.8 * 300, "the level after an overload began behind, and half of it was called too much"
+    assert result.bracket.good >= 0.8 * 300, (
+        "the level after an overload began behind, and half of it was called too much"
+    )
 
 
 def test_no_recovery_is_searched_where_the_caller_does_not_want_it():

@@ -67,8 +67,10 @@ def test_overloaded_steps_of_a_target_that_collapses_are_not_asked_and_the_range
     trials = [Trial(100, "good", own=True), Trial(200, "bad", Plateau(60, 0.01), own=True)]
     assert capacity_estimate(trials, H) is None
     assert propose(trials, GOAL, H).level == pytest.approx(math.sqrt(100 * 200), rel=0.01)
-    undecided = [Trial(141, "undecided")] * 2
-    assert propose([*trials, *undecided], GOAL, H).level == pytest.approx(math.sqrt(141 * 200), rel=0.01)
+    near = [*trials, Trial(141, "undecided")]
+    assert propose(near, GOAL, H).level == pytest.approx(141 / 1.045, rel=0.01), "close below it"
+    assert propose([*near, Trial(135, "good")], GOAL, H).level == pytest.approx(141 * 1.045, rel=0.01), "close above"
+    assert propose([*near, Trial(135, "good"), Trial(151, "bad")], GOAL, H).level == 141, "again"
 
 
 def test_throughput_that_rises_with_the_overload_is_no_capacity():

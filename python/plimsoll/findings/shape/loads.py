@@ -55,6 +55,7 @@ class Collapse(TypedDict):
     stays_at: Level | None
     recovery_s: Seconds | None
     recovery_tried: bool
+    seen_again: bool
 
 
 class Capacity(TypedDict, total=False):
