@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.experiments.keep import Keeper, Second, seen_of
+from plimsoll.experiments.keep import Keeper, Second
+from plimsoll.experiments.keep_loop import seen_of
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import RESPONSE_METRICS
 from plimsoll.runs.histogram import Histogram
