@@ -33,6 +33,7 @@ ALONE = ("report_scorecard", "real_aa_scorecard")
 MODULES = (
     "capacity_goals",
     "scorecard:long_runs",
+    "keep_scorecard",
     "scorecard:comparisons",
     "ciw_scorecard",
     "step_scorecard",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime, count
 from plimsoll.cli.shared_flags import (
     ArrivalProcess,
     ArrivalSeed,
@@ -27,11 +28,23 @@ from plimsoll.cli.shared_flags import (
 def capacity(
     source: Source,
     max_users: Annotated[
-        float | None, typer.Option(help="never put on more; of a script without --users-at-1x: multiples or VUs")
+        float | None,
+        typer.Option(
+            parser=count("--max-users"),
+            metavar="NUMBER",
+            help="never put on more, as 2000 or 2k; of a script without --users-at-1x: multiples or VUs",
+        ),
     ] = None,
-    max_rate: Annotated[float | None, typer.Option(help="never more arrivals per second than this")] = None,
-    min_users: Annotated[float | None, typer.Option(help="begin no lower than this level")] = None,
+    max_rate: Annotated[
+        float | None,
+        typer.Option(parser=count("--max-rate"), metavar="NUMBER", help="never more arrivals per second than this"),
+    ] = None,
+    min_users: Annotated[
+        float | None,
+        typer.Option(parser=count("--min-users"), metavar="NUMBER", help="begin no lower than this level"),
+    ] = None,
     variant: TargetVariant = None,
+    load_time: LoadTime = None,
     width: Annotated[float | None, typer.Option(min=0.001, max=0.9, help="(bad − good) / bad to stop at; 0.10")] = None,
     step: Annotated[float | None, typer.Option(min=1, help="seconds a good step lasts at least; 10")] = None,
     users_at_1x: Annotated[float | None, typer.Option(help="a script's users at its declared load")] = None,
@@ -88,6 +101,7 @@ def capacity(
         variant=variant,
         width=width,
         step_s=step,
+        for_s=load_time,
         min_level=min_users,
         max_level=max_users,
         max_rate_per_s=max_rate,

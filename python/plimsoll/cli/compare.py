@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime
 from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
@@ -27,6 +28,7 @@ def compare(
     primary: Annotated[str | None, typer.Option(help="what decides: of mean, p50, p90, p95, p99; p50,p95")] = None,
     users: Users = None,
     rate: Rate = None,
+    load_time: LoadTime = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
     of: Of = None,
@@ -67,7 +69,7 @@ def compare(
         skip,
     )
     told = trial_flags.choices(
-        users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=pairs, env=env,
+        users=users, rate=rate, for_s=load_time, trial_s=trial_s, warm_up_s=warm_up, repetitions=pairs, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:

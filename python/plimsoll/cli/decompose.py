@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime
 from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
@@ -26,6 +27,7 @@ def decompose(
     rounds: Annotated[int | None, typer.Option(min=2, help="rounds, each with a trial of every variant; 10")] = None,
     users: Users = None,
     rate: Rate = None,
+    load_time: LoadTime = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
     of: Of = None,
@@ -52,7 +54,7 @@ def decompose(
     of_part = tuple(part for one in sources or (None,) if (part := taking_part(one, of)) is not None)
     request = DecomposeRequest(of_part, tuple(variant or ()), parts, statistic)
     told = trial_flags.choices(
-        users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
+        users=users, rate=rate, for_s=load_time, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
         seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime, for_text
+from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
     AsJson,
@@ -42,7 +44,11 @@ def drain(
     operation: Annotated[str | None, typer.Option(help="the operation that puts items in; all")] = None,
     items_per_operation: Annotated[float | None, typer.Option(help="items that one puts in; 1")] = None,
     users: Held = None,
-    duration: Annotated[float | None, typer.Option(min=1, help="seconds of load; 600")] = None,
+    load_time: LoadTime = None,
+    duration: Annotated[
+        float | None,
+        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="the same, or seconds; 600"),
+    ] = None,
     warm_up: Annotated[float | None, typer.Option(min=0, help="seconds before that do not count; 10")] = None,
     drain_limit: Annotated[
         float | None, typer.Option(min=0, help="seconds to wait for the backlog after it; 300")
@@ -75,7 +81,7 @@ def drain(
             part, choices, listeners, backlog=backlog, produced=produced, consumed=consumed, index=index,
             polls=polls,
             index_budget_mb=index_budget, memory_budget_mb=memory_budget, operation=operation,
-            items_per_operation=items_per_operation, users=users, duration_s=duration,
+            items_per_operation=items_per_operation, users=users, duration_s=duration, for_=for_text(load_time),
             warm_up_s=warm_up, drain_s=drain_limit,
         )  # fmt: skip
     show(answer, as_json)

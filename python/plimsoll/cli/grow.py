@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime, for_text
 from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Probe, Quiet, Runs, Source, TargetVariant, Threads
 
 
@@ -18,6 +19,7 @@ def grow(
     ] = None,
     min_users: Annotated[int | None, typer.Option(min=1, help="creates at a time at the least; 1")] = None,
     max_users: Annotated[int | None, typer.Option(min=1, help="creates at a time at the most")] = None,
+    load_time: LoadTime = None,
     counter: Annotated[
         str | None, typer.Option(help="a Counter of the script that counts items, where a call creates several")
     ] = None,
@@ -51,6 +53,6 @@ def grow(
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             part, choices, listeners, resume, items=items, exec=function, min_users=min_users, max_users=max_users,
-            counter=counter, allowed_failures=allowed_failures,
+            counter=counter, allowed_failures=allowed_failures, for_=for_text(load_time),
         )  # fmt: skip
     show(answer, as_json)

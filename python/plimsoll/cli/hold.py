@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime, count, for_text
+from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
     AsJson,
@@ -26,7 +28,21 @@ from plimsoll.cli.shared_flags import (
 def hold(
     source: Source,
     users: Held = None,
-    duration: Annotated[float | None, typer.Option(min=1, help="seconds to hold it; 600")] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help='steer the load so that this just holds: "p95<=300ms", "detail: p95<=20ms", "errors<=1%"'),
+    ] = None,
+    max_users: Annotated[
+        float | None,
+        typer.Option(
+            parser=count("--max-users"), metavar="NUMBER", help="of a steered load: never more than this, as 2k"
+        ),
+    ] = None,
+    load_time: LoadTime = None,
+    duration: Annotated[
+        float | None,
+        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="the same, or seconds; 600"),
+    ] = None,
     warm_up: Annotated[float | None, typer.Option(min=0, help="seconds before that do not count; 30")] = None,
     baseline: Annotated[
         float | None, typer.Option(min=0, help="seconds of one user alone before; 30; 0 leaves it out")
@@ -45,7 +61,8 @@ def hold(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hold one load: objectives with intervals, drift, periodic slowdowns, leaks, restarts, bursts of errors.
+    """Hold one load: objectives with intervals, drift, periodic slowdowns, leaks, restarts, bursts of errors. With
+    --keep, which may be repeated, steer the load so that objectives just hold, and tell the load and its course.
 
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
     """
@@ -60,6 +77,6 @@ def hold(
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             part, choices, listeners, users=users, duration_s=duration, warm_up_s=warm_up, baseline_s=baseline,
-            memory_limit_mb=memory_limit,
+            memory_limit_mb=memory_limit, keep=keep, max_users=max_users, for_=for_text(load_time),
         )  # fmt: skip
     show(answer, as_json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import LoadTime
 from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 
@@ -24,6 +25,7 @@ def sweep(
     ] = None,
     users: Users = None,
     rate: Rate = None,
+    load_time: LoadTime = None,
     trial_s: Seconds = None,
     warm_up: WarmUp = None,
     of: Of = None,
@@ -51,7 +53,7 @@ def sweep(
     part = taking_part(source, of)
     request = SweepRequest(part, trial_flags.values(over or [], "--over"), stop_at_failure)
     told = trial_flags.choices(
-        users=users, rate=rate, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,
+        users=users, rate=rate, for_s=load_time, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:

@@ -68,6 +68,7 @@ from plimsoll.experiments.search import (
     rounded,
 )
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.time_plan import spent_words
 from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import is_calm, pooled_noise
@@ -520,7 +521,7 @@ class _OpenSearch:
         if bounds.bad is None and settings.max_level is not None:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
         spent = (
-            "the load time was spent"
+            spent_words(bounds.width, settings.width, settings.load_budget_s)
             if self._budget_left_s() < settings.step_s
             else "further steps would not have decided"
         )

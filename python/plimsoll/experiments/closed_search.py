@@ -32,6 +32,7 @@ from plimsoll.experiments.result import CapacityResult, CapacitySettings, Confir
 from plimsoll.experiments.search import Trial, Verdict, bracket_of
 from plimsoll.experiments.steadiness import throughput_drifts
 from plimsoll.experiments.steps import StepHolder
+from plimsoll.experiments.time_plan import spent_words
 from plimsoll.stats.saturation import variance_per_event
 
 DONE_FOR_THROUGHPUT = 400
@@ -174,7 +175,10 @@ class _ClosedSearch:
             return "Throughput rises with the users up to the highest level tried."
         if bounds.width <= self.settings.width:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
-        return "The bracket is as narrow as whole users or the load time allowed."
+        if self.known.whole and bounds.good is not None and bounds.bad - bounds.good <= 1:
+            return "The bracket is as narrow as whole users allow."
+        spent = spent_words(bounds.width, self.settings.width, self.settings.load_budget_s)
+        return f"The bracket is wider than the goal of {self.settings.width:.0%}: {spent}."
 
     def _hold_long(self, level: float, most_s: float, precise: float) -> bool:
         """Hold a level until it is told from the border, its throughput is known to the share `precise`, or `most_s`

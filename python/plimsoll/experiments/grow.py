@@ -36,7 +36,7 @@ class GrowSettings:
     """`items` to load in all; concurrency within `least` and `most`; `counter`: a Counter of the script that counts
     items; `allowed_failures`: share of failed creates above which the run is no success; `loaded` items were there
     from an earlier run, with its `windows` and `doubts`, why its times are not the target's alone; `slow_ms`: mean time
-    of a create that is too slow."""
+    of a create that is too slow; `longest_s`: load time after which it ends with what is loaded."""
 
     items: int
     least: int = 1
@@ -49,6 +49,7 @@ class GrowSettings:
     volume_before: float | None = None
     resumed: str | None = None
     doubts: tuple[str, ...] = ()
+    longest_s: float | None = None
 
 
 @dataclass
@@ -144,6 +145,9 @@ class _Loading:
         for snapshot in self.holder.source.snapshots(FAR):
             self._take(snapshot)
             if self._left <= 0 or self.result.status == "failed":
+                return
+            if self.settings.longest_s is not None and snapshot.second + 1 >= self.settings.longest_s:
+                self.result.reason = f"It ended with the load time of {self.settings.longest_s:.0f} s (--for)."
                 return
 
     def finish(self) -> None:

@@ -2,7 +2,8 @@
 directory.
 
     baseline   each operation by one user who does nothing at the same time: what is slow here is slow without any load
-    hold       the level, for the time, without looking back: the answer is in its time series (findings/hold.py)
+    hold       the level, for the time, without looking back: the answer is in its time series (findings/hold.py);
+               or, with `keep`, the level at which objectives just hold (keep.py), whose course is the answer
 
 It ends early only where going on would hurt: most requests fail, or the work that waits would take the target half a
 minute. Ctrl-C ends with what was measured. Time is the load source's own.
@@ -13,27 +14,37 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from plimsoll.experiments.judge import Judgement, give_up_reason
+from plimsoll.experiments.keep import Keeper
+from plimsoll.experiments.kept_load import KeptLoad, KeptObjective, event_of
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
 from plimsoll.experiments.shifted import Shifted
-from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.steps import DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
+LOST = "After an overload the work inside did not go away, though hardly any load was left."
+FEWEST_UNREACHABLE_S = 15
+UNREACHABLE = "No level kept the objective, not even one at which nothing waits."
 
 
 @dataclass(frozen=True)
 class HoldSettings:
-    """`level` in the source's unit; times in seconds of its clock; `baseline_s`: of the run of one user before it."""
+    """`level` in the source's unit; times in seconds of its clock; `baseline_s`: of the run of one user before it.
+
+    `keep`: objectives that the load is steered to, from `level` on and up to `most_level`; none: the level is held."""
 
     level: float
     duration_s: float = 600.0
     warm_up_s: float = 30.0
     baseline_s: float = 30.0
+    keep: tuple[KeptObjective, ...] = ()
+    most_level: float | None = None
 
     def __post_init__(self) -> None:
         if not (self.level > 0 and self.duration_s > 0 and self.warm_up_s >= 0 and self.baseline_s >= 0):
@@ -112,14 +123,18 @@ def _alone(holder: StepHolder, baseline: LoadSource, seconds: float) -> None:
 
 def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, result: HoldResult) -> None:
     offset_s = math.ceil(holder.source.now()) if holder.records else 0
-    shifted = Shifted(source, offset_s)
+    shifted: Shifted | KeptLoad = Shifted(source, offset_s)
+    decide_second: Decide = decide
+    if settings.keep:
+        shifted = _kept(shifted, settings, holder)
+        decide_second = partial(decide_kept, load=shifted)
     started = False
     try:
         shifted.start()
         started = True
         holder.source, holder.warm_up_s = shifted, settings.warm_up_s
         holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
-        record = holder.hold(settings.level, "expected", settings.duration_s, decide, conclude)
+        record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, conclude)
         if record.judgement.given_up:
             result.reason = (
                 f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
@@ -130,6 +145,34 @@ def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, 
     finally:
         if started:
             shifted.stop()
+
+
+def _kept(source: LoadSource, settings: HoldSettings, holder: StepHolder) -> KeptLoad:
+    """The source, steered so that the objectives just hold."""
+    limits = tuple(one.limit for one in settings.keep)
+    keeper = Keeper(limits, settings.level, most=settings.most_level, whole=source.unit == "vus")
+    holder.event("keep_started", source_second(holder), **event_of(settings.keep, keeper))
+
+    def tell(kind: str, **details: Any) -> None:
+        holder.event(kind, **details)
+
+    return KeptLoad(source, settings.keep, keeper, tell)
+
+
+def source_second(holder: StepHolder) -> float:
+    """Second of the run at which its last step ended."""
+    return holder.records[-1].end_s if holder.records else 0.0
+
+
+def decide_kept(seen: Measurement, load: KeptLoad) -> Judgement | None:
+    """As `decide`; the step's level is the mean of those it had, and no level is left where none holds the
+    objective."""
+    seen.level = load.mean_level(len(seen.seconds))
+    if load.keeper.unreachable and len(seen.seconds) >= FEWEST_UNREACHABLE_S:
+        return Judgement("bad", (UNREACHABLE,), given_up=True)
+    if load.keeper.lost:
+        return Judgement("bad", (LOST,), given_up=True)
+    return decide(seen)
 
 
 def decide(seen: Measurement) -> Judgement | None:

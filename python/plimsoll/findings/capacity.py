@@ -307,7 +307,7 @@ def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
         return []
     found = facts["confirmation"]
     if found is None:
-        return ["The level that is carried was not held a second time: the load time was spent."]
+        return ["The level that is carried was not held a second time: no load time was left. Give more (--for)."]
     level = level_words(found["level"], facts["unit"])
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
         again = "was carried again" if facts["open"] else "brought as much again"

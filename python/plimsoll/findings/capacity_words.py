@@ -126,7 +126,7 @@ def _how_to_go_on(result: Mapping[str, Any]) -> str:
     if not result["open"] or (most is not None and tried >= most * (1 - 1e-9)):
         return "Raise --max-users to find where it stops."
     nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
-    return f"The load time ended before a level was proven to be too much: longer steps (--step) give it more{nearer}."
+    return f"The load time ended before a level was proven to be too much: give it more (--for){nearer}."
 
 
 _RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
@@ -188,13 +188,13 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None:
         steps.append(
-            "Run it again with a smaller --min-users, or longer steps (--step), to find a level that it carries."
+            "Run it again with a smaller --min-users, or more load time (--for), to find a level that it carries."
         )
     elif bad is None:
         steps.append(_how_to_go_on(result))
     elif (bad - good) / bad > goal + 1e-9:
         steps.append(
-            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: longer steps (--step) narrow it."
+            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: more load time (--for) narrows it."
         )
     probed = any(saw_target(step.get("cpu") or ()) for step in finding["steps"])
     if bad is not None or finding["limited_by"]["kind"] != "unknown":

@@ -9,8 +9,8 @@ EXIT_FAILED, EXIT_INVALID, EXIT_INTERRUPTED = 99, 3, 130
 
 
 def exit_code(finding: Mapping[str, Any]) -> int:
-    """0 answered; 99 an objective failed, the expected load is not carried, or B is slower by more than the margin or
-    fails more; 3 invalid; 130 interrupted."""
+    """0 answered; 99 an objective failed or could not be kept, the expected load is not carried, or B is slower by more
+    than the margin or fails more; 3 invalid; 130 interrupted."""
     if finding.get("status") == "interrupted":
         return EXIT_INTERRUPTED
     if not finding["valid"]:
@@ -20,8 +20,10 @@ def exit_code(finding: Mapping[str, Any]) -> int:
         one["primary"] and one["verdict"] == "slower" and not one["within_margin"]
         for one in finding.get("comparisons", ())
     )
+    keep = finding.get("keep") or {}
+    not_kept = keep.get("unreachable") or keep.get("lost_at_s") is not None
     fails_more = finding["experiment"] == "compare" and any(one["b"] > one["a"] for one in finding["failures"])
-    return EXIT_FAILED if failed or slower or fails_more or not_carried(finding) else 0
+    return EXIT_FAILED if failed or slower or not_kept or fails_more or not_carried(finding) else 0
 
 
 def not_carried(finding: Mapping[str, Any]) -> bool:

@@ -18,6 +18,9 @@ from plimsoll.findings.generator import (
 from plimsoll.findings.hold_limits import hold_limit
 from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
+from plimsoll.findings.keep import kept, kept_objectives_of
+from plimsoll.findings.keep_words import QUESTION as KEEP_QUESTION
+from plimsoll.findings.keep_words import keep_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
@@ -29,6 +32,7 @@ from plimsoll.runs.objective_samples import Wanted
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
+OVERLOAD_LASTS_S = 30
 UNTOLD = {
     "Does it get slower over time?": "whether it gets slower",
     "Does something slow it down periodically?": "whether something slows it down periodically",
@@ -57,12 +61,14 @@ def hold_findings(
     facts = _facts(run)
     held = next((step for step in facts["steps"] if step.get("step_kind") == "expected"), None)
     alone = next((step for step in facts["steps"] if step.get("step_kind") == "baseline"), None)
-    wanted = [Wanted.of(objective) for objective in objectives]
+    to_keep = kept_objectives_of(run)
+    wanted = _to_judge(objectives, to_keep)
     series = hold_series(run, held, alone, wanted)
     about = {"schema": 1, "experiment": "hold", "status": facts["status"]}
     common = {**about, "level_unit": facts["unit"], "run": run_path}
     if held is None or series.seconds.size < FEWEST_SECONDS:
         return [_too_little(facts, series, common, notes)]
+    keep = kept(run, held, to_keep) if to_keep else None
     held_steps = [held] if alone is None else [held, alone]
     all_means = means_of_steps(run.resources(), held_steps)
     means = all_means[0]
@@ -85,9 +91,10 @@ def hold_findings(
         all_ms=sum(one.sum for one in whole),
         names=series.names,
     )
+    periodic = periodic_finding(series)
     details = [
-        drift_finding(series),
-        periodic_finding(series),
+        *([] if keep else [drift_finding(series)]),
+        *([] if keep and _by_steering(periodic, keep) else [periodic]),
         leak_finding(series, memory_limit_bytes),
         restart_finding(run.events("note"), held, run.resources(), memory_limit_bytes),
         bursts_finding(series),
@@ -110,13 +117,14 @@ def hold_findings(
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {
         **common,
-        "question": QUESTION,
-        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator),
+        "question": KEEP_QUESTION if keep else QUESTION,
+        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator, keep),
         "valid": generator["healthy"] and not silent,
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
+        **({"keep": keep} if keep else {}),
         "generator": generator,
         "invalid_because": [*generator["reasons"], *silent],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
@@ -135,6 +143,21 @@ def nothing_answered(series: HoldSeries) -> list[str]:
     """Why nothing was measured, where requests were made under load and none got an answer."""
     made = float(series.requests.sum())
     return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
+
+
+def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:
+    """Whether the pulses are overloads of a steered load, and no job of the target."""
+    times = (periodic.get("periodic") or {}).get("times_s") or ()
+    over = [one["at_s"] for one in keep["overloads"]]
+    near = [at for at in times if any(abs(at - one) <= OVERLOAD_LASTS_S for one in over)]
+    return bool(times) and 2 * len(near) >= len(times)
+
+
+def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -> list[Wanted]:
+    """The objectives to judge: a kept one is met and missed by turns, so that it would be judged by a toss."""
+    wanted = [Wanted.of(objective) for objective in objectives]
+    kept_limits = {(one["request"], one["objective"]) for one in to_keep}
+    return [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
 
 
 def _evidence(
@@ -218,6 +241,7 @@ def _answer(
     troubles: list[str],
     untold: list[str],
     generator: Mapping[str, Any],
+    keep: Mapping[str, Any] | None,
 ) -> str:
     measured = held["end_s"] - held["measured_from_s"]
     at = f"{time_words(measured)} at {level_words(held['level'], facts['unit'])}"
@@ -226,7 +250,11 @@ def _answer(
         parts.append("Interrupted: this rests on what was measured until then.")
     if not generator["healthy"]:
         parts.append(NOT_ALONE)
-    parts += stable_words(at, troubles, untold)
+    if keep:
+        parts += keep_words(keep, facts["unit"])
+        at = f"{time_words(measured)} at a steered load"
+    if not (keep and keep["unreachable"]):
+        parts += stable_words(at, troubles, untold)
     if judged:
         parts.append(_objective_words(judged))
     return " ".join(parts)

@@ -48,6 +48,7 @@ class Choices:
     called negligible. `recovery`: find the level at which a target that collapses recovers (None: the study's word,
     else yes). `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
     further databases to watch, each "postgresql=DSN" or "mysql=DSN".
+    `for_s`: load time of the search in seconds.
     """
 
     runs: Path = Path("runs")
@@ -73,6 +74,7 @@ class Choices:
     recovery: bool | None = None
     remedy: str | None = None
     probes: tuple[str, ...] = ()
+    for_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     settings = CapacitySettings(
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
+        budget_s=choices.for_s or (wanted.for_s if wanted else None),
         expected_level=study.expected_users,
         objectives=tuple(map(Wanted.of, study.objectives)),
         arrivals_per_level_s=rate,
@@ -234,6 +237,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     settings = CapacitySettings(
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
+        budget_s=choices.for_s,
         expected_level=declared,
         objectives=tuple(map(Wanted.of, objectives)),
         arrivals_per_level_s=rate,

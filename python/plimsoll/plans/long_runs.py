@@ -12,11 +12,14 @@ from pydantic import ValidationError
 
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.experiments.ramp import START_RATE_PER_S
+from plimsoll.experiments.time_plan import said, typed
 from plimsoll.plans.load import Choices, Plan, plan_of, scenario_of_function
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
-from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, first_of
+from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, HoldOptions, first_of
 
 LEAST_ALONE_S = 3.0
+KEPT_START = 0.25
 
 
 def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mapping[str, Any]) -> Chosen:
@@ -33,7 +36,7 @@ def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mappi
         mistakes = [
             InputError(
                 f"{mistake['msg']}",
-                f"Correct {name}'s {'.'.join(map(str, mistake['loc']))}.",
+                (mistake.get("ctx") or {}).get("next_step", f"Correct {name}'s {'.'.join(map(str, mistake['loc']))}."),
                 key=f"{name}.{'.'.join(map(str, mistake['loc']))}",
             )
             for mistake in error.errors()
@@ -50,6 +53,37 @@ def held_level(plan: Plan, source: Study | Path, users: float | None) -> float:
             raise InputError("nothing says how many users to hold", "Give --users, or expected_users in the study.")
         return source.expected_users
     return 1.0
+
+
+def load_time(options: HoldOptions | DrainOptions, given: Mapping[str, Any], least_s: float) -> float:
+    """Seconds of load: `for` where it is given, else `duration_s`; a flag goes before the study's other key. Raises
+    InputError for both at once, and for a time that says nothing."""
+    for_s = options.for_s
+    if for_s is None or (given.get("duration_s") is not None and given.get("for_") is None):
+        return options.duration_s
+    if "duration_s" in options.model_fields_set and given.get("for_") is None:
+        raise InputError(
+            "for and duration_s are given together", "Leave one out: both are the time of load.", key="for"
+        )
+    if given.get("for_") is not None and given.get("duration_s") is not None:
+        raise InputError("--for and --duration are given together", "Leave one out: both are the time of load.")
+    if for_s < least_s:
+        raise InputError(
+            f"--for {typed(for_s)} is too short for any answer: it takes {said(least_s)} of load",
+            f"Give it --for {typed(least_s)} or more; a minute and more tell objectives, ten minutes drift and leaks.",
+        )
+    return for_s
+
+
+def kept_start(plan: Plan, source: Study | Path, users: float | None) -> float:
+    """The level at which a steered load begins: as asked, else a part of the study's expected users or of the script's
+    load; of a study without, one that brings some arrivals a second."""
+    if users is None and isinstance(source, Study) and source.expected_users is None:
+        per_level_s = plan.settings.arrivals_per_level_s
+        return START_RATE_PER_S / per_level_s if per_level_s else 1.0
+    level = held_level(plan, source, users)
+    level = level if users is not None else KEPT_START * level
+    return max(1.0, round(level)) if plan.unit == "vus" else level
 
 
 def load_plan(source: Study | Path, choices: Choices) -> Plan:

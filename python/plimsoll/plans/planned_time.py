@@ -15,24 +15,28 @@ from plimsoll.study.experiments import (
     GrowOptions,
     HoldOptions,
     SweepOptions,
+    TrialOptions,
 )
 from plimsoll.study.models import Study
 
 
 def planned_s(study: Study, item: Experiment) -> float | None:
-    """Seconds of load, an upper bound for `capacity` and `drain`; None where the target decides (`grow`)."""
+    """Seconds of load, an upper bound for `capacity`, `drain` and `grow`; None where the target decides (`grow`)."""
     options = item.options
     match options:
         case CapacityOptions():
-            return CapacitySettings(step_s=options.step_s).load_budget_s * (2 if options.verify else 1)
+            settings = CapacitySettings(step_s=options.step_s, budget_s=options.for_s)
+            return settings.load_budget_s * (2 if options.verify else 1)
         case HoldOptions():
-            return options.baseline_s + options.warm_up_s + options.duration_s
+            return options.baseline_s + options.warm_up_s + (options.for_s or options.duration_s)
         case DrainOptions():
-            return options.warm_up_s + options.duration_s + options.drain_s
+            return options.warm_up_s + (options.for_s or options.duration_s) + options.drain_s
         case GrowOptions():
-            return None
+            return options.for_s
         case CompareOptions(is_of_runs=True):
             return 0.0
+        case TrialOptions() if options.for_s is not None:
+            return options.for_s
         case CompareOptions():
             trials = 2 * options.pairs
         case DecomposeOptions():
@@ -60,7 +64,7 @@ def planned_time(study: Study, item: Experiment) -> str:
     seconds = planned_s(study, item)
     if seconds is None or seconds == 0:
         return time_words(seconds) if seconds is None else "no load"
-    bound = isinstance(item.options, CapacityOptions | DrainOptions)
+    bound = isinstance(item.options, CapacityOptions | DrainOptions | GrowOptions)
     return f"{'at most ' if bound else ''}{time_words(seconds)} of load"
 
 
@@ -74,7 +78,7 @@ def planned_total(planned: Iterable[tuple[Study, Experiment]]) -> str:
             unbounded[item.name] = unbounded.get(item.name, 0) + 1
         else:
             sum_s += seconds
-            is_bound |= isinstance(item.options, CapacityOptions | DrainOptions)
+            is_bound |= isinstance(item.options, CapacityOptions | DrainOptions | GrowOptions)
     words = [f"{'at most ' if is_bound else ''}{time_words(sum_s)} of load"] if sum_s else []
     for name, times in unbounded.items():
         words.append(f"as long as {name} takes" if times == 1 else f"as long as {times} runs of {name} take")

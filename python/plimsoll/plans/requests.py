@@ -18,8 +18,9 @@ class TrialChoices:
     """How trials are made. Empty or None means: as the study says, else the default.
 
     `users` or `rate` (arrivals per second, open loads) are the levels; without them the study's expected users, or the
-    load that the script declares. `repetitions`: pairs of `compare`, rounds of the others; `trial_s` is held and counts
-    after `warm_up_s`; `resume`: the run to go on with; `env` goes to the script's __ENV. The rest as in `Choices`.
+    load that the script declares. `repetitions`: pairs of `compare`, rounds of the others; `for_s`: load time of all
+    trials, which says how many; `trial_s` is held and counts after `warm_up_s`; `resume`: the run to go on with; `env`
+    goes to the script's __ENV. The rest as in `Choices`.
     """
 
     runs: Path = Path("runs")
@@ -35,6 +36,7 @@ class TrialChoices:
     isolate: bool = False
     background: bool = False
     resume: Path | None = None
+    for_s: float | None = None
 
 
 @dataclass(frozen=True)

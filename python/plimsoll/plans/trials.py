@@ -15,6 +15,7 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
 from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, is_study, mention, named_arm, with_scripts
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
+from plimsoll.plans.load_time import repetitions_within
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.study import Probes, Target
@@ -35,6 +36,7 @@ TRIAL_S = 10.0
 PAIRS, ROUNDS, REPEATS = 10, 10, 3
 STATISTICS: tuple[str, ...] = get_args(Statistic)
 GRACEFUL_STOP = "5s"
+REPEATED = {"compare": (2, "pairs"), "decompose": (2, "rounds"), "sweep": (1, "repeats")}  # least, and their noun
 LEVEL_PARAMETERS = ("users", "rate")
 
 
@@ -171,7 +173,15 @@ def decides(request: CompareRequest, wanted: CompareOptions | None) -> tuple[flo
 
 
 def _settled(choices: TrialChoices, wanted: TrialOptions | None, repetitions: int) -> TrialChoices:
-    """The choices with the study's in the place of those that were not made; a level replaces all of its levels."""
+    """The choices with the study's in the place of those that were not made; a level replaces all of its levels. A time
+    that was given goes before the study's repetitions."""
+    if choices.for_s is not None and choices.repetitions is not None:
+        what = "--for and a number of pairs, rounds or repeats are given together"
+        raise InputError(what, "Leave one out: the time says how many there are.")
+    for_s = choices.for_s if choices.for_s is not None or choices.repetitions is not None else None
+    if for_s is None and wanted is not None and choices.repetitions is None:
+        for_s = wanted.for_s
+    choices = dataclasses.replace(choices, for_s=for_s)
     repetitions = choices.repetitions or repetitions
     if wanted is None:
         return dataclasses.replace(choices, repetitions=repetitions)
@@ -208,14 +218,20 @@ def _setup(
     variants = tuple(
         TrialVariant(arm.name, arm.label, _facts(arm, plan, base)) for arm, plan in zip(arms, plans, strict=True)
     )
-    config = first.config
+    config, levels = first.config, _levels(first, choices)
+    trial_s = choices.trial_s if choices.trial_s is not None else TRIAL_S
+    warm_up_s = choices.warm_up_s if choices.warm_up_s is not None else WARM_UP_S
+    repetitions = choices.repetitions or 1
+    if choices.for_s is not None:
+        round_s = len(variants) * len(levels) * (trial_s + warm_up_s)
+        repetitions = repetitions_within(choices.for_s, round_s, *REPEATED[experiment])
     trial_plan = TrialPlan(
         experiment,
         variants,
-        _levels(first, choices),
-        choices.repetitions or 1,
-        choices.trial_s if choices.trial_s is not None else TRIAL_S,
-        choices.warm_up_s if choices.warm_up_s is not None else WARM_UP_S,
+        levels,
+        repetitions,
+        trial_s,
+        warm_up_s,
         config.seed,
         first.unit,
         first.is_open,

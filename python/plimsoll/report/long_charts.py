@@ -12,6 +12,7 @@ from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.theme import LINE_LEGEND, dashes
 from plimsoll.report.time_charts import Chart
 from plimsoll.report.wording import number
+from plimsoll.study.objectives import parse_objective
 
 EXPERIMENTS = ("hold", "grow", "drain")
 HEIGHT_PX = 240
@@ -25,12 +26,40 @@ def charts_of(run: RunEvidence) -> list[Chart]:
     """The charts of the experiment; empty for others."""
     experiment = run.manifest.get("experiment")
     if experiment == "hold":
-        return [chart for chart in (_pulses(run),) if chart is not None]
+        return [chart for chart in (*_kept(run), _pulses(run)) if chart is not None]
     if experiment == "grow":
         return [chart for chart in (_per_item(run), _forecasts(run), _concurrency(run)) if chart is not None]
     if experiment == "drain":
         return [chart for chart in (_backlog(run), _index(run)) if chart is not None]
     return []
+
+
+def _kept(run: RunEvidence) -> list[Chart | None]:
+    """Of a steered load: its level over time, and the objective's statistic beside its limit."""
+    keep = _found(run.findings, "keep")
+    windows = keep.get("windows") or ()
+    if not keep:
+        return []
+    unit = str(run.manifest.get("level_unit") or "users")
+    marks = [float(one["at_s"]) for one in keep["overloads"]]
+    reading = "The load that was put on, steered so that the objective just holds."
+    if marks:
+        reading += " Dotted lines mark overloads, at which it was cut."
+    levels = [(item.start_s, "load", item.level) for item in run.timeline.bins if item.level]
+    charts = [_over_time("keep-level", "Load over the run", reading, f"Load, {unit}", levels, run, marks)]
+    if not windows:
+        return charts
+    objective = keep["objectives"][keep["ruling"]]
+    limit = parse_objective(str(objective["objective"]))
+    scale, axis = (1.0, f"{limit.statistic}, ms") if limit.unit == "ms" else (100.0, "Failed requests, %")
+    points: list[tuple[float, str, float]] = []
+    for window in windows:
+        if window["value"] is not None:
+            middle_s = window["from_s"] + window["seconds"] / 2
+            points.append((middle_s, "measured", scale * window["value"]))
+    points += [(points[0][0], "limit", scale * limit.limit), (points[-1][0], "limit", scale * limit.limit)]
+    reading = f"The objective {objective['objective']} in windows of as many requests as judge it, and its limit."
+    return [*charts, _over_time("keep-objective", "Objective over the run", reading, axis, points, run, marks)]
 
 
 def _pulses(run: RunEvidence) -> Chart | None:

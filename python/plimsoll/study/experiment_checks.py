@@ -76,7 +76,10 @@ def _capacity(path: KeyPath, options: dict[str, Any], data: dict[str, Any]) -> F
 
 
 def _hold(path: KeyPath, options: dict[str, Any], data: dict[str, Any]) -> Found:
-    if options.get("users") is None and data.get("expected_users") is None:
+    if options.get("max_users") is not None and not options.get("keep"):
+        what = "max_users bounds a load that is steered, and this one is held"
+        yield Contradiction((*path, "max_users"), what, "Add keep, or leave max_users out.")
+    if options.get("users") is None and not options.get("keep") and data.get("expected_users") is None:
         yield Contradiction(path, *_NO_USERS)
 
 

@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from plimsoll.errors import InputError
+from plimsoll.study.durations import parse_duration
+from plimsoll.study.kept_objectives import parse_kept
 
 Statistic = Literal["mean", "p50", "p90", "p95", "p99"]
 Text = Annotated[str, Field(min_length=1)]
@@ -26,16 +31,50 @@ def _one_or_more(of: dict[str, Any]) -> Any:
     return BeforeValidator(_listed), WithJsonSchema({"anyOf": [of, {"type": "array", "items": of}]}, mode="validation")
 
 
+def _load_time(value: Any) -> Any:
+    """The text of a duration. A number has no unit."""
+    if value is None:
+        return None
+    try:
+        parse_duration(str(value), "for")
+    except InputError as error:
+        raise PydanticCustomError("duration", "{what}", {"what": error.what, "next_step": error.next_step}) from error
+    return str(value).strip()
+
+
+def _seconds(value: Any) -> Any:
+    """Seconds of a number or of a duration with its unit."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_duration(value, bare_s=True)
+    except InputError as error:
+        raise PydanticCustomError("duration", "{what}", {"what": error.what, "next_step": error.next_step}) from error
+
+
 _AS_LEVELS, _LEVELS_SCHEMA = _one_or_more({"type": "number", "exclusiveMinimum": 0})
 _AS_TEXTS, _TEXTS_SCHEMA = _one_or_more({"type": "string", "minLength": 1})
 Levels = Annotated[list[Annotated[float, Field(gt=0)]], _AS_LEVELS, _LEVELS_SCHEMA]
+Seconds = Annotated[
+    float, BeforeValidator(_seconds), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})
+]
 Texts = Annotated[list[Text], _AS_TEXTS, _TEXTS_SCHEMA]
+
+
+def _kept(texts: list[str]) -> list[str]:
+    for text in texts:
+        try:
+            parse_kept(text)
+        except InputError as error:
+            told = {"what": error.what, "next_step": error.next_step}
+            raise PydanticCustomError("objective", "{what}", told) from error
+    return texts
 
 
 class Part(BaseModel):
     """Unknown keys are mistakes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True)
 
 
 class Options(Part):
@@ -44,6 +83,14 @@ class Options(Part):
     of: list[Annotated[str, Field(min_length=1)]] = Field(
         default_factory=list, description="names of the operations or groups that take part; all when left out"
     )
+    for_: Annotated[str | None, BeforeValidator(_load_time)] = Field(
+        default=None, alias="for", description="time of load, as 90s, 5m or 1h30m"
+    )
+
+    @property
+    def for_s(self) -> float | None:
+        """The time of load that `for` gives, in seconds."""
+        return None if self.for_ is None else parse_duration(self.for_, "for")
 
 
 class LoadOptions(Options):
@@ -89,7 +136,13 @@ class HoldOptions(LoadOptions):
     before."""
 
     users: float | None = Field(default=None, gt=0)
-    duration_s: float = Field(default=600.0, ge=1)
+    keep: Annotated[Texts, AfterValidator(_kept)] = Field(
+        default_factory=list,
+        description="an objective or several, as p95<=300ms or detail: p95<=20ms: the load is steered so that they "
+        "just hold; users is where it begins",
+    )
+    max_users: float | None = Field(default=None, gt=0, description="of a steered load: never more than this")
+    duration_s: Seconds = Field(default=600.0, ge=1)
     warm_up_s: float = Field(default=30.0, ge=0)
     baseline_s: float = Field(default=30.0, ge=0, description="of one user alone before the load; 0 leaves it out")
     memory_limit_mb: float | None = Field(
@@ -197,7 +250,7 @@ class DrainOptions(LoadOptions):
     )
     items_per_operation: float = Field(default=1.0, gt=0)
     users: float | None = Field(default=None, gt=0)
-    duration_s: float = Field(default=600.0, ge=1)
+    duration_s: Seconds = Field(default=600.0, ge=1)
     warm_up_s: float = Field(default=10.0, ge=0)
     drain_s: float = Field(default=300.0, ge=0, description="how long to wait for the backlog after the load")
 

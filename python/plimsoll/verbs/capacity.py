@@ -14,10 +14,12 @@ from typing import Any
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import Progress
+from plimsoll.experiments.time_plan import promise
 from plimsoll.findings.of_run import Facts
 from plimsoll.findings.remedy import applied, not_run
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
+from plimsoll.plans.load_time import check_search_time
 from plimsoll.plans.negligible import check_negligible
 from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.writer import RunWriter
@@ -98,6 +100,7 @@ def _found(
     plan = plan_of(given, choices)
     check_budgets(plan)
     check_negligible(plan)
+    check_search_time(plan.settings)
     with writer_of("capacity", plan, choices) as writer:
         remedy = applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None
         return _measure(plan, choices, writer, listeners, {"remedy": remedy, "remedy_wanted": wanted})
@@ -106,7 +109,8 @@ def _found(
 def _measure(
     plan: Plan, choices: Choices, writer: RunWriter, listeners: Listeners[Progress], remedies: Mapping[str, Any]
 ) -> Answer:
-    with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
+    planned = [promise(plan.settings, plan.is_open)] if plan.settings.budget_s is not None else []
+    with session(plan, choices, writer, listeners.note, told=[*plan.notes, *planned]) as around:
         facts = Facts(
             objectives=objectives_as_data(plan.objectives),
             objectives_level=plan.objectives_level,

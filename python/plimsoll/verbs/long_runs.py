@@ -12,6 +12,7 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.experiments.kept_load import kept_objectives
 from plimsoll.experiments.result import Progress
 from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of
@@ -21,7 +22,9 @@ from plimsoll.plans.long_runs import (
     check_drain,
     grow_plan,
     held_level,
+    kept_start,
     load_plan,
+    load_time,
     options_of,
 )
 from plimsoll.probes.local_targets import is_local
@@ -43,6 +46,7 @@ from plimsoll.verbs.session import (
 )
 
 MIB = 2**20
+LEAST_HELD_S = 10.0  # of a held load, below which nothing is said of it
 LEAST_LEFT = 0.9  # of the items of a run that is gone on with: a target that holds fewer was reset
 
 
@@ -55,16 +59,24 @@ def hold(
     """Hold a load and say whether the target is stable and meets its objectives, from a study file, a Study or a k6
     script.
 
-    `options`: those of study.experiments.HoldOptions (users, duration_s, warm_up_s, baseline_s, memory_limit_mb), in
-    place of the study's. Raises InputError, TargetError and RunDirectoryError as `capacity` does; Ctrl-C ends with
+    `options`: those of study.experiments.HoldOptions (users, keep, max_users, duration_s, warm_up_s, baseline_s,
+    memory_limit_mb), in place of the study's; with `keep`, one objective or several, the load is steered so that they
+    just hold. Raises InputError, TargetError and RunDirectoryError as `capacity` does; Ctrl-C ends with
     what was measured.
     """
     choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "hold")
     wanted = options_of(HoldOptions, "hold", given, options)
     choices = as_entry_says(choices, wanted)
     plan = load_plan(given, choices)
-    level = held_level(plan, given, wanted.users)
-    settings = HoldSettings(level, wanted.duration_s, wanted.warm_up_s, wanted.baseline_s)
+    keep = kept_objectives(wanted.keep) if wanted.keep else ()
+    if wanted.max_users is not None and not keep:
+        raise InputError(
+            "--max-users bounds a load that is steered, and this one is held", "Add --keep, or leave it out."
+        )
+    level = kept_start(plan, given, wanted.users) if keep else held_level(plan, given, wanted.users)
+    most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
+    duration_s = load_time(wanted, options, LEAST_HELD_S)
+    settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most)
     if settings.baseline_s:
         settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
     with writer_of("hold", plan, choices) as writer:
@@ -132,7 +144,7 @@ def grow(
             settings = GrowSettings(
                 wanted.items, wanted.min_users, wanted.max_users, wanted.counter, wanted.allowed_failures,
                 loaded=loaded, windows=windows, volume_before=before, resumed=None if resume is None else str(resume),
-                doubts=doubts,
+                doubts=doubts, longest_s=wanted.for_s,
             )  # fmt: skip
             writer.append_event("grow_settings", second=0.0, counter=wanted.counter, volume_before=before)
             facts = Facts(same_host=is_local(around.control.target.url), kept_apart=around.kept_apart)
@@ -170,7 +182,12 @@ def drain(
     url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
     consumer = FollowedConsumer(wanted, url, plan.directory)
     settings = DrainSettings(
-        level, wanted.duration_s, wanted.warm_up_s, wanted.drain_s, wanted.items_per_operation, wanted.operation
+        level,
+        load_time(wanted, options, LEAST_HELD_S),
+        wanted.warm_up_s,
+        wanted.drain_s,
+        wanted.items_per_operation,
+        wanted.operation,
     )
     with writer_of("drain", plan, choices, wanted.model_dump()) as writer:
         with (

@@ -40,6 +40,8 @@ KEYS = {
     "min_level": "min_users",
     "max_level": "max_users",
     "max_rate_per_s": "max_rate",
+    "load_time": "for_",
+    "for_s": "for_",
 }
 KEYS_OF = {
     "compare": {"repetitions": "pairs"},

@@ -182,7 +182,7 @@ def test_an_invalid_finding_without_reasons_sends_the_reader_to_the_first() -> N
         (
             None,
             "at 12,800 users it fell behind in a probe of 8 s, not held again",
-            "longer steps (--step) give it more",
+            "give it more (--for)",
         ),
         (12_800.0, "at 12,800 users it fell behind in a probe", "Raise --max-users"),
     ],

@@ -33,6 +33,7 @@ from plimsoll.findings.shape.long_runs import (
     Drift,
     Forecast,
     Index,
+    Keep,
     Leak,
     Loaded,
     MemoryBudget,
@@ -302,6 +303,7 @@ class Finding(TypedDict, total=False):
     before: RemedySide
     after: RemedySide
     # hold
+    keep: Keep
     stable: bool
     drift: Drift | None
     periodic: Periodic | None

@@ -16,8 +16,10 @@ from plimsoll.findings.shape.units import (
     Deviations,
     Items,
     ItemsPerSecond,
+    Level,
     Milliseconds,
     Operations,
+    PerSecond,
     Polls,
     Probability,
     Ratio,
@@ -42,6 +44,84 @@ class Drift(TypedDict):
     end_ms: Milliseconds
     dependence: Annotated[float, Unit("correlation")]
     blocks: Blocks
+
+
+class KeptObjective(TypedDict):
+    """An objective that the load was steered to; `implied`: not asked for."""
+
+    objective: str
+    text: str
+    implied: bool
+    request: str | None
+    operation: str | None
+
+
+class KeptStatistic(TypedDict):
+    """What an objective saw over the kept time; `value` in `unit`; `bad_share` of its requests missed the limit."""
+
+    value: Annotated[float, Unit("named by keep.seen[].unit")] | None
+    unit: str
+    samples: Samples
+    bad_share: Ratio
+    allowed: Ratio
+
+
+class KeptWindow(TypedDict):
+    """Some seconds of the kept time, as many as the statistic needs samples; `value` of the ruling objective."""
+
+    from_s: Seconds
+    seconds: Seconds
+    level: Level
+    done_per_s: PerSecond
+    value: Annotated[float, Unit("named by keep.windows[].unit")] | None
+    unit: str
+    met: bool
+
+
+class KeptDrift(TypedDict):
+    """Change of the kept level from the first third of the time to the last."""
+
+    share: Ratio
+    interval: list[Ratio]
+    smallest_detectable: Ratio
+    drifts: bool
+
+
+class Overload(TypedDict):
+    """An overload while the load was steered; `collapsed`: it finished less than when calm."""
+
+    at_s: Seconds
+    level: Level
+    done_per_s: PerSecond
+    calm_per_s: PerSecond
+    wait_s: Seconds | None
+    collapsed: bool
+
+
+class Keep(TypedDict, total=False):
+    """The load at which objectives just hold; `level` with its 95 % interval is None where that cannot be said;
+    `ruling`: place of the objective that is nearest to its limit; `held`: whether it held over the kept time;
+    `violated_share`: of the time, the windows that missed it; `lost_at_s`: when an overload had not ended for a
+    minute of hardly any load."""
+
+    objectives: Required[list[KeptObjective]]
+    settled_at_s: Required[Seconds | None]
+    unreachable: Required[bool]
+    lost_at_s: Required[Seconds | None]
+    overloads: Required[list[Overload]]
+    windows: Required[list[KeptWindow]]
+    level: Required[Level | None]
+    interval: Required[list[Level] | None]
+    kept_s: Seconds
+    from_s: Seconds
+    mean_level: Level
+    done_per_s: PerSecond
+    ruling: Annotated[int, Unit("place in objectives")]
+    seen: list[KeptStatistic]
+    held: bool
+    violated_s: Seconds
+    violated_share: Ratio
+    drift: KeptDrift | None
 
 
 class Periodic(TypedDict):

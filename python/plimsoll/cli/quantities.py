@@ -1,0 +1,52 @@
+"""Durations and counts as flags take them: "90s", "5m", "1h30m"; "2000", "2k", "1.5M"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+_TIMES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
+_COUNT = re.compile(r"(-?\d+(?:[.,]?\d+)*(?:e[+-]?\d+)?)([kKM]?)")
+
+
+def duration(flag: str, *, bare_s: bool = False) -> Callable[[str], float]:
+    """A parser of the flag's text to seconds; `bare_s`: a number without a unit means seconds. Raises InputError."""
+
+    def parse(text: str) -> float:
+        from plimsoll.study.durations import parse_duration
+
+        return parse_duration(text, flag, bare_s=bare_s)
+
+    return parse
+
+
+def count(flag: str) -> Callable[[str], float]:
+    """A parser of the flag's text to a number, as 2000, 2k or 1.5M. Raises InputError."""
+
+    def parse(text: str) -> float:
+        from plimsoll.errors import InputError
+
+        found = _COUNT.fullmatch(str(text).strip().replace("_", ""))
+        try:
+            number = float(found[1].replace(",", "")) * _TIMES[found[2]] if found else None
+        except ValueError:
+            number = None
+        if number is None or not 0 < number < float("inf"):
+            raise InputError(f"{flag}: {text!r} is not a number above zero", "Write it like 2000, 2k or 1.5M.")
+        return number
+
+    return parse
+
+
+def for_text(seconds: float | None) -> str | None:
+    """The time of `--for` as the option `for` of an experiment takes it."""
+    return None if seconds is None else f"{seconds:g}s"
+
+
+LoadTime = Annotated[
+    float | None,
+    typer.Option("--for", parser=duration("--for"), metavar="TIME", help="time of load, as 90s, 5m or 1h30m"),
+]

@@ -1,0 +1,32 @@
+"""A duration with its unit: "90s", "5m", "1h30m", as k6 and Go write it. A bare number is refused, as a reader must not
+guess whether it means seconds or minutes."""
+
+from __future__ import annotations
+
+import re
+
+from plimsoll.errors import InputError
+
+_SECONDS_PER = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
+_PART = r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)"
+_WHOLE = re.compile(rf"\s*(?:{_PART}\s*)+")
+
+
+def parse_duration(text: str, name: str = "the duration", *, bare_s: bool = False) -> float:
+    """Seconds above 0. `bare_s`: a number without a unit means seconds, where it always has. Raises InputError, which
+    names `name`."""
+    given = str(text).strip()
+    try:
+        number = float(given)
+    except ValueError:
+        number = None
+    if number is not None and not bare_s:
+        raise InputError(f"{name}: {given!r} has no unit", f"Write {given}s, {given}m or {given}h.")
+    if number is None and not _WHOLE.fullmatch(given):
+        raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
+    seconds = number
+    if seconds is None:
+        seconds = sum(float(amount) * _SECONDS_PER[unit] for amount, unit in re.findall(_PART, given))
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"{name}: {given!r} is no time at all", "Give a duration above zero, as in 5m.")
+    return seconds
