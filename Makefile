@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted studies studies-beside docs wheel-smoke postgresql mariadb jdk clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet studies studies-beside docs wheel-smoke postgresql mariadb jdk clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -145,6 +145,12 @@ KINDS ?= all
 SEED ?= 1
 planted: build postgresql
 	$(BIN)/python benches/planted/suite.py --variations $(VARIATIONS) --healthy $(HEALTHY) --kinds $(KINDS) --seed $(SEED)
+
+# Real products from package registries, and whether k6 confirms the answers; root, two cores, goes on where it was. Hours.
+PRODUCTS ?= all
+RUNS ?= 3
+gauntlet: build postgresql mariadb jdk
+	$(BIN)/python benches/gauntlet --products '$(PRODUCTS)' --runs $(RUNS)
 
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json

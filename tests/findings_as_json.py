@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
 
+from plimsoll.findings.consistency import consistent, contradictions
 from plimsoll.findings.shape.units_of import with_units
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "findings.schema.json"
@@ -18,10 +19,19 @@ Keys = tuple[str, ...]
 
 
 def checked(told: Told) -> Told:
-    """The finding, or the findings, as they came; AssertionError where one is not as published."""
-    for finding in [told] if isinstance(told, Mapping) else told:
+    """The finding, or the findings, as they came; AssertionError where one is not as published, or where they
+    contradict each other when they are shown."""
+    findings = [told] if isinstance(told, Mapping) else told
+    shown = consistent(findings)
+    for finding in (*findings, *shown):
         check(finding)
+    assert_one_story(shown)
     return told
+
+
+def assert_one_story(findings: Sequence[Mapping[str, Any]]) -> None:
+    """No two findings of a run contradict each other."""
+    assert [f"{one.rule}: {one.words}" for one in contradictions(findings)] == []
 
 
 def check(finding: Mapping[str, Any]) -> None:

@@ -1,66 +1,35 @@
 """The cases: tables of a ticket system with a planted missing index, or a healthy load, varied by a seed.
 
 Each kind is a function of its draws (`Draw`: rows, width, selectivity, how the application sends constants) that gives
-the statement in question; the rest of a load, its share of calls too, comes from the same seed.
+the statement in question; the rest of a load, its share of calls too, comes from the same seed. Statements with several
+kinds of conditions are in together.py.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
-PLANTED, HEALTHY = "planted", "healthy"
+import together
+from tickets import (
+    HEALTHY,
+    LEAST_ROWS,
+    PLANTED,
+    YEAR_END,
+    Case,
+    Draw,
+    Made,
+    Statement,
+    comments_on,
+    day,
+    hex_text,
+    number,
+    tickets,
+)
+
 # The advice was changed for what a trial of these kinds showed; nothing was changed for the others.
-TUNED_WITH: tuple[str, ...] = ("foreign key under DELETE",)
-YEAR_END, HEX = "2026-01-01", "0123456789abcdef"
-LEAST_ROWS, MOST_ROWS = 20_000, 160_000
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement of the application, %s for its values, which `values` draws; its number never comes again."""
-
-    text: str
-    values: Callable[[Random, int], tuple[Any, ...]] = lambda _, __: ()
-    weight: float = 1.0
-
-
-@dataclass(frozen=True)
-class Case:
-    """A database and a load on it. `target`: the statement that a planted index is missing for, or that looks so."""
-
-    kind: str
-    part: str
-    parameters: dict[str, Any]
-    setup: tuple[str, ...]
-    target: Statement
-    others: tuple[Statement, ...]
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """All of the load."""
-        return (self.target, *self.others)
-
-
-@dataclass
-class Draw:
-    """What a seed gives a variation; `said` is what of it is recorded."""
-
-    random: Random
-    said: dict[str, Any] = field(default_factory=dict)
-
-    def of(self, name: str, choices: list[Any]) -> Any:
-        """One of the choices, recorded under that name."""
-        self.said[name] = self.random.choice(choices)
-        return self.said[name]
-
-    def count(self, name: str, low: int, high: int) -> int:
-        """A whole number between those, evenly by its logarithm."""
-        self.said[name] = round(low * (high / low) ** self.random.random())
-        return int(self.said[name])
+TUNED_WITH: tuple[str, ...] = ("foreign key under DELETE", *together.TUNED_WITH)
 
 
 def case_of(kind: str, seed: int, variation: int) -> Case:
@@ -69,71 +38,25 @@ def case_of(kind: str, seed: int, variation: int) -> Case:
     part = PLANTED if kind in PLANTS else HEALTHY
     setup, target, more = (PLANTS | HEALTHIES)[kind](draw)
     rest = draw.of("others_share", [0.2, 0.4, 0.6, 0.8])
-    others = [*more, Statement("SELECT title, status FROM ticket WHERE id = %s", _number(1, LEAST_ROWS // 2))]
+    others = [*more, Statement("SELECT title, status FROM ticket WHERE id = %s", number(1, LEAST_ROWS // 2))]
     total = sum(one.weight for one in others)
     others = [Statement(one.text, one.values, rest * one.weight / total) for one in others]
     draw.of("sent", ["constants", "parameters"])
     draw.of("collation", ["C", "C.UTF-8"])
-    weighted = Statement(target.text, target.values, 1 - rest)
+    weighted = Statement(target.text, target.values, 1 - rest, target.rivals)
     return Case(kind, part, draw.said, tuple(setup), weighted, tuple(others))
-
-
-Made = tuple[list[str], Statement, list[Statement]]
-
-
-def _tickets(
-    draw: Draw, customers: int = 1_000, kinds: int = 500, open_share: float = 0.01, rows: int = 0
-) -> list[str]:
-    """The table of tickets, `note` of it so wide as the seed says."""
-    rows = rows or draw.count("rows", LEAST_ROWS, MOST_ROWS)
-    width = draw.of("width_bytes", [32, 160, 480])
-    return [
-        "CREATE TABLE ticket (id bigint PRIMARY KEY, customer int NOT NULL, agent int NOT NULL, status text NOT NULL, "
-        "created timestamptz NOT NULL, amount numeric(10, 2), title text, email text, doc jsonb, labels text[], "
-        "note text)",
-        f"SELECT setseed({draw.random.random():.6f})",
-        f"""INSERT INTO ticket SELECT i, 1 + floor(random() * {customers}), 1 + floor(random() * 40),
-          CASE WHEN random() < {open_share} THEN 'open' WHEN random() < 0.1 THEN 'archived' ELSE 'closed' END,
-          '{YEAR_END}'::timestamptz - random() * interval '365 days', (1000 * random())::numeric(10, 2),
-          substr(md5(random()::text), 1, 10) || ' ' || substr(md5(i::text), 1, 10), 'User' || i || '@Example.org',
-          jsonb_build_object('order', 'A' || i, 'kind', floor(random() * {kinds}), 'city', 'city ' || i % 300),
-          ARRAY['l' || floor(random() * {kinds}), 'm' || floor(random() * {kinds})], repeat('n', {width})
-        FROM generate_series(1, {rows}) i""",
-    ]
-
-
-def _comments(draw: Draw, tickets: int, foreign: str) -> list[str]:
-    """Comments on the first half of the tickets."""
-    rows, width = draw.count("comments", 2 * LEAST_ROWS, MOST_ROWS), draw.of("body_bytes", [40, 200])
-    return [
-        f"CREATE TABLE comment (id bigint PRIMARY KEY, ticket bigint NOT NULL {foreign}, body text)",
-        f"INSERT INTO comment SELECT i, 1 + floor(random() * {tickets // 2}), repeat('c', {width}) "
-        f"FROM generate_series(1, {rows}) i",
-    ]
-
-
-def _number(low: int, high: int) -> Callable[[Random, int], tuple[Any, ...]]:
-    return lambda random, _: (random.randint(low, high),)
-
-
-def _hex(random: Random, length: int) -> str:
-    return "".join(random.choice(HEX) for _ in range(length))
-
-
-def _day(random: Random) -> int:
-    return random.randint(1, 360)
 
 
 def _equality(draw: Draw) -> Made:
     customers = draw.count("customers", 100, 5_000)
-    return _tickets(draw, customers), Statement("SELECT * FROM ticket WHERE customer = %s", _number(1, customers)), []
+    return tickets(draw, customers), Statement("SELECT * FROM ticket WHERE customer = %s", number(1, customers)), []
 
 
 def _two_columns(draw: Draw) -> Made:
     customers = draw.count("customers", 20, 300)
     text = "SELECT id, title FROM ticket WHERE agent = %s AND customer = %s"
     return (
-        _tickets(draw, customers),
+        tickets(draw, customers),
         Statement(text, lambda random, _: (random.randint(1, 40), random.randint(1, customers))),
         [],
     )
@@ -143,7 +66,7 @@ def _equality_and_range(draw: Draw) -> Made:
     customers, days = draw.count("customers", 20, 200), draw.of("days", [3, 10, 30])
     text = "SELECT id, amount FROM ticket WHERE created >= %s::timestamptz AND customer = %s"
     since = f"2025-12-{31 - min(days, 30):02d}"
-    return _tickets(draw, customers), Statement(text, lambda random, _: (since, random.randint(1, customers))), []
+    return tickets(draw, customers), Statement(text, lambda random, _: (since, random.randint(1, customers))), []
 
 
 def _range(draw: Draw) -> Made:
@@ -152,64 +75,64 @@ def _range(draw: Draw) -> Made:
         "SELECT id, amount FROM ticket WHERE created >= '2025-01-01'::timestamptz + %s * interval '1 day' "
         f"AND created < '2025-01-01'::timestamptz + %s * interval '1 day' + interval '{hours} hours'"
     )
-    return _tickets(draw), Statement(text, lambda random, _: (day := _day(random), day)), []
+    return tickets(draw), Statement(text, lambda random, _: (day := day(random), day)), []
 
 
 def _order(draw: Draw) -> Made:
     column, limit = draw.of("by", ["created DESC", "amount", "title"]), draw.of("limit", [10, 50])
-    return _tickets(draw), Statement(f"SELECT id, title FROM ticket ORDER BY {column} LIMIT {limit}"), []
+    return tickets(draw), Statement(f"SELECT id, title FROM ticket ORDER BY {column} LIMIT {limit}"), []
 
 
 def _equality_and_order(draw: Draw) -> Made:
     customers = draw.count("customers", 10, 300)
     text = "SELECT id, title FROM ticket WHERE customer = %s ORDER BY created DESC LIMIT 20"
-    return _tickets(draw, customers), Statement(text, _number(1, customers)), []
+    return tickets(draw, customers), Statement(text, number(1, customers)), []
 
 
 def _beginning(draw: Draw) -> Made:
     length = draw.of("letters", [3, 4, 5])
     text = "SELECT id, title FROM ticket WHERE title LIKE %s"
-    return _tickets(draw), Statement(text, lambda random, _: (f"{_hex(random, length)}%",)), []
+    return tickets(draw), Statement(text, lambda random, _: (f"{hex_text(random, length)}%",)), []
 
 
 def _part_of_text(draw: Draw) -> Made:
     length, how = draw.of("letters", [4, 6]), draw.of("operator", ["ILIKE", "LIKE"])
     text = f"SELECT id, title FROM ticket WHERE title {how} %s"
-    return _tickets(draw), Statement(text, lambda random, _: (f"%{_hex(random, length)}%",)), []
+    return tickets(draw), Statement(text, lambda random, _: (f"%{hex_text(random, length)}%",)), []
 
 
 def _json_contains(draw: Draw) -> Made:
     kinds = draw.count("kinds", 50, 2_000)
     text = "SELECT id FROM ticket WHERE doc @> %s::jsonb"
-    return _tickets(draw, kinds=kinds), Statement(text, lambda r, _: (json.dumps({"kind": r.randrange(kinds)}),)), []
+    return tickets(draw, kinds=kinds), Statement(text, lambda r, _: (json.dumps({"kind": r.randrange(kinds)}),)), []
 
 
 def _json_field(draw: Draw) -> Made:
     name, most = draw.of("field", [("order", LEAST_ROWS), ("city", 299)])
     value = "A{}" if name == "order" else "city {}"
     text = f"SELECT id, title FROM ticket WHERE doc->>'{name}' = %s"
-    return _tickets(draw), Statement(text, lambda random, _: (value.format(random.randint(1, most)),)), []
+    return tickets(draw), Statement(text, lambda random, _: (value.format(random.randint(1, most)),)), []
 
 
 def _lower_case(draw: Draw) -> Made:
     text = "SELECT id, title FROM ticket WHERE lower(email) = %s"
-    return _tickets(draw), Statement(text, lambda r, _: (f"user{r.randint(1, LEAST_ROWS)}@example.org",)), []
+    return tickets(draw), Statement(text, lambda r, _: (f"user{r.randint(1, LEAST_ROWS)}@example.org",)), []
 
 
 def _join(draw: Draw) -> Made:
-    tickets = _tickets(draw)
+    made = tickets(draw)
     rows = draw.said["rows"]
     text = "SELECT c.id, c.body, t.title FROM ticket t JOIN comment c ON c.ticket = t.id WHERE t.id = %s"
     foreign = draw.of("constraint", ["", "REFERENCES ticket"])
-    return [*tickets, *_comments(draw, rows, foreign)], Statement(text, _number(1, rows // 2)), []
+    return [*made, *comments_on(draw, rows, foreign)], Statement(text, number(1, rows // 2)), []
 
 
 def _delete(draw: Draw) -> Made:
-    tickets = _tickets(draw)
+    made = tickets(draw)
     rows = draw.said["rows"]
     foreign = draw.of("constraint", ["REFERENCES ticket", "REFERENCES ticket ON DELETE CASCADE"])
     deleted = Statement("DELETE FROM ticket WHERE id = %s", lambda _, serial: (rows - serial,))
-    return [*tickets, *_comments(draw, rows, foreign)], deleted, []
+    return [*made, *comments_on(draw, rows, foreign)], deleted, []
 
 
 def _few_open(draw: Draw) -> Made:
@@ -217,19 +140,19 @@ def _few_open(draw: Draw) -> Made:
     given = draw.of("status", ["'open'", "%s"])
     text = f"SELECT id, title FROM ticket WHERE status = {given}{ordered}"
     values = ("open",) if given == "%s" else ()
-    return _tickets(draw, open_share=share), Statement(text, lambda *_: values), []
+    return tickets(draw, open_share=share), Statement(text, lambda *_: values), []
 
 
 def _elements(draw: Draw) -> Made:
     kinds, operator = draw.count("kinds", 50, 2_000), draw.of("operator", ["@>", "&&"])
     text = f"SELECT id, title FROM ticket WHERE labels {operator} ARRAY[%s]"
-    return _tickets(draw, kinds=kinds), Statement(text, lambda random, _: (f"l{random.randrange(kinds)}",)), []
+    return tickets(draw, kinds=kinds), Statement(text, lambda random, _: (f"l{random.randrange(kinds)}",)), []
 
 
 def _count(draw: Draw) -> Made:
     customers = draw.count("customers", 100, 2_000)
     text = "SELECT count(*) FROM ticket WHERE customer = %s AND status = 'closed'"
-    return _tickets(draw, customers), Statement(text, _number(1, customers)), []
+    return tickets(draw, customers), Statement(text, number(1, customers)), []
 
 
 PLANTS: dict[str, Callable[[Draw], Made]] = {
@@ -249,6 +172,7 @@ PLANTS: dict[str, Callable[[Draw], Made]] = {
     "few open": _few_open,
     "elements of an array": _elements,
     "count with a filter": _count,
+    **together.PLANTS,
 }
 
 
@@ -258,7 +182,7 @@ def _indexed(draw: Draw) -> Made:
         ("SELECT id, title FROM ticket WHERE customer = %s ORDER BY created DESC LIMIT 20", "(customer, created DESC)"),
         ("SELECT id, title FROM ticket WHERE customer = %s AND amount > 100", "(customer)"),
     ])  # fmt: skip
-    return [*_tickets(draw), f"CREATE INDEX there ON ticket {keys}"], Statement(text, _number(1, 1_000)), []
+    return [*tickets(draw), f"CREATE INDEX there ON ticket {keys}"], Statement(text, number(1, 1_000)), []
 
 
 def _small(draw: Draw) -> Made:
@@ -269,7 +193,7 @@ def _small(draw: Draw) -> Made:
     ]
     text = "SELECT value FROM setting WHERE name = %s"
     read = Statement(text, lambda random, _: (f"name {random.randint(1, rows)}",))
-    return [*_tickets(draw), *made], read, []
+    return [*tickets(draw), *made], read, []
 
 
 def _most_rows(draw: Draw) -> Made:
@@ -278,7 +202,7 @@ def _most_rows(draw: Draw) -> Made:
         "SELECT agent, sum(amount) FROM ticket WHERE created > '2025-02-15' GROUP BY agent",
         "SELECT count(*) FROM ticket WHERE amount > 200 AND status <> 'open'",
     ])  # fmt: skip
-    return _tickets(draw), Statement(text), []
+    return tickets(draw), Statement(text), []
 
 
 def _no_use(draw: Draw) -> Made:
@@ -287,8 +211,8 @@ def _no_use(draw: Draw) -> Made:
         ("SELECT id FROM ticket WHERE extract(hour FROM created) = 3 AND id %% 50 = %s", "share"),
         ("SELECT id, title FROM ticket ORDER BY random() LIMIT 1", ""),
     ])  # fmt: skip
-    draws = {"customer": _number(1, 1_000), "share": _number(0, 49), "": lambda *_: ()}
-    return _tickets(draw), Statement(text, draws[values]), []
+    draws = {"customer": number(1, 1_000), "share": number(0, 49), "": lambda *_: ()}
+    return tickets(draw), Statement(text, draws[values]), []
 
 
 def _whole_table(draw: Draw) -> Made:
@@ -297,7 +221,7 @@ def _whole_table(draw: Draw) -> Made:
         "SELECT count(*) FILTER (WHERE status = 'open'), count(*) FROM ticket",
         "SELECT date_trunc('month', created) AS month, avg(amount) FROM ticket GROUP BY month ORDER BY month",
     ])  # fmt: skip
-    return _tickets(draw), Statement(text), []
+    return tickets(draw), Statement(text), []
 
 
 def _written(draw: Draw) -> Made:
@@ -314,14 +238,14 @@ def _written(draw: Draw) -> Made:
         lambda random, serial: (rows + serial, random.randrange(200), rows + serial),
     )
     change = Statement(
-        "UPDATE event SET value = value + 1 WHERE id = %s", _number(1, rows), draw.of("updates", [0.2, 1])
+        "UPDATE event SET value = value + 1 WHERE id = %s", number(1, rows), draw.of("updates", [0.2, 1])
     )
     look = Statement(
         "SELECT device, count(*) FROM event WHERE device = %s GROUP BY device",
-        _number(0, 199),
+        number(0, 199),
         draw.of("looks", [0.005, 0.02]),
     )
-    return [*_tickets(draw, rows=LEAST_ROWS), *made], put, [change, look]
+    return [*tickets(draw, rows=LEAST_ROWS), *made], put, [change, look]
 
 
 HEALTHIES: dict[str, Callable[[Draw], Made]] = {
@@ -331,4 +255,5 @@ HEALTHIES: dict[str, Callable[[Draw], Made]] = {
     "no index serves": _no_use,
     "all of the table": _whole_table,
     "written all the time": _written,
+    **together.HEALTHIES,
 }

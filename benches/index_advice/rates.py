@@ -12,16 +12,18 @@ from cases import HEALTHIES, PLANTED, PLANTS, TUNED_WITH
 from plimsoll.stats.wilson import wilson_interval
 
 BEGIN, END = "<!-- index advice: made by benches/index_advice.py -->", "<!-- end of index advice -->"
+TOGETHER = "<!-- several conditions: made by benches/index_advice.py -->", "<!-- end of several conditions -->"
 FASTER, GOOD = ("right", "said"), ("none", "not slower")
+NEAR, NOISE_MS = 1.5, 0.05  # times the quickest index; below so many ms a difference is one of the measurement
 
 
-def write_page(page: Path, text: str) -> None:
+def write_page(page: Path, text: str, marks: tuple[str, str] = (BEGIN, END)) -> None:
     """Put the table between the marks of the page; ValueError without them."""
-    head, begin, rest = page.read_text().partition(BEGIN)
-    _, end, tail = rest.partition(END)
+    head, begin, rest = page.read_text().partition(marks[0])
+    _, end, tail = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"{page} has no marks {BEGIN} and {END}: put both where the table belongs.")
-    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
+        raise ValueError(f"{page} has no marks {marks[0]} and {marks[1]}: put both where the table belongs.")
+    page.write_text(f"{head}{begin}\n\n{text}\n{end}{tail}")
 
 
 def table_text(records: list[dict[str, Any]]) -> str:
@@ -36,7 +38,42 @@ def table_text(records: list[dict[str, Any]]) -> str:
                  "predicted: cost falls (median)", "measured: mean falls (median trial)", "times less"], planted), "",
         *_table(["healthy", "half", "n", "none advised, or not slower", "else", "advised",
                  "a call of the load with it", "a call of the statement itself"], healthy), "",
+        *_rivals_table(judged),
     ])  # fmt: skip
+
+
+def _rivals_table(judged: list[dict[str, Any]]) -> list[str]:
+    """The advised index beside those that somebody might make, by kind; nothing where no trial has any."""
+    with_rivals = [one for one in judged if one.get("rivals_ms") and one.get("advised_ms") is not None]
+    rows = []
+    for kind in dict.fromkeys(one["kind"] for one in with_rivals):
+        for path in ("probe", "run"):
+            some = [one for one in with_rivals if (one["kind"], one["path"]) == (kind, path)]
+            if not some:
+                continue
+            last = some[-1]
+            quickest, best_ms = _quickest(last)
+            advised = "; ".join(one["sql"].partition(" USING ")[2].rstrip(";") for one in last["advised"]) or "none"
+            decided = "run" if path == "run" else "planner or estimate"
+            rows.append([
+                kind, _half(kind), decided, _of(sum(map(_is_near, some)), some),
+                f"{last['without_ms']:.3g}", f"{last['advised_ms']:.3g}", advised, f"{best_ms:.3g}", quickest,
+            ])  # fmt: skip
+    columns = ["several conditions", "half", "decided by", f"within {NEAR} times the quickest", "without, ms",
+               "advised, ms", "advised (last trial)", "quickest, ms", "quickest"]  # fmt: skip
+    return [*_table(columns, rows), ""] if rows else []
+
+
+def _quickest(record: dict[str, Any]) -> tuple[str, float]:
+    """The index of all that were tried with the shortest run."""
+    times = {**record["rivals_ms"], "the advised one": record["advised_ms"]}
+    best = min(times, key=lambda name: times[name])
+    return best.removeprefix("ON ticket "), times[best]
+
+
+def _is_near(record: dict[str, Any]) -> bool:
+    best_ms = _quickest(record)[1]
+    return bool(record["advised_ms"] <= max(NEAR * best_ms, best_ms + NOISE_MS))
 
 
 def _about(records: list[dict[str, Any]]) -> str:
@@ -83,10 +120,23 @@ def _totals(judged: list[dict[str, Any]]) -> list[str]:
         ("kinds held out", [one for one in planted if one["kind"] not in TUNED_WITH]),
     ):
         lines.append(f"- planted, {name}: an index was advised and the statement is faster {_share(of, FASTER)}")
-    lines.append(f"- where hypopg proved the index: faster {_share(claimed, FASTER)}")
+    lines.append(f"- where the planner or a run confirmed the index: faster {_share(claimed, FASTER)}")
     lines.append(f"- where the advice says that it is not proven (a column of its own): faster {_share(said, FASTER)}")
     lines.append(f"- healthy: none advised, or the load not slower {_share(healthy, GOOD)}")
     decided = [*claimed, *(one for one in planted if not one["for_target"]), *healthy]
+    for path, name in (("probe", "by planner or estimate"), ("run", "by a run")):
+        rivals = [
+            one for one in planted if one.get("rivals_ms") and one["path"] == path and one["advised_ms"] is not None
+        ]
+        for half, some in (("", rivals), (" held out", [one for one in rivals if one["kind"] not in TUNED_WITH])):
+            near = sum(map(_is_near, some))
+            lines.append(
+                f"- several conditions{half}, decided {name}: the advised index runs within {NEAR} times the quickest "
+                f"(or {NOISE_MS} ms of it) **{_of(near, some)}**"
+            )
+    lines.append(
+        f"- direction right, what is said to be not proven too: {_share([*planted, *healthy], (*FASTER, *GOOD))}"
+    )
     lines.append(f"- direction right, what is said to be not proven left out: {_share(decided, (*FASTER, *GOOD))}")
     return lines
 

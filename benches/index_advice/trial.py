@@ -16,7 +16,8 @@ from random import Random
 from typing import Any
 
 import psycopg
-from cases import PLANTED, Case, Statement
+from rivals import executed_ms, of_rivals
+from tickets import PLANTED, Case, Statement
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from target import ROOT
@@ -24,6 +25,7 @@ from target import ROOT
 sys.path.insert(0, str(ROOT / "tests"))
 from postgresql_server import PostgresqlServer
 
+from plimsoll.findings.index_effect import needs_analyze
 from plimsoll.probes.postgresql import PostgresqlProbe
 from plimsoll.probes.postgresql.statement_text import fingerprint
 from plimsoll.probes.probe import ProbeUnavailable
@@ -73,23 +75,27 @@ def database(server: PostgresqlServer, case: Case) -> Iterator[str]:
             owner.execute("DROP DATABASE trial WITH (FORCE)")
 
 
-def try_out(case: Case, server: PostgresqlServer, seconds: float) -> dict[str, Any]:
-    """What the advice was and what it brought: see `compared`."""
+def try_out(case: Case, server: PostgresqlServer, seconds: float, *, is_run: bool = False) -> dict[str, Any]:
+    """What the advice was and what it brought: see `compared`; and, where the case has rivals, how the statement's runs
+    with them compare. `is_run`: the probe may make indexes for runs of its own."""
     with database(server, case) as dsn:
         mix = Mix(case)
         _load(mix, dsn, WARM_UP_S, None)
-        before = [watched(mix, dsn, seconds) for _ in range(2)]
+        before = [watched(mix, dsn, seconds, dsn if is_run and not number else None) for number in range(2)]
         advice = before[0]["advice"]
+        rivals = of_rivals(dsn, case) if case.target.rivals else {}
         make(dsn, advice)
+        if rivals:
+            rivals["advised_ms"] = executed_ms(dsn, case)
         if advice:
             _load(mix, dsn, WARM_UP_S, None)
         after = watched(mix, dsn, seconds) if advice else None
-    return compared(case, before, after)
+    return compared(case, before, after) | rivals
 
 
-def watched(mix: Mix, dsn: str, seconds: float) -> dict[str, Any]:
+def watched(mix: Mix, dsn: str, seconds: float, trial_dsn: str | None = None) -> dict[str, Any]:
     """The event database_run of a load, with the `text` of each of its statements."""
-    probe = PostgresqlProbe(dsn)
+    probe = PostgresqlProbe(dsn, trial_dsn=trial_dsn)
     try:
         events = probe.run_started()
         _load(mix, dsn, seconds, probe)
@@ -139,8 +145,11 @@ def make(dsn: str, advice: list[dict[str, Any]]) -> None:
 
 def remedy(one: dict[str, Any]) -> list[str]:
     """The statements that the finding's next step names."""
-    is_expression = "(" in one["sql"].partition(" USING ")[2][5:-2]
-    return [*filter(None, [one["needs"]]), one["sql"], *([f"ANALYZE {one['table']};"] if is_expression else [])]
+    return [
+        *filter(None, [one["needs"]]),
+        one["sql"],
+        *([f"ANALYZE {one['table']};"] if needs_analyze(one["sql"]) else []),
+    ]
 
 
 def compared(case: Case, before: list[dict[str, Any]], after: dict[str, Any] | None) -> dict[str, Any]:
@@ -150,9 +159,11 @@ def compared(case: Case, before: list[dict[str, Any]], after: dict[str, Any] | N
     advice = before[0]["advice"]
     costs = [item for one in advice for item in one["statements"] if item["id"] in ids]
     record: dict[str, Any] = {
-        "advised": [{name: one[name] for name in ("sql", "proven", "why_unproven", "share")} for one in advice],
+        "advised": [
+            {name: one[name] for name in ("sql", "proof", "why_unproven", "share", "values")} for one in advice
+        ],
         "for_target": bool(costs),
-        "proven": bool(costs) and all(item["cost_after"] is not None for item in costs),
+        "proven": bool(costs) and all(item["cost_after"] is not None or item["time_after_ms"] for item in costs),
         "costs": [[item["cost_before"], item["cost_after"]] for item in costs],
         "why_none": _why_none(before[0], ids),
         "before_ms": [mean_ms(run, case.target) for run in before],
@@ -165,7 +176,8 @@ def compared(case: Case, before: list[dict[str, Any]], after: dict[str, Any] | N
 
 
 def verdict(part: str, record: dict[str, Any]) -> str:
-    """Of a planted case "right" (proven beforehand, and faster), "said" (said that it is not proven, and faster),
+    """Of a planted case "right" (confirmed beforehand by the planner or a run, and faster), "said" (said that neither
+    confirmed it, and faster),
     "said, not faster", "missed", "not faster"; of a healthy one "none", "not slower" or "slower"."""
     if part != PLANTED:
         if not record["advised"]:

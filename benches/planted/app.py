@@ -2,6 +2,7 @@
 
 python app.py --port 20700 --cpu-ms 2                     one busy thread (Python runs one at a time)
               --share-port                                another process may listen there as well
+              --close                                     each connection is closed after its answer
               --workers 4 --wait-ms 40                    connections wait for a worker
               --pool 4 --to 127.0.0.1:20701 --wait-ms 40  connections to a dependency that takes so long
               --lock-ms 10                                a lock that is held so long
@@ -177,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         reply = b"ok" if self.path == "/ready" else self.server.reply
         self.send_response(status)
         self.send_header("Content-Length", str(len(reply)))
-        if self.server.workers is not None:
+        if self.server.workers is not None or self.server.work.asked.close:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(reply)
@@ -197,6 +198,7 @@ def main() -> None:
     for name in ("workers", "pool", "fail-above"):
         parser.add_argument(f"--{name}", type=int, default=0)
     parser.add_argument("--share-port", action="store_true")
+    parser.add_argument("--close", action="store_true")
     parser.add_argument("--fail-status", type=int, default=429)
     parser.add_argument("--host", default="127.0.0.1")
     for name in ("to", "dsn", "statement", "write-to", "name"):  # name: a word to find the process by

@@ -8,6 +8,7 @@ kind under a fifth to under half of the load that they can carry.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,17 +26,24 @@ HANDLING_MS = 0.8  # what the application itself takes for a request
 
 @dataclass(frozen=True)
 class Truth:
-    """What a finding must name: one of the kinds, and any of the words in its place, if there are some."""
+    """What a finding must name: one of the kinds, and any of the words in its place or evidence, if there are some;
+    `place`: words that its place must begin with; `note`: words that a note must have."""
 
     kinds: tuple[str, ...]
     where: tuple[str, ...] = ()
+    place: str = ""
+    note: str = ""
 
     def is_named_by(self, limit: dict[str, Any] | None) -> bool:
         """Whether that limit of a finding is it."""
         if limit is None or limit.get("kind") not in self.kinds:
             return False
         place = f"{limit.get('where') or ''} {limit.get('evidence') or ''}"
-        return not self.where or any(word in place for word in self.where)
+        return place.startswith(self.place) and (not self.where or any(word in place for word in self.where))
+
+    def is_noted_by(self, finding: dict[str, Any]) -> bool:
+        """Whether the notes of a finding tell what is planted beside the limit."""
+        return any(self.note in str(note) for note in finding.get("notes") or ()) or not self.note
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class Plant:
     load: float = 0.0  # of a hold: operations per second
     hold_s: float = 30.0
     keeps_up: bool = False
+    copies: int = 1  # processes of the application, on one port
 
 
 @dataclass
@@ -98,9 +107,12 @@ def standing(plant: Plant, folder: Path) -> Iterator[Standing]:
         if plant.megabits_per_s:
             words, host = around.enter_context(narrow_network(plant.megabits_per_s))
             before += words
-        around.enter_context(application(flags, port, host, before, plant.keeps_up))
-        # In a network of its own a port cannot be looked up from outside.
-        found = {"label": "shop", **({"name": name} if plant.megabits_per_s else {"port": port})}
+        flags += ["--share-port"] if plant.copies > 1 else []
+        for _ in range(plant.copies):
+            around.enter_context(application(flags, port, host, before, plant.keeps_up))
+        # In a network of its own a port cannot be looked up from outside; copies are found all by their name.
+        by_name = plant.megabits_per_s or plant.copies > 1
+        found = {"label": "shop", **({"name": name} if by_name else {"port": port})}
         yield Standing(f"http://{host}:{port}", [found, *processes], dsn)
 
 
@@ -235,6 +247,33 @@ def _generator_starved(draw: random.Random) -> Plant:
     )  # fmt: skip
 
 
+def _pool_before_idle_database(draw: random.Random) -> Plant:
+    """A statement that only takes its time, by a small pool: a larger one carries more."""
+    size, ms = draw.randint(2, 4), round(draw.uniform(30, 60))
+    return Plant(
+        "pool_before_idle_database", {"connections": size, "sleep_ms": ms}, Truth(("pool",), ("connections",)),
+        1000 * size / (ms + 1), _flags(pool=size), statement=f"SELECT pg_sleep({ms / 1000}), %s::int",
+    )  # fmt: skip
+
+
+def _full_host(draw: random.Random) -> Plant:
+    """One process more than the host has cores, each with one busy thread: none of them gets a whole core."""
+    ms, cores = round(draw.uniform(8, 20), 1), os.cpu_count() or 1
+    return Plant(
+        "full_host", {"cpu_ms": ms, "processes": cores + 1}, Truth(("cpu",), place="host, all cores"),
+        1000 * cores / (ms + HANDLING_MS), _flags(cpu_ms=ms), copies=cores + 1,
+    )  # fmt: skip
+
+
+def _keep_alive_off(draw: random.Random) -> Plant:
+    """Each answer closes its connection: whatever the limit, that is to be told."""
+    ms = round(draw.uniform(4, 10), 1)
+    return Plant(
+        "keep_alive_off", {"cpu_ms": ms}, Truth(("cpu",), note="opens a new connection"), 1000 / (ms + HANDLING_MS),
+        (*_flags(cpu_ms=ms), "--close"),
+    )  # fmt: skip
+
+
 HEALTHY = "healthy"
 DEVELOPMENT: dict[str, Callable[[random.Random], Plant]] = {
     "lock": _lock,
@@ -247,6 +286,9 @@ DEVELOPMENT: dict[str, Callable[[random.Random], Plant]] = {
     "generator_starved": _generator_starved,
     "memory_limit": _memory_limit,
     "hot_thread": _hot_thread,
+    "pool_before_idle_database": _pool_before_idle_database,
+    "full_host": _full_host,
+    "keep_alive_off": _keep_alive_off,
 }
 HELD_OUT: dict[str, Callable[[random.Random], Plant]] = {
     "cpu_quota": _cpu_quota,

@@ -143,12 +143,13 @@ def judged(plant: Plant, findings: list[dict[str, Any]], folder: Path) -> dict[s
     main = findings[0]
     first = main.get("limited_by") or {"kind": "unknown", "where": None, "evidence": main.get("answer")}
     second = first.get("runner_up")
-    right = plant.truth.is_named_by(first)
+    noted = plant.truth.is_noted_by(main)
+    right = noted and plant.truth.is_named_by(first)
     capacity = main.get("capacity") or {}
     record = {
         "verdict": {"first": _short(first), "second": _short(second)},
         "right_first": right,
-        "right_second": right or plant.truth.is_named_by(second),
+        "right_second": right or (noted and plant.truth.is_named_by(second)),
         "valid": main.get("valid"),
         "bracket": [capacity.get("good"), capacity.get("bad")],
         "answer": str(main.get("answer"))[:300],

@@ -37,10 +37,12 @@ MODULES = (
     "scorecard:comparisons",
     "ciw_scorecard",
     "step_scorecard",
+    "objective_scorecard",
     "loading_scorecard",
     "lateness_scorecard",
     "model_scorecard",
     "knee_scorecard",
+    "imported_scorecard",
     "otava_peer",
 )
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"

@@ -10,8 +10,6 @@ import typer
 from plimsoll.cli.shared_flags import AsJson, Runs
 from plimsoll.errors import InputError
 
-EXIT_OBJECTIVE_FAILED, EXIT_INVALID = 99, 3
-
 
 def analyze(
     files: Annotated[
@@ -38,8 +36,12 @@ def analyze(
     expected: Annotated[float | None, typer.Option(min=0, help="the load that headroom counts from")] = None,
     model: Annotated[str | None, typer.Option(help="open or closed, where the file does not say")] = None,
     format: Annotated[str | None, typer.Option(help="name of the format; recognised by content if left out")] = None,
+    level: Annotated[
+        str | None, typer.Option(help="heading of the column of a table that is the load, where none is recognised")
+    ] = None,
     together: Annotated[
-        bool, typer.Option("--together", help="the files are summaries of different levels of one test")
+        bool,
+        typer.Option("--together", help="files are levels of one test; operations of a table ran at the same time"),
     ] = False,
     compare: Annotated[
         bool, typer.Option("--compare", help="two summaries or tables, A and B: what they are consistent with")
@@ -50,11 +52,13 @@ def analyze(
     """Analyse another tool's results: each file becomes a run directory with findings and a report (docs/analyze.md). A
     run directory (runs/…) is judged again from what it holds, with other objectives, budgets or cores if given.
 
-    Exit codes: 0 analysed, 99 an objective was missed, 2 wrong input, 3 a run that is invalid.
+    Exit codes: 0 analysed, 99 an objective was missed or the expected load is not carried, 2 wrong input, 3 a run that
+    is invalid.
     """
     import json
 
     from plimsoll.cli.budgets import budgets_of
+    from plimsoll.findings.exit_codes import exit_code_of
     from plimsoll.report.text import answer_lines
     from plimsoll.verbs.analysis import AnalysisChoices
     from plimsoll.verbs.analysis import analyze as analyse
@@ -70,6 +74,7 @@ def analyze(
         budgets=budgets_of(budget),
         cores=cores,
         expected=expected,
+        level=level,
         together=together,
         compare=compare,
         model=model,  # type: ignore[arg-type]
@@ -82,11 +87,7 @@ def analyze(
             print(f"{one.source}\n")
             print(answer_lines(one.findings))
             print(f"\nReport: {one.report}\n")
-    failed = any(
-        item["verdict"] == "failed" for one in found for f in one.findings for item in f.get("objectives") or ()
-    )
-    invalid = any(not one.findings[0].get("valid", True) for one in found)
-    raise typer.Exit(EXIT_INVALID if invalid else EXIT_OBJECTIVE_FAILED if failed else 0)
+    raise typer.Exit(exit_code_of([one.findings for one in found]))
 
 
 def _objective(text: str) -> dict[str, Any]:

@@ -82,7 +82,8 @@ def capacity(
 ) -> None:
     """Find how much load a target carries: the highest level proven good, the lowest proven bad, and what stops it.
 
-    Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
+    Exit codes: 0 answered and objectives met, 99 an objective failed or the expected load is not carried, 2 wrong
+    input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.answers import show
     from plimsoll.cli.budgets import budgets_of, share_of

@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import checked
+    from plimsoll.cli.run_checks import check_thresholds, checked
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
@@ -55,6 +55,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     quiet = bool(told.run.get("quiet"))
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
+    check_thresholds(config, told)
     tally, watch = Tally(), RunWatch()
     try:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
@@ -86,14 +87,14 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, export)
-    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding)]:
+    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding), *watch.warnings()]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()
     if failure is not None:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]
         raise failure
-    return EXIT_STOPPED if control.stopped else _exit_code(ended, tally.interrupted, flags["strict"])
+    return EXIT_STOPPED if control.stopped else _exit_code(ended, tally, flags["strict"])
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
@@ -233,11 +234,12 @@ def _write_handled(handled: dict[str, Any]) -> None:
             raise run_error("write what handleSummary returned to", Path(name), error) from error
 
 
-def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:
-    """What ended the run first counts, as in k6: an abort, an interruption, test.fail(), then thresholds."""
+def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:
+    """What ended the run first counts, as in k6: an abort, an interruption, test.fail(), then thresholds, of which none
+    is met where no request was answered."""
     if ended["aborted"] and ended["aborted"]["by_script"]:
         return EXIT_ABORTED
-    if interrupted:
+    if tally.interrupted:
         return EXIT_INTERRUPTED
     if ended["marked_failed"]:
         return EXIT_MARKED_FAILED
@@ -246,5 +248,6 @@ def _exit_code(ended: dict[str, Any], interrupted: bool, strict: bool) -> int:
         for metric in ended["summary"].get("metrics", {}).values()
         for row in metric.get("thresholds", {}).values()
     ]
-    failed = ended["aborted"] or "failed" in verdicts or (strict and "undecided" in verdicts)
+    unmeasured = bool(verdicts) and tally.nothing_answered
+    failed = ended["aborted"] or "failed" in verdicts or (strict and "undecided" in verdicts) or unmeasured
     return EXIT_THRESHOLDS if failed else 0

@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from plimsoll.cli.k6_options import BY_KEY
 from plimsoll.cli.run_flags import FlagError
-from plimsoll.cli.run_settings import Settings
-from plimsoll.errors import InputError
+from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
+from plimsoll.errors import InputError, InputErrors
+
+if TYPE_CHECKING:
+    from plimsoll.engine import EngineConfig
 
 OUTPUT_KINDS = ("json", "csv", "parquet")
+_REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
 DEFAULT_FILES = {"json": "-", "csv": "file.csv", "parquet": "samples.parquet"}
 
 
@@ -68,6 +72,30 @@ def script_environment(run: Mapping[str, Any], system: Mapping[str, str]) -> dic
         if equals or name in system:
             found[name] = value if equals else system[name]
     return found
+
+
+def check_thresholds(config: EngineConfig, told: Settings) -> None:
+    """Raises InputErrors, with k6's exit code of wrong options, for thresholds on scenarios that the script does not
+    have, unless flags replace its scenarios. The script is loaded once more where a scenario is named so."""
+    from plimsoll.engine import inspect
+    from plimsoll.plans.thresholds import check_scenarios
+
+    script = config.script.read_text(encoding="utf-8", errors="replace") if _is_there(config.script) else ""
+    given = told.below | told.above
+    if any(key in told.above for key in _REPLACE_SCENARIOS):
+        return
+    if "scenario:" not in script and "scenario:" not in str(given.get("thresholds") or ""):
+        return
+    about = inspect(config)
+    try:
+        check_scenarios(about["options"].get("thresholds") or {}, [one["name"] for one in about["scenarios"]])
+    except InputErrors as error:
+        error.exit_code = EXIT_OPTIONS
+        raise
+
+
+def _is_there(script: Path | None) -> TypeGuard[Path]:
+    return script is not None and script.is_file()
 
 
 def plain_url(flags: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from plimsoll.runs.failures import Failures
+from plimsoll.runs.failures import METRIC as FAILED
+from plimsoll.runs.failures import Failures, is_unanswered
 from plimsoll.runs.snapshot import Snapshot
 
 
@@ -19,6 +20,8 @@ class Tally:
     started: int = 0
     done: int = 0
     interrupted: bool = False
+    requests: int = 0
+    answered: int = 0
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -29,10 +32,21 @@ class Tally:
         self.done += snapshot.done
         for series in snapshot.series:
             self.failures.add(series)
+            if series.metric == FAILED:
+                count = int(series.total or 0)
+                self.requests += count
+                self.answered += 0 if is_unanswered(series) else count
+
+    @property
+    def nothing_answered(self) -> bool:
+        """Whether requests were made and none of them had an answer, so that no time was measured."""
+        return self.requests > 0 and not self.answered
 
     def warnings(self) -> list[str]:
         """Sentences with their next step; none for a run without trouble."""
         found = []
+        if self.nothing_answered:
+            found.append(f"no request was answered ({self.requests:,} were made): no response time was measured.")
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{count:,} requests failed: {self.failures.words()}. {self.failures.next_step()}")

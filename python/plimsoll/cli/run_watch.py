@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
 from plimsoll.probes import kernel_files
 from plimsoll.probes.generator import GeneratorProbe
@@ -24,6 +25,7 @@ class RunWatch:
     def __init__(self) -> None:
         self._probe = GeneratorProbe()
         self._facts = GeneratorSeconds()
+        self._connections = ChurnSeconds()
 
     def add(self, snapshot: Snapshot, writer: RunWriter) -> None:
         """Add one second, and write what the machine says of it."""
@@ -31,6 +33,7 @@ class RunWatch:
         row = {"t_unix": snapshot.t_unix, "second": snapshot.second, "source": self._probe.source, "values": values}
         writer.append_resource(row)
         self._facts.add(snapshot)
+        self._connections.add(snapshot)
         self._facts.add_row(row)
 
     def finding(self, status: str, run_path: str) -> dict[str, Any] | None:
@@ -41,7 +44,17 @@ class RunWatch:
         used = (self._facts.most("time_wait") or 0.0) + (self._facts.most("tcp_in_use") or 0.0)
         counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
         busiest = kernel_files.busiest_destination() if counted else None
-        return run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path)
+        found = run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path)
+        churn = self._connections.found
+        if churn is None:
+            return found
+        return {**found, "notes": [*found["notes"], churn.words], "next": [*found["next"], churn.remedy]}
+
+    def warnings(self) -> Iterator[str]:
+        """What the target's connections cost this run, where each request made one."""
+        churn = self._connections.found
+        if churn is not None:
+            yield f"{churn.words} {churn.remedy}"
 
 
 def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:

@@ -25,7 +25,7 @@ from dataclasses import replace
 from functools import partial
 
 from plimsoll.experiments.closed_search import search_closed
-from plimsoll.experiments.expected import hold_expected
+from plimsoll.experiments.expected import hold_expected, kept_back_s
 from plimsoll.experiments.judge import (
     Context,
     Judgement,
@@ -69,7 +69,7 @@ from plimsoll.experiments.search import (
 )
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
-from plimsoll.stats.host_speed import UNKNOWN, host_speed
+from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import is_calm, pooled_noise
 
@@ -77,7 +77,7 @@ WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
 MOST_CONFIRMATIONS, CONFIRM_STEPS = 2, 3
-KEPT_UP = "Kept up once more, at a level that another step proved to be carried."
+KEPT_UP = "Kept up, at a level that another step had carried."
 QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
@@ -87,6 +87,7 @@ CAP_SHARE = 0.95
 SHOWN_BACKLOG_S = 2.0
 RESTED_BACKLOG_S = 1.0
 LONGEST_DRAIN_S = 20.0
+MOST_WAITING_Z = 1.0
 
 
 def run_capacity(
@@ -180,8 +181,9 @@ class _OpenSearch:
             held = self._narrow(held)
             contradicted = self._confirm()
         if not self.result.reason:
+            self.kept_s = 0.0
             left_s = self._budget_left_s()
-            hold_expected(self.holder, self.settings, self.result.bracket.good, left_s, self._conclude)
+            hold_expected(self.holder, self.settings, self.result.bracket.bad, left_s, self._conclude)
             self.result.reason = self._reason()
         self._collapse()
 
@@ -207,15 +209,16 @@ class _OpenSearch:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
         there is one that is carried; how many were held then."""
         while held < self.settings.most_steps and not self.result.reason:
+            self.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
             if self.result.bracket.good is not None:
-                self.kept_s = self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
+                self.kept_s += self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
             hurry = self._budget_left_s() < HURRY_STEPS * self.settings.step_s
             proposal = propose(self.trials, self.goal, self._half_width(), hurry)
             if proposal is None or self._budget_left_s() < self.settings.step_s:
                 break
             held += 1
             self._hold(proposal.level)
-        self.kept_s = 0.0
+        self.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
         return held
 
     def _confirm(self) -> bool:
@@ -260,7 +263,8 @@ class _OpenSearch:
         found = judge(seen, self._context(seen))
         if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
             return found
-        if not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
+        waits = found.growth.queue_z > MOST_WAITING_Z
+        if waits or not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
             return found
         return replace(found, verdict="good", reasons=(f"{KEPT_UP} {' '.join(found.reasons)}",))
 
@@ -459,7 +463,9 @@ class _OpenSearch:
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
-        self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
+        adjusted = [done / self.host.factors(speeds) for done, speeds in busy]
+        drifts = wanders(self.holder.speeds, self.holder.speed_error_share) and not has_no_plateau(self.trials)
+        self.noise = pooled_noise(adjusted, drifts)
         self.trials = self._trials_of(records)
 
     def _trial(self, record: StepRecord) -> Trial:

@@ -52,6 +52,7 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
     search = _ClosedSearch(holder, settings, result)
     if search.ramp():
         search.narrow()
+    search.hold_expected()
     if not result.reason:
         result.reason = search.reason()
 
@@ -93,8 +94,11 @@ class _ClosedSearch:
         while contradicted:
             held = self._approach(held)
             contradicted = self._confirm()
-        if not self.result.reason:
-            hold_expected(self.holder, self.settings, self.result.bracket.good, self._left_s(), self._conclude)
+
+    def hold_expected(self) -> None:
+        """Hold the expected level, whatever throughput does there: users who wait cannot overload for good."""
+        if self.result.status == "finished":
+            hold_expected(self.holder, self.settings, None, self._left_s(), self._conclude)
 
     def _approach(self, held: int) -> int:
         """Hold levels near the border, after `held` others, and keep the time for the confirmation and for the expected

@@ -1,27 +1,77 @@
-"""One step at the expected level, so that objectives can be judged where they matter."""
+"""The expected level is always held when there is one, until its objectives are decided or the time for it is over.
+
+Its time is kept back from the search (`kept_back_s`), as the confirmation's is, and it is held for the least length of
+a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
+where an open load there is proven to be too much, where it is above the greatest level allowed, and where it was held
+before.
+
+The objectives are looked at each second, by tests that allow this (stats/quantile_test.py) at half the error; the other
+half is for the look at the end (findings/objectives.py). So a step may end with the second that decides, and it goes on
+while that may still come within its time. Means and maxima have no such test, and are not waited for.
+"""
 
 from __future__ import annotations
 
+import math
+
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.result import CapacitySettings, StepRecord
 from plimsoll.experiments.steps import Conclude, StepHolder
+from plimsoll.runs.objective_samples import Samples, Watch
+from plimsoll.stats.quantile_test import ERROR
+
+LONGEST_STEPS = 6
+
+
+def kept_back_s(holder: StepHolder, settings: CapacitySettings, bad: float | None) -> float:
+    """Seconds of the load time that the search leaves for the expected level; 0 where it need not be held."""
+    if not _is_to_be_held(holder, settings, bad):
+        return 0.0
+    return settings.step_s + math.ceil(holder.warm_up_s)
 
 
 def hold_expected(
-    holder: StepHolder, settings: CapacitySettings, good: float | None, left_s: float, conclude: Conclude
-) -> None:
-    """Hold the expected level for a step if the target carries it (`good`, the highest level proven, is not below), it
-    was not held for as long yet, and `left_s` of the load time suffice; `conclude` judges the step."""
+    holder: StepHolder, settings: CapacitySettings, bad: float | None, left_s: float, conclude: Conclude
+) -> StepRecord | None:
+    """Hold the expected level; None where it need not be. `bad`: the lowest level proven to be too much for an open
+    load, None where nothing is; `left_s` of the load time are left; `conclude` judges the step."""
     level = settings.expected_level
-    if level is None or not settings.hold_expected or good is None or level > good:
-        return
-    held = sum(len(step.measurement.seconds) for step in holder.records if step.level == level)
-    if held >= settings.step_s or left_s < settings.step_s:
-        return
+    if level is None or not _is_to_be_held(holder, settings, bad):
+        return None
+    limit_s = max(settings.step_s, min(left_s, LONGEST_STEPS * settings.step_s))
+    watch = Watch(settings.objectives)
 
     def decide(seen: Measurement) -> Judgement | None:
-        found = conclude(seen)
-        return found if found.given_up or len(seen.seconds) >= settings.step_s else None
+        found, length = conclude(seen), len(seen.seconds)
+        if found.given_up:
+            return found
+        if length < settings.step_s or any(_is_awaited(one, length, limit_s) for one in watch.samples):
+            return None
+        return found
 
-    holder.hold(level, "expected", settings.step_s, decide, conclude)
+    holder.watch = watch.add
+    try:
+        return holder.hold(level, "expected", limit_s, decide, conclude)
+    finally:
+        holder.watch = None
+
+
+def _is_awaited(samples: Samples, length: int, limit_s: float) -> bool:
+    """Whether that objective is undecided and about to be decided within the step, by what was seen so far."""
+    if samples.limit.statistic in ("mean", "max") or not samples.count:
+        return False
+    found = samples.judged(ERROR / 2, any_time=True)
+    if found.verdict != "undecided" or found.times_longer is None:
+        return False
+    return found.times_longer * length <= limit_s
+
+
+def _is_to_be_held(holder: StepHolder, settings: CapacitySettings, bad: float | None) -> bool:
+    level = settings.expected_level
+    if level is None or not settings.hold_expected or (bad is not None and level >= bad):
+        return False
+    if settings.max_level is not None and level > settings.max_level:
+        return False
+    held_s = sum(len(step.measurement.seconds) for step in holder.records if step.level == level)
+    return held_s < settings.step_s

@@ -79,6 +79,7 @@ DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
 MOST_STOLEN = 0.9
 ERROR_SHARE_ABOVE_BASE = 0.01
+QUICK_ERRORS_S = 2
 LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
 CAPPED_SHARE, CAPPED_SLOWER = 0.01, 1.5
 
@@ -165,7 +166,8 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     if capped is not None:
         return Judgement("undecided", (capped,), growth=moved, capped=True)
     errors = error_reason(seen, context.base_errors)
-    if errors is not None and moved.seconds >= context.least_bad_seconds:
+    least_s = min(QUICK_ERRORS_S, context.least_bad_seconds) if context.quick else context.least_bad_seconds
+    if errors is not None and moved.seconds >= least_s:
         return Judgement("bad", (errors,), False, moved, _answered(seen, moved), own=True)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     own = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
@@ -349,9 +351,9 @@ def backlog_s(seen: Measurement) -> float:
 
 def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
     """Whether requests fail more than at low load, beyond chance and by more than a percentage point, in the whole step
-    or in its last third: what a burst or a credit hides at first shows there."""
-    low = wilson_interval(*base)
-    ceiling = low.high if base[1] >= 20 else 0.0
+    or in its last third: what a burst or a credit hides at first shows there. Low load at which nothing failed counts
+    as free of failures, however few its requests were."""
+    ceiling = wilson_interval(*base).high if base[0] and base[1] >= FEWEST_TO_GIVE_UP else 0.0
     before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
     if seen.requests and wilson_interval(seen.failed, seen.requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
         return f"{seen.failed / seen.requests:.1%} of the requests failed{before} ({seen.failures.words()})."

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Bracket, Goal
+from plimsoll.runs.objective_samples import Wanted
 from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
@@ -38,11 +39,11 @@ class CapacitySettings:
     """How to search. Levels are in the load source's unit, times in seconds of its clock.
 
     `width`: (bad − good) / bad to stop at; `step_s`: least length of a step that is called good; `budget_s`: load time
-    after which no step begins (default: the greater of 155 s and 15 steps); `arrivals_per_level_s`: nominal
+    after which no step begins (default: the greater of 180 s and 15 steps); `arrivals_per_level_s`: nominal
     arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
     closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
-    `step_s` when objectives are to be judged there (`hold_expected`); `recovery`: overload a target that collapses once
-    more at the end, if time is left, to find the level at which it recovers by itself.
+    `step_s` at least (`hold_expected`), and on until the `objectives` are decided there; `recovery`: overload a target
+    that collapses once more at the end, if time is left, to find the level at which it recovers by itself.
     """
 
     width: float = 0.10
@@ -52,6 +53,7 @@ class CapacitySettings:
     start_level: float | None = None
     expected_level: float | None = None
     hold_expected: bool = True
+    objectives: tuple[Wanted, ...] = ()
     arrivals_per_level_s: float | None = None
     vus_per_level: float | None = None
     budget_s: float | None = None
@@ -75,7 +77,7 @@ class CapacitySettings:
     @property
     def load_budget_s(self) -> float:
         """The budget with its default."""
-        return self.budget_s if self.budget_s is not None else max(155.0, 15 * self.step_s)
+        return self.budget_s if self.budget_s is not None else max(180.0, 15 * self.step_s)
 
     def goal(self, unit: str) -> Goal:
         """The goal of the search for that unit of level."""

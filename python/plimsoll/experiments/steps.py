@@ -95,6 +95,7 @@ class StepHolder:
         self._sample = probes_sampler
         self._report, self._tell = on_progress, on_message
         self._data_volume, self._on_step = data_volume, on_step
+        self.watch: Callable[[Snapshot], None] | None = None  # of the measured seconds of a step
         self._began = False
         self._unfinished = 0
         self.words = ""
@@ -126,6 +127,8 @@ class StepHolder:
                     seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
                     continue
                 seen.add(snapshot, self._stolen, self._speed)
+                if self.watch is not None:
+                    self.watch(snapshot)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)
@@ -164,8 +167,9 @@ class StepHolder:
         volume = self._data_volume()
         if volume is not None:
             self.event("data_volume", self.source.now(), value=volume)
-        if self.records:
-            self.records[-1].volume_end = volume
+        held = [record for record in self.records if record.kind not in AFTER_OVERLOAD]
+        if held:
+            held[-1].volume_end = volume
         return volume
 
     def rate_per_level_s(self) -> float | None:

@@ -18,6 +18,7 @@ from plimsoll.findings.generator import figures_of, generator_health, limit_of_g
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
+from plimsoll.findings.sustainable import bounds_for_headroom, sustainable_load
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.bracket import relevant_bounds
@@ -86,6 +87,7 @@ def capacity_findings(
     failed = facts["status"] == "failed"
     answered = not failed and _has_bound(facts)
     volume = data_volume_facts(steps, means)
+    judged = judge_objectives(objectives, steps, snapshots, reference, facts["unit"])
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -94,7 +96,8 @@ def capacity_findings(
         "status": facts["status"],
         "valid": generator["healthy"] and answered,
         "capacity": _capacity(facts, steps, means, per_level),
-        "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
+        "objectives": judged,
+        "sustainable": sustainable_load(facts["good"], facts["bad"], judged, facts["unit"]),
         "limited_by": limiting_resource(
             _clearest(bad, steps),
             steps,
@@ -102,10 +105,11 @@ def capacity_findings(
             facts["unit"],
             statements=Statements.of(run),
             generator=limit_of_generator(generator),
+            kept_apart=kept_apart,
         )
         if answered
         else dict(_NOT_JUDGED),
-        "headroom": _headroom(facts, per_level, expected_users),
+        "headroom": _headroom(facts, judged, per_level, expected_users),
         "generator": generator,
         "data_volume": volume,
         "evidence": _evidence(facts, steps, [means[at] for at in deciding], decisive),
@@ -237,9 +241,15 @@ def _capacity(
     }
 
 
-def _headroom(facts: Mapping[str, Any], per_level: float | None, expected_users: float | None) -> dict[str, Any] | None:
-    users = (facts[key] * per_level if facts[key] is not None and per_level else None for key in ("good", "bad"))
-    return headroom_of(expected_users, *users)
+def _headroom(
+    facts: Mapping[str, Any],
+    objectives: Sequence[Mapping[str, Any]],
+    per_level: float | None,
+    expected_users: float | None,
+) -> dict[str, Any] | None:
+    """Of the sustainable load: the lower of what is carried and what meets the objectives."""
+    bounds = bounds_for_headroom(facts["good"], facts["bad"], objectives)
+    return headroom_of(expected_users, *(one * per_level if one is not None and per_level else None for one in bounds))
 
 
 def _clearest(bad: Step | None, steps: Sequence[Step]) -> Step | None:

@@ -23,6 +23,7 @@ WAITED_FOR = {
     "workers": "{where}, all taken",
     "dependency": "it waits for {where}",
     "network": "the {where}, which is full",
+    "slow_reader": "{where}",
     "lock": "{where}, which most threads wait for",
     "database_lock": "{where}, which sessions wait for",
     "database_statement": "{where}, which takes most of the database's time",
@@ -48,7 +49,8 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
     if result["status"] == "failed":
         return f"No capacity was measured. {result['reason']}"
-    parts = [_carries(result, finding["capacity"]), *recovery_words(result, level_words)]
+    sustainable = (finding.get("sustainable") or {}).get("words", "")
+    parts = [_carries(result, finding["capacity"], sustainable), *recovery_words(result, level_words)]
     if not finding["generator"]["healthy"]:
         parts.insert(
             0, "The numbers below are not a capacity of the target, because the generator may have been the limit."
@@ -56,7 +58,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
-    parts.extend(_headroom_words(finding["headroom"]))
+    parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
     return " ".join(parts)
 
 
@@ -71,7 +73,8 @@ def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
     return ["What stops it: cannot tell."] if bad is not None else []
 
 
-def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
+def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable: str = "") -> str:
+    """`sustainable`: a clause that says up to which level the objectives are met (findings/sustainable.py)."""
     good, bad, unit = result["good"], result["bad"], result["unit"]
     if good is None and bad is None:
         hint = (
@@ -94,10 +97,11 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
             if bad is not None
             else ", the most that was tried"
         )
-        return f"Throughput rises up to {level_words(good, unit)}{users}{inside}{stops}."
+        return f"Throughput rises up to {level_words(good, unit)}{users}{inside}{sustainable}{stops}."
     if bad is None:
-        return f"Carries at least {level_words(good, unit)}{users}{inside}; {_seen_above(result)}"
-    return f"Carries {level_words(good, unit)}{users}{inside}; {not_carried_words(result, level_words, number)}."
+        return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"
+    at_bad = not_carried_words(result, level_words, number)
+    return f"Carries {level_words(good, unit)}{users}{inside}{sustainable}; {at_bad}."
 
 
 def _seen_above(result: Mapping[str, Any]) -> str:
@@ -146,17 +150,28 @@ def headroom_of(expected_users: float | None, good: float | None, bad: float | N
     }
 
 
-def _headroom_words(headroom: Mapping[str, Any] | None) -> list[str]:
+def _headroom_words(
+    headroom: Mapping[str, Any] | None, sustainable: Mapping[str, Any] | None, good: float | None
+) -> list[str]:
+    """Of the capacity `good`, or, where an objective fails below it, of the sustainable load."""
     if not headroom:
         return []
     expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
+    found = sustainable or {}
+    violated = found.get("violated_from")
+    lowered = violated is not None and good is not None and (violated <= good or found["level"] != good)
     if headroom["carries"] is None:
-        return [f"Whether it carries the expected {expected} users was not decided."]
+        what = "it meets the objectives at" if lowered else "it carries"
+        return [f"Whether {what} the expected {expected} users was not decided."]
+    that = "The sustainable load is" if lowered else "That is"
+    if ratio is not None and ratio >= 0:
+        return [f"{that} {ratio:.0%} more than the expected {expected} users."]
+    will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
+    if ratio is None and lowered:
+        return [f"It will not meet the objectives at the expected {expected} users."]
     if ratio is None:
         return [f"It will not carry the expected {expected} users."]
-    if ratio >= 0:
-        return [f"That is {ratio:.0%} more than the expected {expected} users."]
-    return [f"That is {-ratio:.0%} less than the expected {expected} users: it will not carry them."]
+    return [f"{that} {-ratio:.0%} less than the expected {expected} users: {will_not}."]
 
 
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:

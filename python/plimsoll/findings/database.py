@@ -7,15 +7,23 @@ unused indexes and bloat). A run that was killed has no database_run; its steps 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from textwrap import shorten
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import number
+from plimsoll.findings.database_advice import (
+    advice_sentence,
+    advice_table,
+    effect_table,
+    measured_words,
+    next_steps,
+    proofs,
+    unanswered_table,
+)
 from plimsoll.findings.database_before import Effect, effects_of
 from plimsoll.findings.database_loads import Loads, loads_of
+from plimsoll.findings.database_tables import short, table
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.findings.index_effect import effect_words
 from plimsoll.findings.without_index import ran_without_index, without_index
 from plimsoll.findings.words import ms_words, share_words, size_words
 
@@ -25,7 +33,6 @@ MOST_SAID = 3
 LEAST_SCANNED_ROWS = 10_000
 LEAST_BLOAT, LEAST_BLOAT_BYTES = 0.3, 10 * 2**20
 LEAST_UNUSED_BYTES = 2**20
-UNKNOWN_INDEX = "(one that it did not use)"
 
 
 def database_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -60,21 +67,21 @@ def _finding(
     ]
     advice, tables = list(whole.get("advice") or ()), loads.with_growth(whole.get("tables") or ())
     return {
-        "answer": _answer(whole, statements, advice, tables) + _effect_words(effects),
+        "answer": _answer(whole, statements, advice, tables) + measured_words(effects),
         "facts": _facts(whole, statements, loads),
         "sentences": [_statement_sentence(one) for one in statements[:MOST_SAID]]
-        + [_advice_sentence(one) for one in advice],
+        + [advice_sentence(one) for one in advice],
         "tables": [
             _statement_table(statements[:MOST_STATEMENTS], whole, loads),
-            _effect_table(effects),
-            _advice_table(advice, texts),
-            _unanswered_table(whole, advice, texts),
+            effect_table(effects),
+            advice_table(advice, texts),
+            unanswered_table(whole, advice, texts),
             _scan_table(tables, loads),
             _unused_table(whole),
             _bloat_table(whole),
         ],
         "notes": _notes(whole, loads),
-        "next": [*_next(whole, advice), *_next_without_index(statements, tables)],
+        "next": [*next_steps(whole, advice), *_next_without_index(statements, tables)],
         "evidence": _evidence(whole, statements, loads),
         "database": {
             "server": whole.get("server"),
@@ -135,15 +142,12 @@ def _answer(
             break
     if few > 1:
         words = f"{few} statements take {share_words(share)} of it, the first {share_words(first['share'])}"
-    words += f": {_short(first['text'], 120)} (mean {ms_words(first['mean_ms'])}, {number(first['calls'])} calls)."
+    words += f": {short(first['text'], 120)} (mean {ms_words(first['mean_ms'])}, {number(first['calls'])} calls)."
     if not advice:
         return words + _without_advice(whole, statements)
-    proven = sum(1 for one in advice if one["proven"])
     count = f"{len(advice)} missing indexes are named" if len(advice) > 1 else "One missing index is named"
     share = min(1.0, sum({one["id"]: one["share"] for entry in advice for one in entry["statements"]}.values()))
-    how = "by the planner with hypothetical indexes" if proven else "which no planner has confirmed yet"
-    told = f"{proven} of them proven {how}" if 0 < proven < len(advice) else f"proven {how}" if proven else how
-    return f"{words} {count}, for statements with {share_words(share)} of the time, {told}."
+    return f"{words} {count}, for statements with {share_words(share)} of the time, {proofs(advice)}."
 
 
 def _statistics(whole: Mapping[str, Any]) -> str:
@@ -163,7 +167,7 @@ def _without_advice(whole: Mapping[str, Any], statements: Sequence[Mapping[str, 
     each = number(first["rows_examined"] / first["calls"])
     return (
         f" {words} without an index, with {share_words(sum(one['share'] for one in without))} of the time: "
-        f"{_short(first['text'], 80)} read {each} rows a call."
+        f"{short(first['text'], 80)} read {each} rows a call."
     )
 
 
@@ -188,26 +192,7 @@ def _statement_sentence(one: Mapping[str, Any]) -> str:
         words += f", {number(one['rows_examined'] / one['calls'])} rows read for them"
     if one.get("no_index_calls"):
         words += f", {number(one['no_index_calls'])} calls without an index"
-    return f"{words}: {_short(one['text'], 150)}"
-
-
-def _advice_sentence(one: Mapping[str, Any]) -> str:
-    needs = f" First {one['needs']}" if one["needs"] else ""
-    return f"Missing index for {one['serves']} on {one['table']}: {one['sql']}{needs} This is {effect_words(one)}."
-
-
-def _table(
-    title: str,
-    note: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    words: Sequence[str] = (),
-    codes: Sequence[str] = (),
-) -> dict[str, Any]:
-    return {
-        "title": title, "note": note, "columns": list(columns), "rows": [list(row) for row in rows],
-        "words": list(words), "codes": list(codes),
-    }  # fmt: skip
+    return f"{words}: {short(one['text'], 150)}"
 
 
 def _statement_table(statements: Sequence[Mapping[str, Any]], whole: Mapping[str, Any], loads: Loads) -> dict[str, Any]:
@@ -238,86 +223,7 @@ def _statement_table(statements: Sequence[Mapping[str, Any]], whole: Mapping[str
     note = f"Differences of {_statistics(whole)} over the run, the dearest first; constants are {constants}."
     if others:
         note += f" {others} other statements took {share_words(rest)}."
-    return _table("Statements", note, [*columns, "Statement"], rows, codes=["Statement"])
-
-
-def _advice_table(advice: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict[str, Any]:
-    rows = [
-        [
-            share_words(one["share"]),
-            one["sql"] + (f" -- first {one['needs']}" if one["needs"] else ""),
-            one["serves"],
-            effect_words(one),
-            f"{one['rows_written']:,}",
-        ]
-        for one in advice
-    ]
-    note = (
-        "Share: of the statements that each would serve. A planner's cost is no time: create one, run again, compare. "
-        "Each index is kept up to date with every row written (counted in this run where the table was also scanned)."
-    )
-    columns = ["Share of time", "Index", "For", "Effect", "Rows written"]
-    return _table("Missing indexes", note, columns, rows, words=["For", "Effect"], codes=["Index"])
-
-
-def _effect_words(effects: Sequence[Effect]) -> str:
-    """The measured effect of indexes that were advised, for the answer."""
-    if not effects:
-        return ""
-    best = max(effects, key=lambda one: one.factor)
-    count = len({one.sql or one.statement for one in effects})
-    if not best.sql:
-        uses = "One statement uses an index now that" if count == 1 else f"{count} statements use an index now that"
-        return (
-            f" {uses} used none in run {best.run}: the mean of the one that gained most went from "
-            f"{ms_words(best.before_ms)} to {ms_words(best.after_ms)}."
-        )
-    made = (
-        "An index that was advised is there now" if count == 1 else f"{count} indexes that were advised are there now"
-    )
-    return (
-        f" {made} (run {best.run} had none): the mean of the statement that gained most went from "
-        f"{ms_words(best.before_ms)} to {ms_words(best.after_ms)}."
-    )
-
-
-def _effect_table(effects: Sequence[Effect]) -> dict[str, Any]:
-    rows = [
-        [
-            one.sql or UNKNOWN_INDEX, number(one.before_ms), f"{one.calls_before:,}", number(one.after_ms),
-            f"{one.calls_after:,}", number(one.factor), _predicted_words(one.predicted), one.text,
-        ]
-        for one in effects
-    ]  # fmt: skip
-    earlier = f" {effects[0].run}" if effects else ""
-    title = "Measured effect of advised indexes"
-    note = f"Indexes that the earlier run{earlier} advised and that are there now: the same statements in both runs."
-    if any(not one.sql for one in effects):
-        title = "Measured effect of indexes"
-        note = f"Statements that used no index in the earlier run{earlier} and use one now."
-    columns = ["Index", "Mean before, ms", "Calls", "Mean now, ms", "Calls now", "Times less", "Predicted", "Statement"]
-    return _table(title, note, columns, rows, words=["Predicted"], codes=["Index", "Statement"])
-
-
-def _predicted_words(item: Mapping[str, Any]) -> str:
-    if item.get("cost_after") is None:
-        return "less (not proven)"
-    return f"cost {number(item['cost_before'])} → {number(item['cost_after'])}"
-
-
-def _unanswered_table(
-    whole: Mapping[str, Any], advice: Sequence[Mapping[str, Any]], texts: Mapping[str, str]
-) -> dict[str, Any]:
-    rows = []
-    for plan in whole.get("plans") or ():
-        text = _short(texts.get(plan["id"], ""), 200)
-        if plan.get("note"):
-            rows.append([text, "", plan["note"]])
-        rows += [[text, scan["table"], f"{_capital(scan['why'])}."] for scan in plan["scans"] if scan.get("why")]
-    note = "Tables that the dearest statements read in sequence, and why no index is named."
-    return _table(
-        "Scans without advice", note, ["Statement", "Table", "Why"], rows, words=["Table", "Why"], codes=["Statement"]
-    )
+    return table("Statements", note, [*columns, "Statement"], rows, codes=["Statement"])
 
 
 def _scan_table(tables: Sequence[Mapping[str, Any]], loads: Loads) -> dict[str, Any]:
@@ -336,7 +242,7 @@ def _scan_table(tables: Sequence[Mapping[str, Any]], loads: Loads) -> dict[str, 
         rows.append(row)
     note = "Rows read from the beginning of a table to its end; where rows per scan grow, the table grows."
     note = note if counted else "Rows that were read in sequence, without an index."
-    return _table("Tables read in sequence", note, columns, rows, words=["Table"])
+    return table("Tables read in sequence", note, columns, rows, words=["Table"])
 
 
 def _unused_table(whole: Mapping[str, Any]) -> dict[str, Any]:
@@ -350,7 +256,7 @@ def _unused_table(whole: Mapping[str, Any]) -> dict[str, Any]:
         f"No scan since {since or 'the statistics of the database began'}, unique ones left out. Other times of the "
         "month, or a standby, may use them: see there before you drop one."
     )
-    return _table("Indexes that nothing used", note, ["Index", "Table", "Size"], rows, words=["Index", "Table"])
+    return table("Indexes that nothing used", note, ["Index", "Table", "Size"], rows, words=["Index", "Table"])
 
 
 def _bloat_table(whole: Mapping[str, Any]) -> dict[str, Any]:
@@ -363,7 +269,7 @@ def _bloat_table(whole: Mapping[str, Any]) -> dict[str, Any]:
         "Share of the pages that VACUUM FULL or REINDEX CONCURRENTLY would free; an estimate rests on the widths that "
         "ANALYZE saw."
     )
-    return _table("Bloat", note, ["Name", "Kind", "Size", "Air", "By"], rows, words=["Name", "Kind", "By"])
+    return table("Bloat", note, ["Name", "Kind", "Size", "Air", "By"], rows, words=["Name", "Kind", "By"])
 
 
 def _notes(whole: Mapping[str, Any], loads: Loads) -> list[str]:
@@ -386,26 +292,11 @@ def _notes(whole: Mapping[str, Any], loads: Loads) -> list[str]:
     return notes
 
 
-def _next(whole: Mapping[str, Any], advice: Sequence[Mapping[str, Any]]) -> list[str]:
-    steps = []
-    for one in advice[:5]:
-        first = f"{one['needs']} " if one["needs"] else ""
-        analyze = f" ANALYZE {one['table']};" if "(" in one["sql"].partition(" USING ")[2][5:-2] else ""
-        steps.append(
-            f"Run {first}{one['sql']}{analyze} then the same experiment again, and compare the statement's mean."
-        )
-    if advice and not whole.get("hypopg"):
-        steps.append(
-            "To have B-tree indexes proven before they are made, install hypopg and run CREATE EXTENSION hypopg;"
-        )
-    return steps
-
-
 def _next_without_index(statements: Sequence[Mapping[str, Any]], tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """What to do for the dearest statements that a server without advice says used no index."""
     found = [(one, without_index([one], one["text"], tables)) for one in statements[:MOST_STATEMENTS]]
     return [
-        f"For {_short(one['text'], 80)}: {scan.remedy}. Then run the same experiment again, and compare its mean."
+        f"For {short(one['text'], 80)}: {scan.remedy}. Then run the same experiment again, and compare its mean."
         for one, scan in found
         if scan is not None
     ][:MOST_SAID]
@@ -413,11 +304,3 @@ def _next_without_index(statements: Sequence[Mapping[str, Any]], tables: Sequenc
 
 def _number_or_none(value: float | None) -> str:
     return "–" if value is None else number(value)
-
-
-def _short(text: str, width: int) -> str:
-    return shorten(text, width, placeholder=" …")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

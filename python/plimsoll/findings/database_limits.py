@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import Any
 
 from plimsoll.findings.index_effect import effect_words, for_statements
-from plimsoll.findings.limit import Limit
+from plimsoll.findings.limit import Limit, Scope
 from plimsoll.findings.resources import Means, Step
 from plimsoll.findings.without_index import locks_what_it_reads, without_index
 
@@ -142,14 +142,14 @@ def database_statements(here: Means, bad: Step, statements: Statements, words: s
             f"{share:.0%} of the time of {label} went into one statement {words}, {under_way:.1f} of it under way"
         )
         limit = _statement(evidence, alike, event, statements)
-        found.append(Limit("database_statement", f"a statement in {label}", share, None, *limit))
+        found.append(Limit("database_statement", f"a statement in {label}", share, None, *limit, owner=label))
     return found
 
 
 def _statement(
     evidence: str, alike: Sequence[Mapping[str, Any]], event: Mapping[str, Any], statements: Statements
-) -> tuple[str, str]:
-    """The evidence to its end and the remedy: an index that the probe advises, or what it saw without one."""
+) -> tuple[str, str, Scope]:
+    """The evidence to its end, the remedy and the scope: an index that is advised, or what was seen without one."""
     calls = sum(int(one["calls"]) for one in alike)
     mean_ms = sum(float(one["total_ms"]) for one in alike) / max(calls, 1)
     text = _text(statements, alike[0])
@@ -158,11 +158,11 @@ def _statement(
     if index:
         first = f"{index['needs']} " if index["needs"] else ""
         remedy = f"run {first}{index['sql'].rstrip(';')}; its predicted effect is {effect_words(index)}"
-        return f"{evidence} An index that is missing: {index['sql']}", remedy
+        return f"{evidence} An index that is missing: {index['sql']}", remedy, Scope.UNINDEXED
     scan = without_index(alike, text, event.get("tables") or ())
     if scan is not None:
-        return f"{evidence} {scan.words}", scan.remedy
-    return evidence, "make this statement cheaper, or call it less often"
+        return f"{evidence} {scan.words}", scan.remedy, Scope.UNINDEXED
+    return evidence, "make this statement cheaper, or call it less often", Scope.STATEMENT
 
 
 def _text(statements: Statements, one: Mapping[str, Any]) -> str:

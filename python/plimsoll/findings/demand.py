@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
@@ -54,14 +55,16 @@ def _finding(name: str, table: StepTable, budget: float | None, run_path: str | 
     cost = f"A request takes {_span(costs)} ms of the whole of {name}."
     if budget is None:
         next_step = SHARE_NEEDED.format(name=name)
-        return base | {"answer": cost, "demand": demand, "notes": _notes(used, per_s), "next": [next_step]}
+        return base | {"answer": cost, "demand": demand, "notes": _notes(rows), "next": [next_step]}
     found = reach(used, per_s, budget)
+    if _is_one_level(rows):
+        found = replace(found, line_per_s=None, interval=None, beyond=max(found.constant_per_s) / max(per_s))
     scaled = _scaled(table, rows, found)
     return base | {
-        "answer": f"{_reach_words(name, found, used, per_s)} {cost}",
+        "answer": f"{_reach_words(name, found, rows)} {cost}",
         "demand": demand | _reach_json(found),
         "scaled": scaled,
-        "notes": [*_notes(used, per_s), *_reach_notes(name, found, max(per_s)), *_scaled_words(table, scaled)],
+        "notes": [*_notes(rows), *_reach_notes(name, found, max(per_s)), *_scaled_words(table, scaled)],
         "next": [_settle(name, found)],
     }
 
@@ -92,7 +95,13 @@ def _rows(table: StepTable, name: str) -> list[tuple[Row, float]]:
     return found
 
 
-def _reach_words(name: str, found: Reach, used: Sequence[float], per_s: Sequence[float]) -> str:
+def _is_one_level(rows: Sequence[tuple[Row, float]]) -> bool:
+    """Whether all rows are of one level, whose repeats differ by chance alone; of no level, by their throughput."""
+    return len({(row.level, None if row.level is not None else row.throughput_per_s) for row, _ in rows}) < 2
+
+
+def _reach_words(name: str, found: Reach, rows: Sequence[tuple[Row, float]]) -> str:
+    used, per_s = [share for _, share in rows], [row.throughput_per_s or 0.0 for row, _ in rows]
     ends = sorted({(found.constant_per_s[0], 0), (found.constant_per_s[-1], len(used) - 1)}, key=lambda one: one[1])
     if len(used) > 2:
         places = range(len(used))
@@ -101,16 +110,18 @@ def _reach_words(name: str, found: Reach, used: Sequence[float], per_s: Sequence
     parts = [f"{number(per_s[at])}/s at {used[at]:.0%} → {number(to)}/s at {found.budget:.0%}" for to, at in ends]
     words = f"{', '.join(parts)} of {name} if {CONSTANT_WORDS}"
     if found.line_per_s is None:
-        why = "only one throughput was measured" if len(set(per_s)) < 2 else "its utilisation did not rise with load"
+        one = "one level does not show one" if _is_one_level(rows) else "only one throughput was measured"
+        why = one if _is_one_level(rows) or len(set(per_s)) < 2 else "its utilisation did not rise with load"
         return f"{words}; no line: {why}."
     points = "the two points" if len(used) == 2 else f"the {len(used)} points"
     interval = f" (95 %: {number(found.interval[0])} to {number(found.interval[1])})" if found.interval else ""
     return f"{words}; {number(found.line_per_s)}/s{interval} along the line through {points}."
 
 
-def _notes(used: Sequence[float], per_s: Sequence[float]) -> list[str]:
+def _notes(rows: Sequence[tuple[Row, float]]) -> list[str]:
+    used, per_s = [share for _, share in rows], [row.throughput_per_s or 0.0 for row, _ in rows]
     line = fit_line(used, per_s)
-    if line is None or len(used) < 2:
+    if line is None or _is_one_level(rows):
         return ["One level does not show whether the demand per request stays the same as load grows."]
     if line.idle < 0:
         return [f"The line meets 0/s at {line.idle:.1%}, below nothing: the demand per request rose with load."]

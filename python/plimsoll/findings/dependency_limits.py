@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from plimsoll.findings.limit import Limit
 from plimsoll.findings.resources import Means
 
-CONNECTIONS_TO, AWAITING, ANSWERED = "connections_to_", "awaiting_", "answered_by_"
+CONNECTIONS_TO, NEW_TO, AWAITING, ANSWERED = "connections_to_", "new_to_", "awaiting_", "answered_by_"
 MOST_WAIT = 0.6  # share of the connections whose last data were a question
 OF_INSIDE = 0.5  # share of the requests inside that wait for it
 LEAST_KNOWN = 0.25  # connections whose order is known, on average

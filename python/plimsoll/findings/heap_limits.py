@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plimsoll.findings.limit import Limit, to_try
+from plimsoll.findings.limit import Limit, Scope, to_try
 from plimsoll.findings.resources import Means, processes
 
-HEAP = "heap limit of "
 HEAP_FULL = 0.85  # mean of the step: before and after collections alike, so that these gave next to no room
 LEAST_COLLECTING = 0.25  # of the time
 MORE_COLLECTING = 2.0  # times the share at low load
@@ -46,4 +45,4 @@ def _heap_limit(
     # A heap may be as full at low load and not be in the way: what rises with the load are the collections.
     rose = calm is None or collecting >= MORE_COLLECTING * calm
     low = None if rose else min(1.0, full)
-    return Limit("memory_limit", f"{HEAP}{label}", min(1.0, full), low, text, remedy)
+    return Limit("memory_limit", f"heap limit of {label}", min(1.0, full), low, text, remedy, Scope.HEAP, label)

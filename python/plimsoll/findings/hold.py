@@ -22,13 +22,13 @@ from plimsoll.findings.keep import kept, kept_objectives_of
 from plimsoll.findings.keep_words import QUESTION as KEEP_QUESTION
 from plimsoll.findings.keep_words import keep_words
 from plimsoll.findings.limit_steps import steps_of
-from plimsoll.findings.objectives import Wanted
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.words import time_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
+from plimsoll.runs.objective_samples import Wanted
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
@@ -81,7 +81,16 @@ def hold_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
-    judged = held_objectives(wanted, series.wanted, held, facts["unit"])
+    whole = [one.merged for one in series.operations.values()]
+    judged = held_objectives(
+        wanted,
+        series.wanted,
+        held,
+        facts["unit"],
+        all_count=sum(one.count for one in whole),
+        all_ms=sum(one.sum for one in whole),
+        names=series.names,
+    )
     periodic = periodic_finding(series)
     details = [
         *([] if keep else [drift_finding(series)]),
@@ -93,6 +102,7 @@ def hold_findings(
     ]
     troubles = [one["trouble"] for one in details if one.get("trouble")]
     untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
+    silent = nothing_answered(series)
     given_up = [facts["reason"]] if held.get("given_up") else []
     limit = hold_limit(
         held,
@@ -102,22 +112,23 @@ def hold_findings(
         facts["unit"],
         statements=Statements.of(run),
         generator=limit_of_generator(generator),
+        kept_apart=kept_apart,
     )
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {
         **common,
         "question": KEEP_QUESTION if keep else QUESTION,
-        "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator, keep),
-        "valid": generator["healthy"],
+        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator, keep),
+        "valid": generator["healthy"] and not silent,
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
         **({"keep": keep} if keep else {}),
         "generator": generator,
-        "invalid_because": generator["reasons"],
+        "invalid_because": [*generator["reasons"], *silent],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
-        "stable": not (given_up or troubles),
+        "stable": not (given_up or troubles or silent),
         "steps": facts["steps"],
         "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
@@ -141,6 +152,12 @@ def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -
     wanted = [Wanted.of(objective) for objective in objectives]
     kept_limits = {(one["request"], one["objective"]) for one in to_keep}
     return [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
+
+
+def nothing_answered(series: HoldSeries) -> list[str]:
+    """Why nothing was measured, where requests were made under load and none got an answer."""
+    made = float(series.requests.sum())
+    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
 
 
 def _evidence(

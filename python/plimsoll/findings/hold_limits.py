@@ -31,9 +31,10 @@ def hold_limit(
     *,
     statements: Statements | None = None,
     generator: Mapping[str, Any] | None = None,
+    kept_apart: str | None = None,
 ) -> dict[str, Any]:
     """The limit as JSON, with the runner-up. `means`: of `held` and, if there is one, of `alone`; `details`: the
-    findings of its seconds."""
+    findings of its seconds; `kept_apart`: how this run kept the target off the generator's cores, in words."""
     found = {str(one["question"]): one for one in details}
     troubles = killed(means[0], held, unit) if means else []
     errors = _errors(found.get(FAILS), held)
@@ -45,14 +46,15 @@ def hold_limit(
         troubles.insert(0, dict(generator))
     if not _keeps_up(held):
         steps = [held] if alone is None else [held, alone]
-        limit = limiting_resource(held, steps, means, unit, statements=statements)
+        limit = limiting_resource(held, steps, means, unit, statements=statements, kept_apart=kept_apart)
         if limit["kind"] != "unknown" or not troubles:
             troubles.append(limit)
     if not troubles:
         text = "It kept up with the load, and nothing grew, came back or failed."
         return {"kind": "none", "where": None, "utilisation": None, "evidence": text}
     first, others = troubles[0], troubles[1:]
-    return {**first, "runner_up": others[0] if others else first.get("runner_up")}
+    second = {key: value for key, value in others[0].items() if key != "runner_up"} if others else None
+    return {**first, "runner_up": second or first.get("runner_up")}
 
 
 def _keeps_up(held: Step) -> bool:

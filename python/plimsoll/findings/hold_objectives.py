@@ -1,5 +1,5 @@
-"""Objectives of a held load: met or failed only where the whole interval says so, else undecided with what would
-settle it."""
+"""Objectives of a held load: met or failed where the exact test says so with an error of 1 %, else undecided with how
+much longer would decide it. The interval beside the value is of 95 %."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity_words import number
+from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.hold_series import Watched
-from plimsoll.findings.objectives import Wanted, needed_samples, statistic
-from plimsoll.findings.words import ms_words, share_words, time_words
-from plimsoll.stats.block_quantile import FEWEST_BEYOND, quantile_interval, share_interval
+from plimsoll.findings.objectives import VERDICTS, longer_words, no_data_words, value_words
+from plimsoll.findings.words import ms_words, share_words
+from plimsoll.runs.objective_samples import Samples, Wanted, needed_samples, statistic
+from plimsoll.stats.block_quantile import quantile_interval
+from plimsoll.stats.objective_test import Judged
 from plimsoll.stats.wilson import wilson_interval
 from plimsoll.study.objectives import Limit
 
@@ -19,16 +21,38 @@ CONFIDENCE = 0.95
 
 
 def held_objectives(
-    wanted: Sequence[Wanted], seen: Sequence[Watched], held: Mapping[str, Any], unit: str
+    wanted: Sequence[Wanted],
+    seen: Sequence[Watched],
+    held: Mapping[str, Any],
+    unit: str,
+    *,
+    all_count: int = 0,
+    all_ms: float = 0.0,
+    names: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """One entry per objective: operation or request, objective, verdict, value, interval (null: insufficient data,
     with the reason), samples, alone (the same statistic of the baseline), words, needs; `unit`: of value, interval and
-    alone, "ms" or "ratio"; levels as the report's tables want them."""
-    return [_entry(one, watched, held, unit) for one, watched in zip(wanted, seen, strict=True)]
+    alone, "ms" or "ratio"; levels as the report's tables want them.
+
+    `all_count` requests of the whole load took `all_ms` together; `names`: of requests and operations that were seen.
+    """
+    return [
+        _entry(one, watched, held, unit, (all_count, all_ms), names) for one, watched in zip(wanted, seen, strict=True)
+    ]
 
 
-def _entry(wanted: Wanted, seen: Watched, held: Mapping[str, Any], unit: str) -> dict[str, Any]:
-    found = _error_rate(wanted.limit, seen) if wanted.limit.statistic == "error_rate" else _time(wanted.limit, seen)
+def _entry(
+    wanted: Wanted,
+    seen: Watched,
+    held: Mapping[str, Any],
+    unit: str,
+    load: tuple[int, float],
+    names: Sequence[str],
+) -> dict[str, Any]:
+    seconds = held["end_s"] - held["measured_from_s"]
+    samples = _samples(wanted.limit, seen, seconds, load)
+    judged = samples.judged()
+    found = _told(wanted.limit, seen, samples, judged)
     verdict, level = found["verdict"], float(held["level"])
     subject = {"request": wanted.request} if wanted.request else {"operation": wanted.operation}
     entry: dict[str, Any] = {
@@ -40,72 +64,85 @@ def _entry(wanted: Wanted, seen: Watched, held: Mapping[str, Any], unit: str) ->
         "met_up_to": level if verdict == "met" else None,
         "failed_from": level if verdict == "failed" else None,
         "alone": statistic(wanted.limit, seen.alone) if wanted.limit.unit == "ms" else None,
-        "verdicts": [{"level": level, **{key: found[key] for key in ("value", "samples", "needed", "verdict")}}],
+        "verdicts": [
+            {
+                "level": level,
+                **{key: found[key] for key in ("value", "samples", "needed", "verdict")},
+                "over": judged.over,
+                "effective": judged.effective,
+            }
+        ],
     }
     if unit == "users":
         entry["met_up_to_users"] = entry["met_up_to"]
-    entry["needs"] = _needs(entry, held) if verdict == "undecided" else None
+    entry["needs"] = None
+    if verdict == "undecided":
+        entry["times_longer"] = judged.times_longer
+        entry["needs"] = _needs(wanted, samples, judged, seconds, level_words(level, unit), names)
     return entry
 
 
-def _time(limit: Limit, seen: Watched) -> dict[str, Any]:
-    value, count, needed = statistic(limit, seen.merged), seen.merged.count, needed_samples(limit)
+def _samples(limit: Limit, seen: Watched, seconds: float, load: tuple[int, float]) -> Samples:
+    """What the held load showed of it, by blocks of time."""
+    filled = {at: block for at, block in enumerate(seen.blocks) if block.count}
+    whole = max(1, math.ceil(seconds))
+    return Samples(limit, whole, filled, dict(seen.failures), dict(seen.totals), seen.unanswered, *load)
+
+
+def _told(limit: Limit, seen: Watched, samples: Samples, judged: Judged) -> dict[str, Any]:
+    """The verdict with value, interval and words."""
+    value = samples.value
     found: dict[str, Any] = {
         "value": value,
-        "samples": count,
-        "needed": needed,
+        "samples": samples.count,
+        "needed": needed_samples(limit),
         "interval": None,
-        "verdict": "undecided",
+        "verdict": VERDICTS[judged.verdict],
+        "reason": "",
     }
     if value is None:
-        return found | {"words": "no request of it was seen", "reason": "No request of it was seen."}
-    shown = ms_words(value)
+        words = value_words(limit, {"samples": 0, "unanswered": samples.unanswered})
+        return found | {"words": words, "reason": f"{words[:1].upper()}{words[1:]}."}
+    interval, reason = _interval(limit, seen, samples)
+    found |= {"interval": interval, "reason": reason}
+    return found | {"words": _words(limit, found, judged)}
+
+
+def _words(limit: Limit, found: Mapping[str, Any], judged: Judged) -> str:
+    interval, count = found["interval"], number(found["samples"])
     if limit.statistic == "max":
-        verdict = "met" if limit.is_met_by(value) else "failed"
-        return found | {"verdict": verdict, "words": f"{shown}, the longest of {number(count)}", "reason": ""}
-    interval, reason, effective = _interval(limit, seen)
-    if interval is None and count >= needed and (told := _by_share(limit, seen, effective)):
-        return found | {"verdict": told[0], "words": f"{shown}; {told[1]}", "reason": reason}
-    if interval is None or count < needed:
-        reason = reason or f"{count} samples, {needed} are needed"
-        words = f"{shown} of {number(count)} samples, insufficient data: {reason}"
-        return found | {"words": words, "reason": reason, "times_longer": _times_longer(limit, count, effective)}
-    low, high = interval
-    verdict = "met" if limit.is_met_by(high) else "failed" if not limit.is_met_by(low) else "undecided"
-    words = f"{shown} (95 %: {ms_words(low)} to {ms_words(high)})"
-    return found | {"interval": [low, high], "verdict": verdict, "words": words, "reason": ""}
-
-
-def _times_longer(limit: Limit, count: int, effective: float) -> float:
-    """How many times as long a run would have the samples, and the independent ones, that are needed."""
-    by_count = needed_samples(limit) / max(count, 1)
-    if limit.quantile is None or effective <= 0:
-        return max(2.0, by_count)
-    return max(2.0, by_count, math.ceil(FEWEST_BEYOND / (effective * (1 - limit.quantile))))
-
-
-def _by_share(limit: Limit, seen: Watched, effective: float) -> tuple[str, str] | None:
-    """Verdict and words where the share of requests over the limit tells, though no interval of the percentile does."""
-    if limit.quantile is None or effective < 1:
-        return None
-    share = seen.merged.share_over(limit.limit)
-    low, high = share_interval(share, effective, 1.96)
-    allowed, than = 1 - limit.quantile, ms_words(limit.limit)
-    if high <= allowed:
-        return "met", f"at most {share_words(high)} take longer than {than} (95 %)"
-    return ("failed", f"at least {share_words(low)} take longer than {than} (95 %)") if low > allowed else None
-
-
-def _interval(limit: Limit, seen: Watched) -> tuple[tuple[float, float] | None, str, float]:
+        return f"{ms_words(found['value'])}, the longest of {count}"
+    show = share_words if limit.unit == "ratio" else ms_words
+    shown = show(found["value"]) + (f" of {count}" if limit.unit == "ratio" else "")
+    if interval is not None:
+        return f"{shown} (95 %: {show(interval[0])} to {show(interval[1])})"
     if limit.quantile is None:
-        return (*_mean_interval(seen), 0.0)
-    found = quantile_interval(seen.blocks, seen.merged, limit.quantile, CONFIDENCE)
-    if found is None or found.low is None or found.high is None:
-        return None, found.reason if found is not None else "no samples", found.effective if found is not None else 0.0
-    return (found.low, found.high), "", found.effective
+        return f"{shown} of {count} samples, insufficient data: {found['reason']}"
+    than = ms_words(limit.limit)
+    if judged.verdict == "met":
+        return f"{shown}; at most {share_words(1 - limit.quantile)} take longer than {than} (99 %)"
+    if judged.verdict == "violated":
+        return f"{shown}; at least {share_words(judged.share_low)} take longer than {than} (99 %)"
+    value = {"samples": found["samples"], "value": found["value"], "over": judged.over}
+    return f"{value_words(limit, value)}, which does not decide it"
 
 
-def _mean_interval(seen: Watched) -> tuple[tuple[float, float] | None, str]:
+def _interval(limit: Limit, seen: Watched, samples: Samples) -> tuple[list[float] | None, str]:
+    """Of 95 %, of the value; None with the reason."""
+    if limit.statistic == "max":
+        return None, ""
+    if limit.statistic == "error_rate":
+        found = wilson_interval(sum(seen.failures.values()), samples.count, CONFIDENCE)
+        return [found.low, found.high], ""
+    if limit.quantile is None:
+        return _mean_interval(seen)
+    of_quantile = quantile_interval(seen.blocks, seen.merged, limit.quantile, CONFIDENCE)
+    if of_quantile is None or of_quantile.low is None or of_quantile.high is None:
+        return None, of_quantile.reason if of_quantile is not None else "no samples"
+    return [of_quantile.low, of_quantile.high], ""
+
+
+def _mean_interval(seen: Watched) -> tuple[list[float] | None, str]:
     """Batch means (Law 2015, § 9.5.3): Student's t over the means of the blocks."""
     import numpy as np
     from scipy.special import stdtrit
@@ -114,41 +151,12 @@ def _mean_interval(seen: Watched) -> tuple[tuple[float, float] | None, str]:
     if means.size < 10:
         return None, f"only {means.size} blocks of time have values, 10 are needed"
     half = float(stdtrit(means.size - 1, 0.5 + CONFIDENCE / 2)) * float(means.std(ddof=1)) / math.sqrt(means.size)
-    return (seen.merged.mean - half, seen.merged.mean + half), ""
+    return [seen.merged.mean - half, seen.merged.mean + half], ""
 
 
-def _error_rate(limit: Limit, seen: Watched) -> dict[str, Any]:
-    interval = wilson_interval(seen.failed, seen.requests)
-    value = seen.failed / seen.requests if seen.requests else None
-    verdict = "met" if interval.high <= limit.limit else "failed" if interval.low > limit.limit else "undecided"
-    words = (
-        (
-            f"{share_words(value)} of {number(seen.requests)} (95 %: "
-            f"{share_words(interval.low)} to {share_words(interval.high)})"
-        )
-        if value is not None
-        else "no request of it was seen"
-    )
-    return {
-        "value": value,
-        "samples": seen.requests,
-        "needed": needed_samples(limit),
-        "verdict": verdict,
-        "words": words,
-        "interval": [interval.low, interval.high] if seen.requests else None,
-        "reason": "",
-    }
-
-
-def _needs(entry: Mapping[str, Any], held: Mapping[str, Any]) -> str:
+def _needs(wanted: Wanted, samples: Samples, judged: Judged, seconds: float, where: str, names: Sequence[str]) -> str:
     """What would settle it, in a sentence."""
-    subject = entry.get("request") or entry.get("operation") or "all requests"
-    seconds = held["end_s"] - held["measured_from_s"]
-    if not entry["samples"]:
-        return f"{subject}, {entry['objective']}: no request of it was seen; check its name and the workload."
-    if entry["interval"] is not None:
-        return (
-            f"{subject}, {entry['objective']}: the limit lies within the interval; a run four times as long halves it."
-        )
-    more = entry.get("times_longer") or max(2.0, entry["needed"] / entry["samples"])
-    return f"{subject}, {entry['objective']}: too few samples; hold the load for about {time_words(seconds * more)}."
+    subject = f"{wanted.subject}, {wanted.text}"
+    if not samples.count:
+        return f"{subject}: {no_data_words(wanted, names, samples.unanswered > 0)}"
+    return f"{subject}: {longer_words(judged.times_longer, seconds, where)}."

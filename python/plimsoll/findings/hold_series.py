@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.findings.objectives import TIMES, Wanted
+from plimsoll.runs.failures import METRIC as FAILED
+from plimsoll.runs.failures import is_unanswered
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.objective_samples import TIMES, Wanted, only_above
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
 
@@ -24,13 +26,15 @@ BASELINE = -1  # in place of a block
 
 @dataclass
 class Watched:
-    """What one objective, or one operation, saw: response times in blocks of time and failures; `alone`: of the
-    baseline."""
+    """What one objective, or one operation, saw: response times in blocks of time; `failures` and `totals`: failed
+    requests and requests by block; `unanswered`: requests without an answer that are no fast responses of an objective;
+    `alone`: response times of the baseline."""
 
     blocks: list[Histogram] = field(default_factory=lambda: [Histogram() for _ in range(BLOCKS)])
     alone: Histogram = field(default_factory=Histogram)
-    failed: int = 0
-    requests: int = 0
+    failures: dict[int, int] = field(default_factory=dict)
+    totals: dict[int, int] = field(default_factory=dict)
+    unanswered: int = 0
     _merged: Histogram | None = None
 
     @property
@@ -46,7 +50,8 @@ class HoldSeries:
     """Of the measured seconds, shape (n,): `mean_ms` of all requests (NaN without any), `failed`, `requests`, `done`;
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
     `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
-    where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`."""
+    where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`;
+    `names` of requests and operations; `unanswered`: requests under load that got no answer."""
 
     seconds: Array
     mean_ms: Array
@@ -61,6 +66,8 @@ class HoldSeries:
     metric: str | None = None
     stolen: Array | None = None
     generator: GeneratorSeconds = field(default_factory=GeneratorSeconds)
+    names: tuple[str, ...] = ()
+    unanswered: int = 0
 
 
 def hold_series(
@@ -72,14 +79,23 @@ def hold_series(
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
-    for part in run.blocks((metric or "", "http_req_failed")):
+    tags = sorted({"scenario", "name", "status", *(name for one in objectives for name in one.tags)})
+    names: set[str] = set()
+    unanswered = 0
+    for part in run.blocks((metric or "", FAILED)):
         for snapshot in part.whole_seconds(with_buckets=False):
             if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))
                 generator.add(snapshot, with_times=False)
-        for merged in part.merged(edges, ("scenario", "name")):
+        for merged in part.merged(edges, tags):
             if (block := _block_of(merged.from_s, hold, baseline)) is not None:
                 _add(merged.series, block, metric, operations, objectives, wanted)
+                if block != BASELINE:
+                    lost = (int(one.total or 0) for one in merged.series if one.metric == FAILED and is_unanswered(one))
+                    unanswered += sum(lost)
+                names |= {
+                    str(one.tags[tag]) for one in merged.series for tag in ("name", "scenario") if tag in one.tags
+                }
     columns = np.array(rows, dtype=float).reshape(-1, 5).T
     memory, whole, free, stolen = _resources(run.resources(), hold, generator)
     for operation in operations.values():
@@ -98,6 +114,8 @@ def hold_series(
         metric,
         np.array([stolen.get(int(second), math.nan) for second in columns[0]]),
         generator,
+        tuple(sorted(names)),
+        unanswered,
     )
 
 
@@ -132,7 +150,7 @@ def _row(snapshot: Snapshot, metric: str | None) -> tuple[float, float, float, f
         if series.metric == metric and series.count:
             count += series.count
             total += float(series.sum or 0.0)
-        elif series.metric == "http_req_failed":
+        elif series.metric == FAILED:
             failed += int(series.passes or 0)
             requests += int(series.total or 0)
     return float(snapshot.second), total / count if count else math.nan, failed, requests, float(snapshot.done)
@@ -148,16 +166,27 @@ def _add(
 ) -> None:
     """Add some seconds of a block."""
     for series in merged:
-        watched = [one for one, objective in zip(wanted, objectives, strict=True) if objective.matches(series)]
+        watched = [(one, of.limit) for one, of in zip(wanted, objectives, strict=True) if of.matches(series)]
+        operation = str(series.tags.get("scenario") or "default")
         if series.metric == metric and series.count:
-            operation = operations[str(series.tags.get("scenario") or "default")]
-            for one in [operation, *watched]:
-                (one.alone if block == BASELINE else one.blocks[block]).add_series(series)
-        elif series.metric == "http_req_failed" and block != BASELINE:
-            operation = operations[str(series.tags.get("scenario") or "default")]
-            for one in [operation, *watched]:
-                one.failed += int(series.passes or 0)
-                one.requests += int(series.total or 0)
+            _add_times(operations[operation], block, series)
+            for one, limit in watched:
+                _add_times(one, block, series, limit.limit if limit.unit == "ms" else None)
+        elif series.metric == FAILED and block != BASELINE:
+            for one in (operations[operation], *(one for one, _ in watched)):
+                one.failures[block] = one.failures.get(block, 0) + int(series.passes or 0)
+                one.totals[block] = one.totals.get(block, 0) + int(series.total or 0)
+
+
+def _add_times(watched: Watched, block: int, series: Series, limit_ms: float | None = None) -> None:
+    """Of an objective, with its limit, a request without an answer counts only where it took longer."""
+    there = watched.alone if block == BASELINE else watched.blocks[block]
+    if limit_ms is None or not is_unanswered(series):
+        there.add_series(series)
+        return
+    slow = only_above(series, limit_ms)
+    there.add(slow)
+    watched.unanswered += series.count - slow.count if block != BASELINE else 0
 
 
 def _resources(

@@ -48,16 +48,14 @@ def _probed(source: str, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]
 
 
 def limit_of_levels(
-    run: Any, steps: Sequence[Mapping[str, Any]], capacity: Mapping[str, Any] | None, unit: str
+    run: Any, steps: Sequence[Mapping[str, Any]], level: float | None, unit: str
 ) -> dict[str, Any] | None:
-    """What stops it, as of a capacity run, seen at the lowest level that was not carried; None where no capacity or no
-    resource is known."""
-    if capacity is None:
-        return None
+    """What stops it, as of a capacity run, seen at `level`, the lowest that was not carried; None where no resource is
+    known."""
     means = means_of_steps(AsProbed(run).resources(), steps)
     if not any(means):
         return None
-    bad = next((step for step in steps if step["level"] == capacity["bad"]), None)
+    bad = next((step for step in steps if step["level"] == level), None)
     return limiting_resource(bad, steps, means, unit)
 
 

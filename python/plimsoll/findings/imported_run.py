@@ -1,14 +1,13 @@
 """A run imported from another tool: its levels as a step table, and what it says as a whole.
 
-Steps are stretches in which the load stayed the same for STEADY_S or more; ramps between them are left out. Percentiles
-are of merged histograms, so the rows of the table are exact.
+Which seconds are a level is imported_levels.py's. Percentiles are of merged histograms, so the rows of the table are
+exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import number
@@ -17,22 +16,14 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust_history import WINDOW_S, Window
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.step_table import Bounds, Row, StepTable
-from plimsoll.runs.stretches import level_stretches
 from plimsoll.stats.plateau import plateau
 from plimsoll.stats.saturation import variance_per_event
 
 SCHEMA = 1
 QUESTION = "What does this result show, and what can it not?"
-STEADY_S = 5
-MOST_STEPS = 200
-RAMP_PARTS = 12
-FEWEST_RAMP_PARTS = 4
-RAMP_WORDS = (
-    "No level was held for {steady} s or more: the load rose all the time. Each row is a part of this ramp at its mean "
-    "level, which finds the range and is no number to rely on: work of one level ends in the next."
-)
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 Z_95 = 1.96
+MOST_NAMES = 12  # of requests, in the answer on a terminal
 _METRICS = ("http_req_duration", "http_req_failed")
 
 
@@ -73,34 +64,6 @@ def whole_of(run: ReadsSeconds) -> Stretch:
         whole.end_s = snapshot.second + 1
         _add(whole, snapshot)
     return whole
-
-
-def stretches_of(run: ReadsSeconds) -> list[Stretch]:
-    """The steady stretches of a run, in order; the last second of the run, which is rarely whole, is left out."""
-    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots(metrics=())][:-1]
-    steady = [one for one in (Stretch(*each) for each in level_stretches(levels)) if one.seconds >= STEADY_S]
-    if len(steady) > MOST_STEPS:
-        return []
-    fill(run, steady)
-    return steady
-
-
-def ramp_of(run: ReadsSeconds) -> list[Stretch]:
-    """Of a run in which the load only rose, RAMP_PARTS stretches of the same length, each at its mean level; empty if
-    it fell in between, or was too short."""
-    levels = [(snapshot.second, snapshot.level) for snapshot in run.snapshots(metrics=()) if snapshot.level > 0][:-1]
-    parts = min(RAMP_PARTS, len(levels) // STEADY_S)
-    if parts < FEWEST_RAMP_PARTS or levels[-1][0] - levels[0][0] + 1 != len(levels):
-        return []
-    edges = [round(place * len(levels) / parts) for place in range(parts + 1)]
-    found = []
-    for start, end in pairwise(edges):
-        mean = sum(level for _, level in levels[start:end]) / (end - start)
-        found.append(Stretch(float(f"{mean:.3g}"), levels[start][0], levels[end - 1][0] + 1))
-    if any(after.level <= before.level for before, after in pairwise(found)):
-        return []
-    fill(run, found)
-    return found
 
 
 def fill(run: ReadsSeconds, stretches: Sequence[Stretch]) -> None:
@@ -277,6 +240,7 @@ def overview_finding(
         words += " It has no times of single requests."
     rests_on = as_data([Evidence(count, "requests", SERIES, f"{failed:,} failed, in {number(span_s)} s")])
     return source_finding(words, cannot, notes, run_path) | {
+        "facts": _by_name(whole),
         "evidence": rests_on,
         "totals": {
             "requests": count,
@@ -285,6 +249,21 @@ def overview_finding(
             "times_ms": {} if times is None else {name: low for name, (low, _) in times_of(times).items()},
         },
     }
+
+
+def _by_name(whole: Stretch) -> list[list[str]]:
+    """A line for each of the MOST_NAMES requests that were made most, where there are several."""
+    names = sorted((name for name in whole.requests if name is not None), key=lambda name: -whole.requests[name])
+    if len(names) < 2:
+        return []
+    found = []
+    for name in names[:MOST_NAMES]:
+        count, failed = whole.requests[name], whole.failed.get(name, 0)
+        values = times_of(whole.times.get(name, Histogram()))
+        times = [f"{key} {number(values[key][0])} ms" for key in ("p50", "p95", "p99") if key in values]
+        found.append([name, ", ".join([f"{count:,}", *times, f"{failed:,} failed ({failed / count:.2%})"])])
+    more = len(names) - MOST_NAMES
+    return [*found, *([["Others", f"{more} names, in the report"]] if more > 0 else [])]
 
 
 def source_finding(

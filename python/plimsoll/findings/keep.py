@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.findings.objectives import TIMES, Wanted, needed_samples, statistic
 from plimsoll.runs.histogram import Histogram, bucket_of
+from plimsoll.runs.objective_samples import TIMES, Wanted, needed_samples, statistic
 from plimsoll.study.objectives import Limit, parse_objective
 
 Array = NDArray[np.float64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from plimsoll.findings.capacity_words import number
@@ -11,6 +12,29 @@ from plimsoll.findings.capacity_words import number
 NEAR_CEILING = 0.90
 RISE = 1.15
 MORE = 1.5  # times what there is, for a second run that shows whether it was the limit
+
+
+class Scope(StrEnum):
+    """What a limit is a limit of. Rules compare this and the owner, and never a sentence."""
+
+    THREAD = "thread"
+    WAITING_THREAD = "waiting thread"
+    PROCESS = "process"
+    TARGET_CORES = "target cores"
+    HOST_CORES = "host cores"
+    HOST_DISK = "host disk"
+    QUOTA = "quota"
+    HEAP = "heap"
+    CONNECTIONS = "connections"
+    LOCK = "lock"
+    STATEMENT = "statement"
+    UNINDEXED = "statement without an index"
+    OTHER = "other"
+
+    @property
+    def is_of_process(self) -> bool:
+        """Whether its owner is the label of a process whose own CPU it is."""
+        return self in (Scope.THREAD, Scope.WAITING_THREAD, Scope.PROCESS)
 
 
 @dataclass(frozen=True)
@@ -23,21 +47,45 @@ class Limit:
     low: float | None
     evidence: str
     remedy: str  # what to do about this very one, as a clause: with its number where that is known
+    scope: Scope = Scope.OTHER
+    owner: str = ""  # label of the process or database, or name of the other host; empty for this host
+    size: float | None = None  # of a pool: how many connections it has
 
     @property
     def rose(self) -> bool:
         """Whether it was clearly busier than at the lowest load, or that is not known."""
         return self.low is None or self.utilisation >= RISE * self.low
 
+    @property
+    def is_of_cores(self) -> bool:
+        """Whether it is the cores of this host, or those of it that the target may use."""
+        return self.scope in (Scope.HOST_CORES, Scope.TARGET_CORES) and not self.owner
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is the cores or the disk of another host."""
+        return self.scope in (Scope.HOST_CORES, Scope.HOST_DISK) and bool(self.owner)
+
+    @property
+    def resource(self) -> str | None:
+        """Its name among the resources whose demand a run measures (findings/run_resources.py); None for others."""
+        if self.scope.is_of_process:
+            return self.owner
+        if self.scope is Scope.TARGET_CORES:
+            return "target_cores"
+        name = {Scope.HOST_CORES: "cpu", Scope.HOST_DISK: "disk"}.get(self.scope)
+        return name if name is None or not self.owner else f"{name}@{self.owner}"
+
     def to_json(self) -> dict[str, Any]:
         """As the finding holds it."""
-        return {
+        found = {
             "kind": self.kind,
             "where": self.where,
             "utilisation": round(self.utilisation, 3),
             "evidence": self.evidence,
             "remedy": self.remedy,
         }
+        return found if self.resource is None else {**found, "resource": self.resource}
 
 
 def no_limit(kind: str, evidence: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from plimsoll.findings.limit import Limit
+from plimsoll.findings.limit import Limit, Scope
 from plimsoll.findings.resources import Means, processes
 from plimsoll.findings.starved_thread import is_at_its_ceiling
 
@@ -36,7 +36,7 @@ def lock_limits(here: Means, low: Means, unfinished: float, words: str, before: 
             f"take a stack dump of {label} under this load (py-spy dump, jstack, gdb), see which lock most threads "
             "wait for and what its holder does meanwhile, and hold it for less or split it"
         )
-        found.append(Limit("lock", f"locks of {label}", 1.0, None, text, remedy))
+        found.append(Limit("lock", f"locks of {label}", 1.0, None, text, remedy, Scope.LOCK, label))
     return found
 
 

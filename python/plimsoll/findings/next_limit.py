@@ -12,7 +12,6 @@ from plimsoll.findings.run_resources import Resource, as_json, evidence_of
 from plimsoll.findings.trials import joined
 
 QUESTION = "What would stop it next?"
-NEAR = 0.85
 CLEARLY = 1.05
 
 
@@ -24,30 +23,34 @@ def next_limit_finding(
     if not resources:
         return None
     reached = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
-    carried = main["capacity"]["rate_per_s"]
+    limited = main["limited_by"]
     stopped = main["capacity"]["bad"] is not None
-    first, others = reached[0], reached[1:]
-    limited_here = stopped and main["limited_by"]["kind"] in ("cpu", "disk") and _is_near(first)
-    if stopped and not limited_here:
-        later, words = reached, _unprobed(main, first, carried)
+    # What stops it is what the first finding says, however the demands of the levels below would order them.
+    by = next((one for one in reached if stopped and one.resource.name == limited.get("resource")), None)
+    if by is not None:
+        verb = "are" if by.resource.ceiling > 1 else "is"
+        later = reached
+        words = f"{_capital(by.resource.where)} {verb} full first: {_within(by, main) or _at(by, main)}."
     elif stopped:
-        later = others
-        words = f"{_capital(first.resource.where)} is full first: {_within(first, main) or _at(first, main)}."
+        later, words = reached, _stopped_elsewhere(main, reached[0])
     else:
-        later, words = others, f"{_capital(first.resource.where)} would be full first: {_at(first, main)}."
+        by, later = reached[0], reached
+        words = f"{_capital(by.resource.where)} would be full first: {_at(by, main)}."
+    later, passed = _after(later, by, main["capacity"]["rate_per_s"])
     if later:
-        follows = "Then" if later is others else "After that"
+        follows = "After that" if stopped and by is None else "Then"
         words += f" {follows} {later[0].resource.where} would stop it: {_at(later[0], main)}."
         settle = f"Prove it: widen what stops it now and run again; it should stop near {number(later[0].per_s)}/s."
     else:
         words += " Cannot tell what would come after it: of nothing else that was probed the use rose with throughput."
         settle = "Probe what else it uses: the processes of its database and of other services (probes in the study)."
-    notes = [_not_named(hosts_read)]
+    notes = [_not_named(hosts_read), *passed]
     if same_host and any(one.resource.name == "cpu" for one in reached):
         notes.append("The host's cores also carry the generator; from another host they would go further.")
     return {
         "question": QUESTION,
         "answer": words,
+        "stopped_by": limited["where"] if stopped else None,
         "order": [
             as_json(one.resource)
             | {
@@ -56,12 +59,25 @@ def next_limit_finding(
                 "told": one.told,
                 "level": level_at(one, main),
             }
-            for one in reached
+            for one in [*([by] if by is not None else []), *later]
         ],
         "evidence": as_data(evidence_of(one.resource, main["capacity"]["unit"]) for one in reached),
         "notes": notes,
         "next": [settle],
     }
+
+
+def _after(reached: Sequence[Reaching], by: Reaching | None, carried: float | None) -> tuple[list[Reaching], list[str]]:
+    """What comes after `by`; and notes on those left out, whose extrapolated end lies below what was carried."""
+    others = [one for one in reached if one is not by]
+    kept = [one for one in others if carried is None or one.per_s >= carried]
+    notes = [
+        f"{_capital(one.resource.where)} is left out: by its demand it would end at {number(one.per_s)}/s, and "
+        f"{number(carried or 0.0)}/s were carried."
+        for one in others
+        if one not in kept
+    ]
+    return kept, notes
 
 
 def _not_named(hosts_read: Sequence[str]) -> str:
@@ -75,31 +91,25 @@ def _not_named(hosts_read: Sequence[str]) -> str:
     )
 
 
-def _is_near(first: Reaching) -> bool:
-    """Whether the load used most of the resource of the largest demand."""
-    return max(first.resource.used) >= NEAR * first.resource.ceiling
-
-
-def _unprobed(main: Mapping[str, Any], first: Reaching, carried: float | None) -> str:
-    limited = main["limited_by"]
-    named = limited["where"] if limited["kind"] not in ("unknown", "none") else None
-    if named and not named.startswith("target process"):
-        at = f" at {number(carried)}/s" if carried else ""
-        return f"What stopped it{at} was {named}, of which no demand per operation was seen."
-    if not carried:
-        return "What stopped it is not among what was probed."
+def _stopped_elsewhere(main: Mapping[str, Any], first: Reaching) -> str:
+    """Where what stopped it is none of the resources with a demand, or not known. `first`: of the largest demand."""
+    limited, carried = main["limited_by"], main["capacity"]["rate_per_s"]
+    at = f" at {number(carried)}/s" if carried else ""
+    if limited["kind"] == "errors":
+        return f"What stopped it{at} were requests that failed, and no resource that was full."
+    if limited["kind"] not in ("unknown", "none"):
+        return f"What stopped it{at} was {limited['where']}, of which no demand per operation was seen."
     share = max(first.resource.used) / first.resource.ceiling
     return (
-        f"What stopped it at {number(carried)}/s is not among what was probed (unless it waited for cores that others "
-        f"used): {first.resource.where}, of the largest "
-        f"demand, had a use of {share:.0%} at most."
+        f"What stopped it{at} is not known: {first.resource.where}, of the largest demand that was probed, had a use "
+        f"of {share:.0%} at most in the steps that were carried."
     )
 
 
 def _within(one: Reaching, main: Mapping[str, Any]) -> str | None:
-    """The bracket, where the curve of all levels ends clearly above it, as the overload was measured."""
+    """The bracket, where the curve of all levels ends clearly outside it, as the overload was measured."""
     level, good, bad, unit = level_at(one, main), *(main["capacity"][key] for key in ("good", "bad", "unit"))
-    if level is None or good is None or level <= CLEARLY * bad:
+    if level is None or good is None or good / CLEARLY <= level <= CLEARLY * bad:
         return None
     return f"between {level_words(good, unit)} and {level_words(bad, unit)}, at {_demand(one)}"
 

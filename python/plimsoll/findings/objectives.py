@@ -1,65 +1,30 @@
-"""Objectives, judged per level and apart from saturation: met, failed, or undecided for want of samples.
+"""Objectives, judged per level and apart from saturation: met, failed (violated), or undecided with what would decide.
 
-A percentile q is judged from 20 / (1 − q) samples over all steps at a level (200 for p90); fewer are *undecided*.
-An error rate is judged by its Wilson interval. A target may miss its objectives for one idle user and yet carry many.
+Each verdict at a level is an exact test (stats/objective_test.py), wrong with a probability of at most 1 % each way. A
+target may miss its objectives for one idle user and yet carry many.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.findings.capacity_words import level_words
+from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.resources import Step
-from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.stats.quantile import samples_needed
-from plimsoll.stats.wilson import wilson_interval
-from plimsoll.study.objectives import Limit, parse_objective
+from plimsoll.findings.words import ms_words, share_words, time_words
+from plimsoll.runs.objective_samples import Samples, Wanted, Watch, needed_samples
+from plimsoll.runs.snapshot import Snapshot
+from plimsoll.stats.objective_test import Judged
+from plimsoll.stats.quantile_test import ERROR
+from plimsoll.study.objectives import Limit
 
-TIMES = ("http_req_response_time", "http_req_duration")
-FEWEST_SAMPLES = 20
+# In findings "violated" is called "failed", as the exit code and earlier findings have it.
+VERDICTS = {"met": "met", "violated": "failed", "undecided": "undecided"}
+NO_ANSWER = "no request was answered"
 _HOLD_IT = "plimsoll hold"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """An objective on an operation (tag scenario), a request (tag name), or, with neither, on all requests; with
-    `tags`, on the series that carry them, and `request` is what they are called."""
-
-    limit: Limit
-    text: str
-    operation: str | None = None
-    request: str | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, given: Any) -> Wanted:
-        """From a study's Objective or a plain mapping with the same keys."""
-        value = given.get if isinstance(given, Mapping) else lambda key, default=None: getattr(given, key, default)
-        text = str(value("objective"))
-        tags = value("tags") if isinstance(given, Mapping) else None
-        return cls(parse_objective(text), text, value("operation"), value("request"), dict(tags or {}))
-
-    def matches(self, series: Series) -> bool:
-        """Whether that series counts for this objective."""
-        tags = series.tags
-        if self.tags:
-            return all(tags.get(name) == wanted for name, wanted in self.tags.items())
-        fits = self.operation is None or tags.get("scenario") == self.operation
-        return fits and (self.request is None or tags.get("name") == self.request)
-
-
-@dataclass
-class Samples:
-    """What one objective saw at one level."""
-
-    seconds: int = 0
-    times: Histogram = field(default_factory=Histogram)
-    failed: int = 0
-    requests: int = 0
+_SAME_LEVEL = 1e-9
 
 
 def judge_objectives(
@@ -72,40 +37,37 @@ def judge_objectives(
     """One entry per objective; `reference`: the level that decides (expected load, else the capacity).
 
     Each entry: operation or request, objective, unit ("ms" or "ratio", of the values and intervals in verdicts),
-    verdict ("met", "failed", "undecided"), met_up_to (also as met_up_to_users if that is the unit), failed_from, needs
-    (what would settle an undecided one), verdicts per level.
+    verdict ("met", "failed", "undecided"), met_up_to (also as met_up_to_users if that is the unit), failed_from, words,
+    needs (what would settle an undecided one), verdicts per level.
     """
     wanted = [Wanted.of(objective) for objective in objectives]
     if not wanted:
         return []
-    samples = _collect(wanted, steps, snapshots)
-    return [_entry(objective, samples[place], reference, unit) for place, objective in enumerate(wanted)]
+    levels, names = _collect(wanted, steps, snapshots)
+    early = {float(step["level"]) for step in steps if step.get("step_kind") == "expected"}
+    return [
+        _entry(
+            objective, {level: watch.samples[place] for level, watch in levels.items()}, reference, unit, names, early
+        )
+        for place, objective in enumerate(wanted)
+    ]
 
 
 def _collect(
     wanted: Sequence[Wanted], steps: Sequence[Step], snapshots: Iterable[Snapshot]
-) -> list[dict[float, Samples]]:
-    found: list[dict[float, Samples]] = [{} for _ in wanted]
-    metric: str | None = None
+) -> tuple[dict[float, Watch], set[str]]:
+    """What each level saw, and the names of requests and operations that were seen."""
+    found: dict[float, Watch] = {}
+    names: set[str] = set()
     for snapshot in snapshots:
         level = _level_at(steps, snapshot.second)
         if level is None:
             continue
-        if metric is None:
-            present = {series.metric for series in snapshot.series}
-            metric = next((name for name in TIMES if name in present), None)
-        for place, objective in enumerate(wanted):
-            samples = found[place].setdefault(level, Samples())
-            samples.seconds += 1
-            for series in snapshot.series:
-                if not objective.matches(series):
-                    continue
-                if series.metric == metric:
-                    samples.times.add_series(series)
-                elif series.metric == "http_req_failed":
-                    samples.failed += int(series.passes or 0)
-                    samples.requests += int(series.total or 0)
-    return found
+        found.setdefault(level, Watch(wanted)).add(snapshot)
+        names |= {
+            str(series.tags[tag]) for series in snapshot.series for tag in ("name", "scenario") if tag in series.tags
+        }
+    return found, names
 
 
 def _level_at(steps: Sequence[Step], second: int) -> float | None:
@@ -115,8 +77,18 @@ def _level_at(steps: Sequence[Step], second: int) -> float | None:
     return None
 
 
-def _entry(objective: Wanted, levels: Mapping[float, Samples], reference: float | None, unit: str) -> dict[str, Any]:
-    verdicts = [_verdict(objective.limit, level, levels[level]) for level in sorted(levels)]
+def _entry(
+    objective: Wanted,
+    levels: Mapping[float, Samples],
+    reference: float | None,
+    unit: str,
+    names: Iterable[str],
+    early: Iterable[float],
+) -> dict[str, Any]:
+    """`early`: levels at which a step may have ended as soon as its objectives were decided, which is a first look at
+    half the error; the other half is left for this one."""
+    judged = {level: levels[level].judged(ERROR / 2 if level in early else ERROR) for level in sorted(levels)}
+    verdicts = [_at_level(objective.limit, level, levels[level], one) for level, one in judged.items()]
     failed_from = min((item["level"] for item in verdicts if item["verdict"] == "failed"), default=None)
     below = [
         i["level"] for i in verdicts if i["verdict"] == "met" and (failed_from is None or i["level"] < failed_from)
@@ -127,14 +99,24 @@ def _entry(objective: Wanted, levels: Mapping[float, Samples], reference: float 
     entry |= {"met_up_to": met_up_to, "failed_from": failed_from}
     if unit == "users":
         entry["met_up_to_users"] = met_up_to
-    verdict = _at_reference(met_up_to, failed_from, reference)
+    held = next((item for item in verdicts if reference is not None and _same(item["level"], reference)), None)
+    verdict = _at_reference(met_up_to, failed_from, reference, held)
     entry |= {"verdict": verdict, "at_level": reference, "verdicts": verdicts}
-    entry["needs"] = _needs(objective.limit, levels, reference, unit) if verdict == "undecided" else None
+    entry["words"] = _words(objective.limit, entry, held, unit)
+    entry["needs"] = _needs(objective, levels, judged, reference, unit, names) if verdict == "undecided" else None
     return entry
 
 
-def _at_reference(met_up_to: float | None, failed_from: float | None, reference: float | None) -> str:
-    """More load is never faster: met above means met here, failed below means failed here."""
+def _same(level: float, other: float) -> bool:
+    return math.isclose(level, other, rel_tol=_SAME_LEVEL)
+
+
+def _at_reference(
+    met_up_to: float | None, failed_from: float | None, reference: float | None, held: Mapping[str, Any] | None
+) -> str:
+    """What was seen there; else, as more load is never faster, met above means met and failed below means failed."""
+    if held is not None and held["verdict"] != "undecided":
+        return str(held["verdict"])
     if reference is None:
         return (
             "failed"
@@ -148,57 +130,100 @@ def _at_reference(met_up_to: float | None, failed_from: float | None, reference:
     return "met" if met_up_to is not None and met_up_to >= reference else "undecided"
 
 
-def _verdict(limit: Limit, level: float, samples: Samples) -> dict[str, Any]:
-    if limit.statistic == "error_rate":
-        return {"level": level, **_error_verdict(limit, samples)}
-    count, needed = samples.times.count, needed_samples(limit)
-    value = statistic(limit, samples.times)
-    found: dict[str, Any] = {"level": level, "value": value, "samples": count, "needed": needed}
-    if count < needed or value is None:
-        return found | {"verdict": "undecided"}
-    return found | {"verdict": "met" if limit.is_met_by(value) else "failed"}
-
-
-def _error_verdict(limit: Limit, samples: Samples) -> dict[str, Any]:
-    interval = wilson_interval(samples.failed, samples.requests)
-    verdict = "met" if interval.high <= limit.limit else "failed" if interval.low > limit.limit else "undecided"
-    value = samples.failed / samples.requests if samples.requests else None
-    found = {"value": value, "samples": samples.requests, "needed": needed_samples(limit)}
-    return found | {"verdict": verdict, "interval": [interval.low, interval.high]}
-
-
-def needed_samples(limit: Limit) -> int:
-    """Fewest samples that let the objective be judged."""
-    if limit.quantile is not None:
-        return samples_needed(limit.quantile)
-    if limit.statistic == "error_rate" and limit.limit > 0:
-        return math.ceil(4 / limit.limit)
-    return FEWEST_SAMPLES
-
-
-def statistic(limit: Limit, times: Histogram) -> float | None:
-    """The value in ms that the objective compares; None without samples."""
-    if not times.count:
-        return None
-    if limit.quantile is not None:
-        return times.percentile(limit.quantile)
-    return times.max if limit.statistic == "max" else times.mean
-
-
-def _needs(limit: Limit, levels: Mapping[float, Samples], reference: float | None, unit: str) -> str:
-    """What would settle it, from the rate of samples seen at the level nearest to the reference."""
-    needed = needed_samples(limit)
-    rates = {
-        level: (samples.requests if limit.unit == "ratio" else samples.times.count) / samples.seconds
-        for level, samples in levels.items()
-        if samples.seconds
+def _at_level(limit: Limit, level: float, samples: Samples, judged: Judged) -> dict[str, Any]:
+    """The verdict at one level with its numbers; `interval` of a share of failures."""
+    found: dict[str, Any] = {
+        "level": level,
+        "value": samples.value,
+        "samples": samples.count,
+        "needed": needed_samples(limit),
+        "over": judged.over,
+        "effective": judged.effective,
+        "verdict": VERDICTS[judged.verdict],
     }
-    rates = {level: rate for level, rate in rates.items() if rate > 0 and level > 0}
-    if not rates:
-        return "No request of it was seen; check its name and the workload."
-    if reference is None:
-        return f"It takes {needed} samples at one level."
-    near = min(rates, key=lambda level: abs(math.log(level / reference)))
-    seconds = needed / (rates[near] * reference / near)
-    long = f"{max(1, math.ceil(seconds / 60))} min there"
-    return f"It takes {needed:,} samples at {level_words(reference, unit)}, which is about {long}: {_HOLD_IT}."
+    if samples.unanswered:
+        found["unanswered"] = samples.unanswered
+    if limit.statistic == "error_rate":
+        found["interval"] = [judged.share_low, judged.share_high]
+    return found
+
+
+def _words(limit: Limit, entry: Mapping[str, Any], held: Mapping[str, Any] | None, unit: str) -> str:
+    """Where it was judged and by what, then up to where it is met and from where it fails."""
+    met, failed, reference = entry["met_up_to"], entry["failed_from"], entry["at_level"]
+    parts = []
+    if reference is not None and held is not None:
+        parts.append(f"at {level_words(reference, unit)}, {value_words(limit, held)}")
+    elif reference is not None and entry["verdict"] == "met":
+        parts.append(f"{level_words(reference, unit)} was not held, and a higher level meets it")
+    elif reference is not None and entry["verdict"] == "failed":
+        parts.append(f"{level_words(reference, unit)} was not held, and a lower level misses it")
+    elif reference is not None:
+        parts.append(f"{level_words(reference, unit)} was not held")
+    if met is not None:
+        parts.append(f"met up to {level_words(met, unit)}")
+    if failed is not None:
+        parts.append(f"failed from {level_words(failed, unit)}")
+    if met is None and failed is None:
+        parts.append("not decided at any level")
+    return "; ".join(parts)
+
+
+def value_words(limit: Limit, seen: Mapping[str, Any]) -> str:
+    """The value at a level, and how many requests are above the limit."""
+    count = seen["samples"]
+    if not count:
+        return NO_ANSWER if seen.get("unanswered") else "no request of it was seen"
+    if limit.statistic == "error_rate":
+        return f"{share_words(seen['value'])} of {number(count)} failed"
+    shown = ms_words(seen["value"])
+    if limit.statistic == "mean":
+        return f"mean {shown} of {number(count)}"
+    if limit.statistic == "max":
+        return f"{shown} was the longest of {number(count)}"
+    return f"{shown}; {number(seen['over'])} of {number(count)} took longer than {ms_words(limit.limit)}"
+
+
+def _needs(
+    objective: Wanted,
+    levels: Mapping[float, Samples],
+    judged: Mapping[float, Judged],
+    reference: float | None,
+    unit: str,
+    names: Iterable[str],
+) -> str:
+    """What would decide it: how much longer at the level that matters, by what was seen there or nearest to it."""
+    held = [level for level, samples in levels.items() if samples.count and samples.seconds and level > 0]
+    if not held:
+        return no_data_words(objective, names, any(samples.unanswered for samples in levels.values()))
+    near = min(held, key=lambda level: abs(math.log(level / reference))) if reference else max(held)
+    samples, there = levels[near], judged[near]
+    if reference is not None and not _same(near, reference):
+        count = (there.times_longer or 1.0) * there.samples
+        seconds = count / (samples.count / samples.seconds * reference / near)
+        return f"Hold {level_words(reference, unit)} for about {_rounded(seconds)}: {_HOLD_IT}."
+    return f"{longer_words(there.times_longer, samples.seconds, level_words(near, unit))}: {_HOLD_IT}."
+
+
+def longer_words(times: float | None, seconds: float, where: str) -> str:
+    """How much longer a level must be held; `times`: as long as the `seconds` that it was, None for far too long."""
+    if times is None:
+        return f"What was seen lies at the limit, which no reasonable time at {where} decides; a lower level may"
+    return f"About {_rounded(max(1.0, (times - 1) * seconds))} more at {where} would decide it"
+
+
+def _rounded(seconds: float) -> str:
+    """Seconds to about one digit and a half, up: it is an estimate."""
+    step = next((size for most, size in ((20, 1), (120, 10), (600, 60)) if seconds <= most), 300)
+    return time_words(float(step * math.ceil(seconds / step)))
+
+
+def no_data_words(objective: Wanted, names: Iterable[str], unanswered: bool = False) -> str:
+    """Why nothing was seen of it: no answer, or a name that no request has; the nearest name is told."""
+    if unanswered:
+        return f"No data: {NO_ANSWER}. See why the target does not answer."
+    if objective.operation is None and objective.request is None:
+        return "No data: no request was seen. Check that the script makes HTTP requests."
+    near = difflib.get_close_matches(objective.subject, sorted(set(names)), n=1)
+    step = f"Did you mean {near[0]!r}?" if near else "Check its name and the workload."
+    return f"No data: no request of {objective.subject!r} was seen. {step}"

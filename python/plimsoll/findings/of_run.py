@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from plimsoll.errors import InputError
 from plimsoll.findings.capacity import capacity_findings, result_of_run
+from plimsoll.findings.capacity_words import answer
+from plimsoll.findings.connection_churn import with_churn
+from plimsoll.findings.consistency import consistent
 from plimsoll.findings.drain import drain_findings
 from plimsoll.findings.further import further_findings
 from plimsoll.findings.grow import grow_findings
@@ -84,7 +88,12 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
 
     Raises InputError for a run of another kind than EXPERIMENTS.
     """
-    return [with_units(one) for one in _findings(run, Facts.of(run) if facts is None else facts)]
+    found = _findings(run, Facts.of(run) if facts is None else facts)
+    if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
+        found[0] = with_churn(found[0], run)
+    is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
+    retell = partial(answer, result_of_run(run)) if is_capacity else None
+    return [with_units(one) for one in consistent(found, retell)]
 
 
 def _findings(run: RunReader, facts: Facts) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from typing import Any
 TARGET_CORES = "target_cores"
 EVENTS = ("oom_kills_per_s",)
 OWN_CORES = "the target's"
+LOCAL_VALUE = "restarts"
+LEAST_OWN = 0.4  # of the work of cores that the target must have done, for them to be full of its work
 Means = dict[str, dict[str, float]]
 Row = Mapping[str, Any]
 Step = Mapping[str, Any]
@@ -69,16 +71,28 @@ def hosts(means: Means) -> dict[str, dict[str, float]]:
     return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("host:")}
 
 
-def host_of(label: str) -> str:
-    """The other host on which a process is, by its label; empty for this one."""
-    return label.rpartition("@")[2] if "@" in label else ""
+def host_of(label: str, values: Mapping[str, Any]) -> str:
+    """The other host on which a process is, by its label and the `values` that were read of it; empty for this one. A
+    label of this host may have an @ as well (celery@web): only the process probe, which reads this host's processes,
+    tells of restarts."""
+    return "" if LOCAL_VALUE in values or "@" not in label else label.rpartition("@")[2]
 
 
 def target_cores(means: Means) -> float | None:
     """CPU cores of this host that the target's processes used; None without a process probe here."""
-    here = (values for label, values in processes(means).items() if not host_of(label))
+    here = (values for label, values in processes(means).items() if not host_of(label, values))
     used = [values["cpu_cores_used"] for values in here if "cpu_cores_used" in values]
     return sum(used) if used else None
+
+
+def are_cores_of_others(means: Means, *, within: bool = False) -> bool:
+    """Whether what fills the host's cores, or `within` those that the target may use, is not the target's work; not
+    where that is not known."""
+    cores, own = means.get(TARGET_CORES, {}), target_cores(means)
+    used = means.get("host", {}).get("cpu_cores_used")
+    if within:
+        used = cores["usable_cores"] * cores["cpu_share"] if {"usable_cores", "cpu_share"} <= cores.keys() else None
+    return used is not None and own is not None and own < LEAST_OWN * used
 
 
 def target_cores_words(count: float) -> str:

@@ -79,7 +79,7 @@ def resources_of(
         if _is_one_thread(label, seen):
             words = f"the one busy thread of {label} (one core)"
             found.append(_resource(label, words, 1.0, points, {}, is_thread=True))
-    labels = [label for label in labels if not host_of(label)]
+    labels = [label for label in labels if not _is_elsewhere(label, seen)]
     if labels and same_host is not False and not kept_apart:
         cores = next((values["host"]["cores"] for _, values in seen if "cores" in values.get("host", {})), None)
         if cores:
@@ -122,11 +122,16 @@ def _of_other_host(name: str, seen: Sequence[tuple[Step, Means]]) -> list[Resour
 def _parts_of(name: str, seen: Sequence[tuple[Step, Means]]) -> dict[str, float]:
     """Cores used on that host at the highest throughput by each process that tells, and by the rest."""
     _, values = max(seen, key=lambda one: float(one[0]["done_per_s"]))
-    here = {label: one for label, one in processes(values).items() if host_of(label) == name}
+    here = {label: one for label, one in processes(values).items() if host_of(label, one) == name}
     parts = {label: one["cpu_cores_used"] for label, one in here.items() if "cpu_cores_used" in one}
     whole = hosts(values).get(name, {}).get("cpu_cores_used", 0.0)
     parts["the rest"] = max(0.0, whole - sum(parts.values()))
     return parts
+
+
+def _is_elsewhere(label: str, seen: Sequence[tuple[Step, Means]]) -> bool:
+    """Whether the process is on another host."""
+    return all(host_of(label, processes(values)[label]) for _, values in seen if label in processes(values))
 
 
 def _counts(step: Step) -> bool:
@@ -161,7 +166,7 @@ def _parts(seen: Sequence[tuple[Step, Means]]) -> dict[str, float]:
     step, values = max(seen, key=lambda one: float(one[0]["done_per_s"]))
     cores = values.get("host", {}).get("cores", 0.0)
     whole = _host_cores(values, cores) or 0.0
-    here = {label: one for label, one in processes(values).items() if not host_of(label)}
+    here = {label: one for label, one in processes(values).items() if not host_of(label, one)}
     parts = {label: one["cpu_cores_used"] for label, one in here.items() if "cpu_cores_used" in one}
     parts["generator"] = float(step.get("generator_cores") or 0.0)
     parts["the rest"] = max(0.0, whole - sum(parts.values()))

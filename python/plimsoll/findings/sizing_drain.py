@@ -65,7 +65,7 @@ def sizing_facts_of_drain(run: Any) -> SizingFacts:
         parts.append(
             Part(
                 label=label,
-                host=host_of(label),
+                host=host_of(label, top),
                 per_s=tuple(one.done_per_s for one, _ in rows),
                 cores=tuple(found["cpu_cores_used"] for _, found in rows),
                 memory=sizes if all(sizes) else (),

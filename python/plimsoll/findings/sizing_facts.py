@@ -218,7 +218,7 @@ def _part(label: str, points: Sequence[Step], means: Sequence[Means], highest: M
     per_s, cores, sizes, seconds_of, when, _ = (tuple(column) for column in zip(*rows, strict=True))
     return Part(
         label=label,
-        host=host_of(label),
+        host=host_of(label, top),
         per_s=per_s,
         cores=cores,
         memory=sizes if all(sizes) else (),

@@ -33,7 +33,7 @@ def comparison_finding(
     return {
         "schema": SCHEMA,
         "question": QUESTION,
-        "answer": _answer(whole, per_level, unit),
+        "answer": " ".join([_answer(whole, per_level, unit), *_rate_words(_rates_of(a, b))]),
         "experiment": "analyze",
         "status": "finished",
         "valid": True,
@@ -89,7 +89,7 @@ def _judged(cells: Sequence[Cell]) -> Ratios | None:
 
 def _answer(whole: Ratios | None, per_level: dict[float, Ratios | None], unit: str) -> str:
     if whole is None:
-        return "Cannot tell: the tables have no level, operation and statistic in common."
+        return "The tables have no level, operation and time in common."
     parts = [
         f"{number(level)}: × {found.median:.2f}, {found.risen} of {found.cells} cells longer"
         for level, found in per_level.items()
@@ -116,6 +116,27 @@ def _anomalies(cells: Sequence[Cell], per_level: dict[float, Ratios | None], uni
     shown = notes[:MOST_ANOMALIES]
     more = f" and {len(notes) - MOST_ANOMALIES} more" if len(notes) > MOST_ANOMALIES else ""
     return [f"Against the rest of their level, look at these first: {'; '.join(shown)}{more}."]
+
+
+def _rates_of(a: StepTable, b: StepTable) -> list[tuple[float, float]]:
+    """Throughput of good answers of A and B at each level and operation that both have."""
+    there = {(row.level, row.operation): row.good_per_s for row in b.rows}
+    pairs = [(row.good_per_s, there.get((row.level, row.operation))) for row in a.rows if row.level is not None]
+    return [(before, after) for before, after in pairs if before and after]
+
+
+def _rate_words(rates: Sequence[tuple[float, float]]) -> list[str]:
+    """Which way throughput points: users who wait for answers may do less at equal times, and a target may shed
+    load."""
+    found = ratios([before for before, _ in rates], [after for _, after in rates])
+    if found is None or found.direction == "none":
+        return []
+    doing, how = ("more", "higher") if found.direction == "up" else ("less", "lower")
+    agree = sum(after > before if found.direction == "up" else after < before for before, after in rates)
+    return [
+        f"Throughput is consistent with B doing {doing}: {how} at {agree} of {found.cells} levels, in the median by "
+        f"{abs(found.median - 1):.0%}."
+    ]
 
 
 def _rates(a: StepTable, b: StepTable, unit: str) -> list[str]:

@@ -12,17 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.dependency_limits import Calls, calls_of, dependency_limits, possible_dependencies
-from plimsoll.findings.limit import NEAR_CEILING, Limit, to_try
+from plimsoll.findings.limit import NEAR_CEILING, Limit, Scope, to_try
 from plimsoll.findings.lock_limits import disk_waits, lock_limits
 from plimsoll.findings.network_limits import network_limits
+from plimsoll.findings.pool_limits import full_pools, steady_connections
 from plimsoll.findings.resources import Means
 
-QUOTA = "CPU quota of "
 FULL = 0.95
 THROTTLED_PERIODS = 0.10
 LEAST_QUEUE = 3.0
-STEADY = 0.02
-MORE_INSIDE = 1.3
 LEAST_STALL = 0.10  # of the time that tasks waited for memory
 
 
@@ -45,7 +43,8 @@ def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit
                 f"processes of {label} with quotas of their own"
             )
             low_share = then.get("cpu_limit_share")
-            found.append(Limit("cpu_quota", f"{QUOTA}{label}", min(1.0, share), low_share, text, remedy))
+            where, used = f"CPU quota of {label}", min(1.0, share)
+            found.append(Limit("cpu_quota", where, used, low_share, text, remedy, Scope.QUOTA, label))
         found += _disk_limit(label, values, then, words, before)
         found += [*memory_limits(label, values, words), *_memory_high(label, values, then, words, before)]
     return found
@@ -114,64 +113,30 @@ def waiting_limits(here: Means, low: Means, unfinished: float, words: str, befor
 
     `unfinished`: iterations that were under way at the end of the step."""
     calls = [call for label, values in _of("sockets", here) for call in calls_of(label, values, here)]
-    pools = [*_pools(here, low, words), *_steady_connections(here, calls, unfinished, words)]
+    pools = [*full_pools(here, low, words), *steady_connections(calls, here, unfinished, words)]
     locks = lock_limits(here, low, unfinished, words, before)
     services = dependency_limits(calls, words)
     # A lock inside the service that is waited for, or called in an order that is not known, is the better name for it;
     # one before a full pool is its queue.
     called = {call.service for call in calls if call.is_waited_for or call.waiting_share is None} - {""}
-    pooled = {limit.where.partition("connections of ")[2].partition(" to ")[0] for limit in pools}
-    within = [lock for lock in locks if _label_of(lock) in called]
-    others = [lock for lock in locks if lock not in within and _label_of(lock) not in pooled]
+    pooled = {limit.owner for limit in pools if limit.scope is Scope.CONNECTIONS}
+    within = [lock for lock in locks if lock.owner in called]
+    others = [lock for lock in locks if lock not in within and lock.owner not in pooled]
     return [
         *within,
         *pools,
         *services,
-        *network_limits(here, low, unfinished, words, before),
+        *network_limits(here, low, calls, unfinished, words, before),
         *disk_waits(here, low, unfinished, words, before),
         *_queues(here, low, calls, words, before),
         *others,
     ]
 
 
-def _label_of(lock: Limit) -> str:
-    return lock.where.partition("locks of ")[2]
-
-
 def _of(kind: str, means: Means) -> Iterator[tuple[str, dict[str, float]]]:
     for source, values in means.items():
         if source.startswith(f"{kind}:"):
             yield source.partition(":")[2], values
-
-
-def _pools(here: Means, low: Means, words: str) -> list[Limit]:
-    found = []
-    for label, values in _of("pool", here):
-        share, waiting = values.get("used_share", 0.0), values.get("waiting", 0.0)
-        if share >= FULL or (waiting >= 1 and share >= 0.8):
-            size = (
-                f"{values['used']:.0f} of {values['limit']:.0f}"
-                if {"used", "limit"} <= values.keys()
-                else f"{share:.0%}"
-            )
-            text = f"{size} were in use {words}, and {waiting:.0f} waited for one."
-            then = low.get(f"pool:{label}", {}).get("used_share")
-            remedy = _larger("the pool", values.get("limit"))
-            found.append(Limit("pool", f"pool {label}", max(share, FULL), then, text, remedy))
-    for kind in ("postgresql", "mysql"):
-        for label, values in _of(kind, here):
-            share = values.get("connections_share", 0.0)
-            if share >= FULL:
-                text = f"{share:.0%} of the connections that {label} allows were taken {words}."
-                then = low.get(f"{kind}:{label}", {}).get("connections_share")
-                most = values.get("connections_max")
-                more = to_try(most) if most else "by half"
-                remedy = (
-                    f"raise max_connections of {label} {more}, or have its callers share fewer (a pool, a pooler); if "
-                    "it carries no more, what the connections wait for is the limit"
-                )
-                found.append(Limit("pool", f"connections of {label}", share, then, text, remedy))
-    return found
 
 
 def _queues(here: Means, low: Means, calls: Iterable[Calls], words: str, before: str) -> list[Limit]:
@@ -188,32 +153,3 @@ def _queues(here: Means, low: Means, calls: Iterable[Calls], words: str, before:
             found.append(Limit("workers", f"workers of {label}", 1.0, None, text, remedy))
             found += possible_dependencies(calls, label, words)
     return found
-
-
-def _steady_connections(here: Means, calls: Iterable[Calls], unfinished: float, words: str) -> list[Limit]:
-    """Connections to a service whose number stood still while more requests than that were inside."""
-    found = []
-    for call in calls:
-        count = call.connections
-        if count < 0.9 or abs(count - round(count)) > STEADY * count or unfinished < 2 * count:
-            continue
-        if call.inside is not None and call.inside < MORE_INSIDE * count + 1:
-            continue  # each request that is worked on has its connection: nobody waits for one
-        if call.waiting_share is not None and call.waiting_share < 0.5:
-            continue  # they mostly idle
-        some = "1 connection" if round(count) == 1 else f"{round(count)} connections"
-        busy = ", which waited for answers," if call.waiting_share is not None and call.waiting_share >= 0.5 else ""
-        text = (
-            f"{call.label} had {some} to {call.address_words}{busy} {words}, no more and no fewer, while "
-            f"{unfinished:.0f} iterations were under way: they may be a pool that is full."
-        )
-        where = f"connections of {call.label} to {call.address}"
-        remedy = _larger(f"the pool of {call.label}", round(count))
-        found.append(Limit("pool", where, FULL, None, text, remedy))
-    return found
-
-
-def _larger(pool: str, size: float | None) -> str:
-    """The remedy of a pool of that size, where it is known."""
-    more = to_try(size) if size else "by half"
-    return f"make {pool} larger, {more}; if it carries no more, what it leads to is the limit"

@@ -12,8 +12,9 @@ from plimsoll.engine import EngineConfig, available_cpus, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.plans.thresholds import objectives_of
+from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
+from plimsoll.runs.objective_samples import Wanted
 from plimsoll.study import (
     OpenWorkload,
     Probes,
@@ -167,6 +168,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
         budget_s=choices.for_s or (wanted.for_s if wanted else None),
         expected_level=study.expected_users,
+        objectives=tuple(map(Wanted.of, study.objectives)),
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,
@@ -227,13 +229,17 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
     )  # fmt: skip
     least, most = _range(choices, choices.users_at_1x or 1.0, rate)
-    objectives, notes = objectives_of(about["options"].get("thresholds") or {}, is_open)
+    thresholds = about["options"].get("thresholds") or {}
+    if function is None:  # else its own scenarios are not run
+        check_scenarios(thresholds, [scenario["name"] for scenario in about["scenarios"]])
+    objectives, notes = objectives_of(thresholds, is_open)
     declared = 1.0 if objectives and unit == "multiple" else None
     settings = CapacitySettings(
         width=choices.width or 0.10,
         step_s=choices.step_s or 10.0,
         budget_s=choices.for_s,
         expected_level=declared,
+        objectives=tuple(map(Wanted.of, objectives)),
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,

@@ -10,11 +10,12 @@ and judged by `plimsoll run` alone. An experiment does not stop where a threshol
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.study.objectives import parse_objective
 
 TIME, FAILED = "http_req_duration", "http_req_failed"
@@ -51,6 +52,21 @@ def objectives_of(thresholds: Mapping[str, Any], is_open: bool) -> tuple[tuple[d
             f"{'it' if len(others) == 1 else 'them'}."
         )
     return tuple(found), tuple(notes)
+
+
+def check_scenarios(thresholds: Mapping[str, Any], scenarios: Iterable[str]) -> None:
+    """Raises InputErrors for thresholds on scenarios that the script does not have: they would match no series."""
+    known, problems = list(scenarios), []
+    for key in thresholds:
+        selector = _SELECTOR.match(key)
+        name = _tags(selector.group(2) or "").get("scenario") if selector is not None else None
+        if name is None or name in known:
+            continue
+        near = difflib.get_close_matches(name, known, n=1)
+        step = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+        problems.append(InputError(f"threshold {key!r}: the script has no scenario {name!r}", step))
+    if problems:
+        raise InputErrors(problems)
 
 
 def _objective(key: str, text: str) -> dict[str, Any] | None:

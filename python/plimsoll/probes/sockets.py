@@ -19,7 +19,7 @@ from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.kernel_files import readable_address, text
 from plimsoll.probes.probe import Clock, ProbeUnavailable
 from plimsoll.probes.resting import MOST_SHARE, RestingProbe
-from plimsoll.probes.tcp_info import LISTENING, Connection, connections
+from plimsoll.probes.tcp_info import LISTENING, Connection, connections, is_loopback
 from plimsoll.study.models import ProcessSelector
 
 MOST_REMOTES = 8
@@ -31,9 +31,12 @@ _ESTABLISHED, _LISTENING = "01", "0A"
 class SocketsProbe(RestingProbe):
     """Values: accept_queue (connections that the kernel has made and the process has not yet accepted), connections_in
     (to its listening ports), connections_sending (of these, with a part of an answer that the other side has not
-    acknowledged), requests_inside and requests_answered (of these, that received last and that sent last),
-    connections_out, and for the eight remote addresses with the most of them connections_to_<address>,
-    awaiting_<address> and answered_by_<address> (that sent last and that received last); listens_on_<port> is 1.
+    acknowledged), connections_sending_local (of these, by loopback), connections_in_new (of those to its ports, that
+    were not there at the last look), requests_inside and requests_answered (of these, that received last and that sent
+    last), connections_out, and for the eight remote addresses with the most of them connections_to_<address>,
+    new_to_<address> (that were not there at the last look), awaiting_<address> and answered_by_<address> (that sent
+    last and that received last); listens_on_<port> is 1. Where each look finds other connections, each request makes
+    its own.
     Sockets of its children count. Who was last is not known of a process in another network namespace that this one may
     not enter, nor where both happened in one tick of the kernel's clock: compare the two numbers.
     """
@@ -52,12 +55,15 @@ class SocketsProbe(RestingProbe):
     ) -> None:
         super().__init__(selector, clock, find, root, cpu_clock, share)
         self._ask = ask
+        self._before: set[str] | None = None
 
     def _look(self, pids: list[int]) -> dict[str, float]:
         inodes = _inodes(self._root, pids)
         if inodes is None:
             raise ProbeUnavailable(f"{self._selector.label}: its sockets may not be read. Run as the target's user.")
-        return _values([one for one in self._sockets(inodes) if one.inode in inodes])
+        mine = [one for one in self._sockets(inodes) if one.inode in inodes]
+        before, self._before = self._before, {one.inode for one in mine}
+        return _values(mine, before)
 
     def _sockets(self, inodes: set[str]) -> list[Connection]:
         """In the process's network namespace, from the kernel or, where it does not tell, from its tables."""
@@ -107,11 +113,15 @@ def _of_tables(tables: Path) -> list[Connection]:
             sending, _, receiving = words[_QUEUES].partition(":")
             port, state = int(words[_LOCAL].rpartition(":")[2], 16), int(words[_STATE], 16)
             remote = "" if state == LISTENING else readable_address(words[_REMOTE])
-            found.append(Connection(words[_INODE], state, port, remote, int(receiving, 16), int(sending, 16)))
+            own = readable_address(words[_LOCAL]).rpartition(":")[0]
+            here = state != LISTENING and is_loopback(own, remote.rpartition(":")[0])
+            queues = int(receiving, 16), int(sending, 16)
+            found.append(Connection(words[_INODE], state, port, remote, *queues, is_loopback=here))
     return found
 
 
-def _values(mine: list[Connection]) -> dict[str, float]:
+def _values(mine: list[Connection], before: set[str] | None) -> dict[str, float]:
+    """`before`: the inodes of the last look; None at the first one."""
     listening = [one for one in mine if one.state == LISTENING]
     ports = {one.port for one in listening}
     inside = [one for one in mine if one.state != LISTENING and one.port in ports]
@@ -119,8 +129,12 @@ def _values(mine: list[Connection]) -> dict[str, float]:
     values = {
         "connections_in": float(len(inside)),
         "connections_sending": float(sum(1 for one in inside if one.unsent)),
+        "connections_sending_local": float(sum(1 for one in inside if one.unsent and one.is_loopback)),
         "connections_out": float(len(outside)),
     }
+    fresh = {one.inode for one in mine} - before if before is not None else None
+    if fresh is not None:
+        values["connections_in_new"] = float(sum(1 for one in inside if one.inode in fresh))
     if listening:
         values["accept_queue"] = float(sum(one.received for one in listening))
         values |= {f"listens_on_{port}": 1.0 for port in sorted(ports)[:MOST_REMOTES]}
@@ -130,8 +144,10 @@ def _values(mine: list[Connection]) -> dict[str, float]:
         values["requests_answered"] = float(sum(1 for one in inside if one.has_sent_last))
     for remote, count in Counter(one.remote for one in outside).most_common(MOST_REMOTES):
         values[f"connections_to_{remote}"] = float(count)
+        there = [one for one in outside if one.remote == remote]
+        if fresh is not None:
+            values[f"new_to_{remote}"] = float(sum(1 for one in there if one.inode in fresh))
         if is_timed:
-            there = [one for one in outside if one.remote == remote]
             values[f"awaiting_{remote}"] = float(sum(1 for one in there if one.has_sent_last))
             values[f"answered_by_{remote}"] = float(sum(1 for one in there if one.has_received_last))
     return values

@@ -30,8 +30,8 @@ ESTABLISHED, LISTENING = 1, 10
 _INFO, _INFO_BIT = 2, 1 << 1
 _HEADER = struct.Struct("=LHHLL")
 _REQUEST = struct.Struct("=BBBBI48x")
-# Family, state, timer, retransmissions; ports and addresses in the network's order, interface, cookie; expiry, queues
-# of receiving and sending, user, inode.
+# Family, state, timer, retransmissions; ports and addresses (own, the other side's) in the network's order, interface,
+# cookie; expiry, queues of receiving and sending, user, inode.
 _MESSAGE = struct.Struct("!BBxx HH 16s 16s 12x")
 _REST = struct.Struct("=4xIIII")
 _WORD = struct.Struct("=I")
@@ -45,7 +45,8 @@ KEPT_S = 0.3
 @dataclass(frozen=True)
 class Connection:
     """One socket. Of a listening one `received` counts the connections that wait to be accepted; else the queues are
-    in bytes. `sent_ms` and `received_ms`: since its last data, None where that is not known."""
+    in bytes. `sent_ms` and `received_ms`: since its last data, None where that is not known. `is_loopback`: both ends
+    are on this host, so that no network lies between."""
 
     inode: str
     state: int
@@ -55,6 +56,7 @@ class Connection:
     unsent: int
     sent_ms: int | None = None
     received_ms: int | None = None
+    is_loopback: bool = False
 
     @property
     def has_sent_last(self) -> bool:
@@ -166,7 +168,7 @@ def read_answer(answer: bytes, found: dict[int, bytes]) -> bool:
 
 def connection_of(body: bytes) -> Connection:
     """A socket, of what the kernel told."""
-    family, state, port, remote_port, _, remote = _MESSAGE.unpack_from(body)
+    family, state, port, remote_port, own, remote = _MESSAGE.unpack_from(body)
     received, unsent, _, inode = _REST.unpack_from(body, _MESSAGE.size)
     sent_ms = received_ms = None
     at = _MESSAGE.size + _REST.size
@@ -179,10 +181,25 @@ def connection_of(body: bytes) -> Connection:
                 struct.unpack_from("=I", body, at + 4 + place)[0] for place in (_SENT_AT, _RECEIVED_AT)
             )
         at += (size + 3) & ~3
-    address = "" if state == LISTENING else address_words(remote[:4] if family == socket.AF_INET else remote)
+    size = 4 if family == socket.AF_INET else 16
+    address = "" if state == LISTENING else address_words(remote[:size])
     return Connection(
-        str(inode), state, port, f"{address}:{remote_port}" if address else "", received, unsent, sent_ms, received_ms
+        str(inode),
+        state,
+        port,
+        f"{address}:{remote_port}" if address else "",
+        received,
+        unsent,
+        sent_ms,
+        received_ms,
+        bool(address) and is_loopback(address_words(own[:size]), address),
     )
+
+
+def is_loopback(own: str, remote: str) -> bool:
+    """Whether a connection between these addresses, as people write them, goes by loopback: to one of its own, or from
+    an address to itself."""
+    return remote.startswith(("127.", "[::1]")) or own == remote
 
 
 def address_words(packed: bytes) -> str:

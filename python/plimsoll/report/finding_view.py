@@ -22,6 +22,7 @@ HANDLED = {
         "objectives",
         "limited_by",
         "headroom",
+        "sustainable",
     ),
     *(
         "level_unit",
@@ -108,7 +109,7 @@ def as_mapping(finding: Any) -> dict[str, Any]:
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     """The finding in words; levels carry the unit that the finding names, else `unit`."""
     named = section(finding, "capacity").get("unit") or finding.get("level_unit")
-    unit = wording.LEVEL_UNITS.get(str(named), unit)
+    unit = wording.unit_words(named, unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
     of_limit = limited.get("evidence")
@@ -177,6 +178,9 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
     if is_number(capacity.get("requests_per_s")):
         yield "Requests", f"{wording.number(capacity['requests_per_s'])} /s"
+    sustainable = section(finding, "sustainable")
+    if is_number(sustainable.get("level")):
+        yield "Sustainable load", wording.level(sustainable["level"], unit)
     interval = capacity.get("interval")
     if isinstance(interval, list | tuple) and len(interval) == 2 and all(map(is_number, interval)):
         confidence = wording.percent(capacity.get("confidence"))

@@ -18,6 +18,7 @@ VERDICT_WORDS = {
     "expected": "held for objectives",
     "met": "met",
     "failed": "failed",
+    "mixed": "mixed: its repeats disagree",
     "unknown": "not judged",
 }
 VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗"}
@@ -80,8 +81,13 @@ def moment(unix_s: Any) -> str:
 
 
 def level_unit(manifest: Mapping[str, Any]) -> str:
-    """The words after a level: "users", "VUs", "× declared load"."""
-    return LEVEL_UNITS.get(str(manifest.get("level_unit", "users")), "users")
+    """The words after a level: "users", "VUs", "× declared load", or what the levels of a table are ("processors")."""
+    return unit_words(manifest.get("level_unit"), "users")
+
+
+def unit_words(unit: Any, otherwise: str) -> str:
+    """The words of a level's unit; `otherwise` for what is none."""
+    return LEVEL_UNITS.get(unit, unit) if isinstance(unit, str) and unit else otherwise
 
 
 def level(value: Any, unit: str) -> str:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from plimsoll.runs.snapshot import Series
 
 METRIC = "http_req_failed"
+NO_ANSWER = "0"  # of the tag status
 _CODES = {
     "1000": "the connection broke",
     "1020": "the URL is none",
@@ -72,9 +73,14 @@ class Failures:
         return _STEPS.get(cause, self.UNKNOWN_STEP)
 
 
+def is_unanswered(series: Series) -> bool:
+    """Whether these requests got no answer (refused, reset, timed out); other tools' series do not say."""
+    return series.tags.get("status") == NO_ANSWER
+
+
 def _cause(series: Series) -> str:
-    status, code = str(series.tags.get("status") or "0"), str(series.tags.get("error_code") or "")
-    if status != "0":
+    status, code = str(series.tags.get("status") or NO_ANSWER), str(series.tags.get("error_code") or "")
+    if status != NO_ANSWER:
         return f"status {status}"
     error = str(series.tags.get("error") or "")
     own = next((cause for end, cause in _OWN.items() if error.endswith(end)), None)

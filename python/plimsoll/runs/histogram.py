@@ -95,6 +95,17 @@ class Histogram:
             merged.add(histogram)
         return merged
 
+    @classmethod
+    def from_buckets(cls, pairs: Iterable[tuple[int, int]], total: float | None, maximum: float) -> Histogram:
+        """Of (index, count) pairs, each index once; `total`: their sum, by the middles of the buckets where None."""
+        array = np.asarray(list(pairs), dtype=np.int64).reshape(-1, 2)
+        histogram = cls()
+        if array.size:
+            middles = bucket_middle(array[:, 0])
+            summed = float(middles @ array[:, 1]) if total is None else total
+            histogram._add(array[:, 0], array[:, 1], summed, float(bucket_edges(array[:, 0].min())[0]), maximum)
+        return histogram
+
     def add(self, other: Histogram) -> None:
         """Add another histogram's values to this one."""
         if other.count:

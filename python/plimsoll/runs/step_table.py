@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Row:
-    """One operation (None: all together) at one level, at `line` of the source; None is "not published".
+    """One operation (None: all together) at one level, at `line` of the source; None is "not published". `variant`:
+    which of several targets or configurations, where the source tells them apart.
 
     Rates per s, times in ms, `duration_s` the time measured. `utilisation`: share in [0, 1] of each resource; `rates`:
     other rates by their name, per s; `others`: further numbers by their heading, in the unit that it says.
@@ -41,6 +42,12 @@ class Row:
     utilisation: Mapping[str, float] = field(default_factory=dict)
     rates: Mapping[str, float] = field(default_factory=dict)
     others: Mapping[str, float] = field(default_factory=dict)
+    variant: str | None = None
+
+    @property
+    def good_per_s(self) -> float | None:
+        """Throughput without what failed, as far as the source says what did."""
+        return None if self.throughput_per_s is None else self.throughput_per_s * (1 - (self.errors or 0.0))
 
     @property
     def errors(self) -> float | None:
@@ -54,11 +61,13 @@ class Row:
 
 @dataclass(frozen=True)
 class StepTable:
-    """The rows of a source in its order; `level_unit` as in a manifest; `columns` names what it has of times."""
+    """The rows of a source in its order; `level_unit` as in a manifest; `together`: whether its operations ran at the
+    same time, as the requests of one load do, or each in a test of its own."""
 
     rows: tuple[Row, ...]
     level_unit: str = "users"
     notes: tuple[str, ...] = ()
+    together: bool = True
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -80,9 +89,27 @@ class StepTable:
         return tuple(row for row in self.rows if row.operation == operation)
 
     def totals(self) -> tuple[Row, ...]:
-        """One row a level for the whole load: the rows of no operation, else the sums of the operations' rates."""
+        """One row a level for the whole load: the rows of no operation, else those of the only one, else the sums of
+        the operations' rates."""
         whole = self.of(None)
-        return whole or tuple(_sum_of_levels(self.rows))
+        if whole or len(self.operations) == 1:
+            return whole or self.rows
+        return tuple(_sum_of_levels(self.rows, set(self.operations)))
+
+    def tests(self) -> tuple[tuple[str | None, StepTable], ...]:
+        """The tests in it that ran apart, each with its name (None: there is but one): one a variant, and unless they
+        ran `together`, one an operation with a throughput."""
+        found: list[tuple[str | None, StepTable]] = []
+        for variant in dict.fromkeys(row.variant for row in self.rows):
+            part = replace(self, rows=tuple(row for row in self.rows if row.variant == variant))
+            apart = [name for name in part.operations if any(row.throughput_per_s is not None for row in part.of(name))]
+            if self.together or None in part.operations or len(apart) < 2:
+                found.append((variant, part))
+                continue
+            for name in apart:
+                label = " ".join(word for word in (variant, name) if word)
+                found.append((label, replace(part, rows=part.of(name))))
+        return tuple(found)
 
     def to_json(self) -> dict[str, Any]:
         """As step_table.json holds it."""
@@ -95,19 +122,32 @@ class StepTable:
             Row(**{**row, "times_ms": {name: (low, high) for name, (low, high) in row["times_ms"].items()}})
             for row in data["rows"]
         )
-        return cls(rows, data["level_unit"], tuple(data.get("notes") or ()))
+        return cls(rows, data["level_unit"], tuple(data.get("notes") or ()), bool(data.get("together", True)))
 
 
-def _sum_of_levels(rows: Iterable[Row]) -> Iterable[Row]:
-    """Throughput and counts added up per level where every row of it has them; times cannot be added (law 6)."""
+def _sum_of_levels(rows: Iterable[Row], operations: set[str | None]) -> Iterable[Row]:
+    """Throughput and counts added up per level where every operation has them, the mean of its repeats; times cannot be
+    added (law 6)."""
     levels: dict[float | None, list[Row]] = {}
     for row in rows:
         levels.setdefault(row.level, []).append(row)
     for level, found in levels.items():
-        rates = [row.throughput_per_s for row in found if row.throughput_per_s is not None]
+        each: dict[str | None, list[Row]] = {}
+        for row in found:
+            each.setdefault(row.operation, []).append(row)
         used = {name: share for row in found for name, share in row.utilisation.items()}
-        whole = len(rates) == len(found)
-        yield Row(found[0].line, level, None, sum(rates) if whole else None, utilisation=used)
+        rates = [_mean(row.throughput_per_s for row in parts) for parts in each.values()]
+        good = [_mean(row.good_per_s for row in parts) for parts in each.values()]
+        whole = each.keys() == operations and None not in rates
+        total = sum(rate or 0.0 for rate in rates)
+        share = 1 - sum(rate or 0.0 for rate in good) / total if total and any(row.errors for row in found) else None
+        yield Row(found[0].line, level, None, total if whole else None, error_share=share, utilisation=used)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """None where one is missing."""
+    known = list(values)
+    return None if None in known else sum(value or 0.0 for value in known) / len(known)
 
 
 def write_step_table(run: Path, table: StepTable) -> None:

@@ -36,7 +36,7 @@ class RunFacts:
     options: Mapping[str, Any] = field(default_factory=dict)
     study: Mapping[str, Any] | None = None
     seed: int = 0
-    level_unit: Literal["users", "multiple", "vus", "connections"] = "users"
+    level_unit: str = "users"
     t0_unix: float | None = None
 
 

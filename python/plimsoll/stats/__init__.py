@@ -14,6 +14,7 @@ covariate.py       does an operation cost more as the data grows
 Models of throughput and use
 scalability.py     the universal scalability law, and how far its peak is known
 asymptotes.py      bounds of throughput from the largest demand and one user's round
+concave.py         which concave curve is nearest to throughput at levels
 flattening.py      where more load stops bringing more throughput, from one number a level
 littles_law.py     do users, throughput and response time agree
 demand.py          service demand of a resource, and the throughput at its budget
@@ -21,7 +22,10 @@ demand_curve.py    the same where demand changes with load, and what another thr
 space.py           memory or disk, as load, time or the number of items grows
 
 Long runs
-quantile.py        how many samples a quantile needs to be judged
+quantile.py        how many samples show a quantile
+quantile_test.py   whether a quantile, or a share of failures, is below a limit: exact, and asked at any time
+effective_count.py how many independent values the values of a load are worth
+objective_test.py  whether a load meets an objective on a percentile, a mean, a maximum or failures
 block_quantile.py  interval of a quantile where the values depend on each other
 batch_ratio.py     interval of a rate, a mean or a share likewise, from batches of time
 wilson.py          interval of a share

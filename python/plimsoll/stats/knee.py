@@ -79,9 +79,16 @@ def open_knee(
     return Knee(middle * capacity, (low * (1 - spread) * capacity, min(1.0, high * (1 + spread)) * capacity))
 
 
-def closed_knee(levels: ArrayLike, done: ArrayLike, seconds: ArrayLike) -> Knee | NoKnee:
+def closed_knee(
+    levels: ArrayLike,
+    done: ArrayLike,
+    seconds: ArrayLike,
+    *,
+    light_share: float = LIGHT_SHARE,
+    fewest: int = FEWEST_LEVELS,
+) -> Knee | NoKnee:
     """Knee of a closed workload from the iterations `done` in `seconds` at levels (users), all of shape (n,), of which
-    some reached the plateau and one lies below a quarter of the knee.
+    some reached the plateau and one lies below `light_share` of the knee; at least `fewest` levels.
 
     The plateau is pooled from the levels that reach the most within chance. Each level below the knee gives
     N* = plateau × level ÷ throughput × bend, where the bend is how far throughput stays below its asymptote: that of
@@ -92,14 +99,14 @@ def closed_knee(levels: ArrayLike, done: ArrayLike, seconds: ArrayLike) -> Knee 
     at, count, span = (np.asarray(values, dtype=float) for values in (levels, done, seconds))
     usable = (at > 0) & (count > 0) & (span > 0)
     at, count, span = at[usable], count[usable], span[usable]
-    if np.unique(at).size < FEWEST_LEVELS:
-        return NoKnee(f"Throughput is known at fewer than {FEWEST_LEVELS} levels.")
+    if np.unique(at).size < fewest:
+        return NoKnee(f"Throughput is known at fewer than {fewest} levels.")
     per_s = count / span
     plateau, at_plateau = closed_plateau(count, span)
     knee, log_variance = float(plateau * (at / per_s)[at.argmin()]), 0.0
     for _ in range(ROUNDS):
         below = at <= knee
-        if at.min() > LIGHT_SHARE * knee:
+        if at.min() > light_share * knee:
             return NoKnee("The lowest level measured is too near the knee to tell what one user alone would do.")
         bend = _bend(at[below], knee)
         weight = 1 / (1 / count[below] + ((1 - bend) / 2) ** 2)

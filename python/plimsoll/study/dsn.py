@@ -39,9 +39,11 @@ class DsnOptions(BaseModel, ABC):
         """Whether the text has one of the forms, without asking any server."""
         return bool(_VARIABLE.match(text)) or cls.mistake_of(text) is None
 
-    @field_validator("dsn")
+    @field_validator("dsn", "trial_dsn", check_fields=False)
     @classmethod
-    def _is_readable(cls, text: str) -> str:
+    def _is_readable(cls, text: str | None) -> str | None:
+        if text is None:
+            return None
         mistake = None if _VARIABLE.match(text) else cls.mistake_of(text)
         if mistake is not None:  # the text is not repeated: it may hold a password
             raise PydanticCustomError("dsn", "{what}", {"what": mistake, "next_step": cls.forms})
@@ -49,9 +51,12 @@ class DsnOptions(BaseModel, ABC):
 
     def resolved(self, environment: Mapping[str, str] = os.environ, *, key: str | None = None) -> str:
         """The DSN itself; InputError where its environment variable is missing or holds none."""
-        if not self.dsn.startswith(ENVIRONMENT):
-            return self.dsn
-        name = self.dsn.removeprefix(ENVIRONMENT)
+        return self._resolved(self.dsn, environment, key)
+
+    def _resolved(self, text: str, environment: Mapping[str, str], key: str | None) -> str:
+        if not text.startswith(ENVIRONMENT):
+            return text
+        name = text.removeprefix(ENVIRONMENT)
         if not environment.get(name):
             raise InputError(f"there is no environment variable {name}", f"export {name}={self.scheme}://…", key=key)
         mistake = self.mistake_of(environment[name])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 from urllib.parse import unquote
 
@@ -26,6 +27,15 @@ class PostgresqlOptions(DsnOptions):
     scheme: ClassVar[str] = "postgresql"
 
     dsn: str = Field(description="env:NAME of an environment variable that holds it, a URL, or words as libpq takes")
+    trial_dsn: str | None = Field(
+        default=None,
+        description="a database of the same tables, a copy say, where index advice may make indexes to run statements "
+        "with them; each is rolled back. Forms as of dsn",
+    )
+
+    def resolved_trial(self, environment: Mapping[str, str] = os.environ, *, key: str | None = None) -> str | None:
+        """The trial_dsn itself, None without one; InputError where its environment variable holds none."""
+        return None if self.trial_dsn is None else self._resolved(self.trial_dsn, environment, key)
 
     @classmethod
     def mistake_of(cls, text: str) -> str | None:

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from plimsoll.study.secret_names import HIDDEN, is_secret_key, is_secret_name
 from plimsoll.study.secrets_in_commands import hide_in_command, secrets_of_command, values_of_cookies
-from plimsoll.study.secrets_in_text import hide_in_text, named_values, urls_with_user
+from plimsoll.study.secrets_in_text import hide_in_text, named_values, stands_for_value, urls_with_user
 
 __all__ = ["HIDDEN", "Redactor", "is_secret_key", "redact"]
 
@@ -151,7 +151,7 @@ def _secrets_in(text: str, environment: Mapping[str, str]) -> Iterator[str]:
     """Those that a text tells itself, as a URL or as a command."""
     for url in urls_with_user(text):
         yield from _password_of(url)
-    yield from secrets_of_command(text, environment)
+    yield from (value for value in secrets_of_command(text, environment) if not stands_for_value(value, text))
     yield from (value for value in named_values(text) if not _PLAIN.fullmatch(value) and not _VARIABLE.search(value))
 
 

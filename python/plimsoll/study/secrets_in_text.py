@@ -2,6 +2,9 @@
 
 Hidden are user and password of URLs, values with telling names before them (`token=…`, `"password": "…"`,
 `--api-key …`), the credentials of authorization headers, all cookies of cookie headers, and passwords in SQL.
+
+What stands for a value is no secret and stays: the placeholder of a statement (`token = $1`, `token = ?`), a constant
+that was taken out before (`'…'`), and a column of another table (`s.token = u.token`).
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from plimsoll.study.secret_names import HIDDEN, SCHEMES, SHORT_WORDS, WORDS
 _IS = r"(?:\\?['\"])?\s*[=:]\s*"  # after a name, which may be in quotes
 _QUOTED = r"\\\"[^\"]*\"|\"[^\"]*\"|'[^']*'"
 _BRACED = r"\{[^}]*\}|\[[^\]]*\]"
+_CALLED = r"(?:\w+\()+'[^']*'\)?"  # a function of SQL and its constant
 _GLUED = r"\w{0,40}(?:password|passwd|secret|token)s?"  # PGPASSWORD; the bound keeps long lines cheap
 
 _URL_USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]{0,30}://)[^\s/?#\"<>]+@")
@@ -32,8 +36,15 @@ _AUTHORIZATION = re.compile(
 _NAMED = re.compile(
     rf"(?P<name>(?:\b|[_\-])(?:{WORDS}|{_GLUED})\b{_IS}|--(?:[\w]+-)*(?:{WORDS}|{SHORT_WORDS})\s+"
     rf"|(?:\b|[_\-])(?:{SHORT_WORDS})=|(?P<quote>['\"])(?:{SHORT_WORDS})(?P=quote)\s*:\s*)"
-    rf"(?P<kind>(?:{SCHEMES})\s+)?(?P<value>{_QUOTED}|{_BRACED}|[^\s&;,'\"}}]+)",
+    rf"(?P<kind>(?:{SCHEMES})\s+)?(?P<value>{_QUOTED}|{_BRACED}|{_CALLED}|[^\s&;,'\"}}]+)",
     re.IGNORECASE,
+)
+_TELLING_COLUMN = rf"\w*(?:{WORDS}|{SHORT_WORDS}|{_GLUED})"
+_AROUND = r"(?:\w*\()*", r"(?:::[\w\[\]]+|\))*"  # calls and casts
+_PLACEHOLDER = re.compile(rf"{_AROUND[0]}(?:\$\d{{1,4}}|\?|%s|%\(\w+\)s|'…'){_AROUND[1]}")
+_REFERENCE = re.compile(rf"{_AROUND[0]}(?:[:@]|\w+\.){_TELLING_COLUMN}{_AROUND[1]}", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"\b(?:SELECT|UPDATE|DELETE|INSERT|MERGE|WITH)\b.+\b(?:FROM|SET|INTO|WHERE|VALUES)\b", re.IGNORECASE | re.DOTALL
 )
 _SCHEME = re.compile(r"\b(?P<kind>Bearer|Basic|ApiKey)\s+[A-Za-z0-9._~+/=\-]{6,}", re.IGNORECASE)
 _DIGEST = re.compile(r"\bDigest\s+(?=\w+=)[^\r\n']+", re.IGNORECASE)
@@ -42,21 +53,38 @@ _SQL = re.compile(
 )
 
 
+def stands_for_value(value: str, text: str) -> bool:
+    """Whether it is a placeholder, a constant that was taken out or, if `text` around it is a statement, a column or a
+    placeholder with a name: no secret, though a telling name precedes it."""
+    if _PLACEHOLDER.fullmatch(value):
+        return True
+    return bool(_REFERENCE.fullmatch(value) and _STATEMENT.search(text))
+
+
 def hide_in_text(text: str) -> str:
     """The text with "***" in place of what it tells to be secret."""
     text = _URL_USER.sub(rf"\g<scheme>{HIDDEN}@", text)
-    text = _COOKIES.sub(rf"\g<name>{HIDDEN}", text)
+    text = _COOKIES.sub(_hidden, text)
     text = _AUTHORIZATION.sub(lambda match: f"{match['name']}{match['kind'] or ''}{HIDDEN}", text)
-    text = _NAMED.sub(lambda match: f"{match['name']}{match['kind'] or ''}{HIDDEN}", text)
-    text = _SQL.sub(rf"\g<name>{HIDDEN}", text)
+    text = _NAMED.sub(_hidden, text)
+    text = _SQL.sub(_hidden, text)
     text = _SCHEME.sub(rf"\g<kind> {HIDDEN}", text)
     return _DIGEST.sub(f"Digest {HIDDEN}", text)
+
+
+def _hidden(match: re.Match[str]) -> str:
+    """The name with "***" behind it; as it stands where no value follows but what stands for one."""
+    if stands_for_value(match["value"], match.string):
+        return match[0]
+    return f"{match['name']}{match.groupdict().get('kind') or ''}{HIDDEN}"
 
 
 def named_values(text: str) -> Iterator[str]:
     """The values with telling names before them, without quotes."""
     for pattern in (_NAMED, _SQL):
         for match in pattern.finditer(text):
+            if stands_for_value(match["value"], text):
+                continue
             yield match["value"].strip("\\'\"")
 
 

@@ -12,20 +12,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.findings.capacity_words import what_stops_it
+from plimsoll.findings.consistency import consistent
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
-from plimsoll.findings.imported_resources import imported_steps, limit_of_levels
+from plimsoll.findings.imported_levels import levels_of
+from plimsoll.findings.imported_resources import limit_of_levels
 from plimsoll.findings.imported_run import (
-    RAMP_WORDS,
-    STEADY_S,
     Stretch,
     as_steps,
     most_interval,
     overview_finding,
-    ramp_of,
     source_finding,
-    stretches_of,
     table_of,
     table_of_whole,
     whole_of,
@@ -35,9 +32,10 @@ from plimsoll.findings.open_growth import growth_finding
 from plimsoll.findings.scaling import scaling_of_imported
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.table_comparison import comparison_finding
-from plimsoll.findings.table_levels import flattening_of, levels_finding, verdict_of
-from plimsoll.findings.table_limit import limit_of_table
+from plimsoll.findings.table_curve import curve_of
+from plimsoll.findings.table_levels import levels_finding
 from plimsoll.report.html import write_html
+from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import Window
@@ -50,6 +48,7 @@ from plimsoll.runs.step_table import StepTable, write_step_table
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.objectives import parse_objective
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
+from plimsoll.verbs.table_analysis import apart_words, limited_at, table_findings, with_limit
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class AnalysisChoices:
     added to their times; `objectives`: mappings with `objective` and perhaps `request`, as in a study; `budgets`: share
     of each resource that may be used; `expected`: the load that headroom counts from; `model`: whether users wait for
     answers; `report`: write report.html; `together`: the files are summaries of levels of one test;
-    `compare`: two summaries, A and B, are also put side by side; `cores`: of another host, for a run of capacity.
+    `compare`: two summaries, A and B, are also put side by side; `cores`: of another host, for a run of capacity;
+    `level`: the heading of the column of a table that is the load.
 
     Of a run directory of our own only `objectives`, `budgets`, `cores`, `expected` and `report` may be chosen.
     """
@@ -77,6 +77,7 @@ class AnalysisChoices:
     together: bool = False
     compare: bool = False
     cores: int | None = None
+    level: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
     formats, mistakes = [], []
     for source in sources:
         try:
-            formats.append(format_of(source, choices.format))
+            formats.append(format_of(source, choices.format or ("table" if choices.level is not None else None)))
         except InputError as error:
             mistakes.append(error)
     if mistakes:
@@ -125,6 +126,7 @@ def _again(runs: Sequence[Path], others: Sequence[Path], choices: AnalysisChoice
     for_files = {
         "--resources": choices.resources, "--offset": choices.offset_s, "--format": choices.format,
         "--model": choices.model, "--together": choices.together, "--compare": choices.compare,
+        "--level": choices.level,
     }  # fmt: skip
     problems = [
         InputError(f"{flag} is for other tools' results; {runs[0]} is a run of Plimsoll's own", "Leave it out.")
@@ -146,7 +148,7 @@ def _analyse_both(sources: Sequence[SourceFile], formats: Sequence[Format], choi
     if len(sources) != 2 or any(found.shape != "summary" for found in formats):
         what = "--compare takes two summaries or tables of levels, A and B"
         raise InputError(what, "Compare samples with plimsoll compare, which interleaves runs.")
-    first, second = (found.read(source, None) for source, found in zip(sources, formats, strict=True))
+    first, second = (_summary(source, found, choices) for source, found in zip(sources, formats, strict=True))
     names = (sources[0].path.name, sources[1].path.name)
     alone = _analyse_table(sources[0], formats[0], choices, first)
     side_by_side = comparison_finding(first, second, names)
@@ -158,7 +160,7 @@ def _analyse_together(sources: Sequence[SourceFile], formats: Sequence[Format], 
     if len(set(formats)) > 1 or formats[0].shape != "summary":
         names = ", ".join(dict.fromkeys(found.title for found in formats))
         raise InputError(f"--together is for summaries of one tool; these are {names}", "Leave it out.")
-    tables = [found.read(source, None) for source, found in zip(sources, formats, strict=True)]
+    tables = [_summary(source, found, choices) for source, found in zip(sources, formats, strict=True)]
     rows = tuple(row for table in tables for row in table.rows)
     notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
     return _analyse_table(sources[0], formats[0], choices, StepTable(rows, tables[0].level_unit, notes))
@@ -169,12 +171,21 @@ def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices) -> Ana
         if choices.resources:
             what = f"--resources: {found.title} has no times to put them beside"
             raise InputError(what, "Put the utilisation of each level into a column of a table of levels.")
-        return _analyse_table(source, found, choices, found.read(source, None))
+        return _analyse_table(source, found, choices, _summary(source, found, choices))
     with Spill() as spill:
         windows = found.read(source, spill) or ()
         if not spill.samples:
             raise InputError("there is no request in it", "Check that the test ran.", file=source.path)
         return _analyse_samples(source, found, choices, spill, windows)
+
+
+def _summary(source: SourceFile, found: Format, choices: AnalysisChoices) -> StepTable:
+    """The step table of a summary; of a table of levels with the column that the caller names as its level."""
+    if choices.level is None:
+        return found.read(source, None)  # type: ignore[no-any-return]
+    if found.name != level_table.FORMAT.name:
+        raise InputError(f"--level is for tables of levels; this is {found.title}", "Leave it out.", file=source.path)
+    return level_table.read(source, None, choices.level)
 
 
 def _facts(source: SourceFile, found: Format, choices: AnalysisChoices, unit: str, t0: float | None) -> RunFacts:
@@ -212,9 +223,9 @@ def _analyse_samples(
         by_rate = is_open or not spill.has_levels
         held = held_findings(run, stretches, whole, unit, by_rate=by_rate, run_path=path)
         cannot = [*_cannot(found, choices), *held.cannot, *cannot]
-        findings = [overview_finding(found.title, whole, span_s, cannot, notes, path)]
-        findings += [growth_finding(whole.started, whole.done, path)] if is_open else []
-        return _end(writer, [*findings, *levels, *held.findings], source, choices)
+        growth = [growth_finding(whole.started, whole.done, path)] if is_open else []
+        about = overview_finding(found.title, whole, span_s, cannot, notes, path)
+        return _end(writer, [*growth, *levels, *held.findings, about], source, choices)
 
 
 def _cannot(found: Format, choices: AnalysisChoices) -> list[str]:
@@ -251,26 +262,23 @@ def _level_findings(
     model: Literal["open", "closed"],
 ) -> tuple[list[dict[str, Any]], list[Stretch], list[str]]:
     """The findings about levels, the stretches at one level, and what could not be asked."""
-    steady, notes = stretches_of(run), []
-    stretches = steady or ramp_of(run)
-    if stretches and not steady:
-        notes = [RAMP_WORDS.format(steady=STEADY_S)]
+    levels = levels_of(run)
+    steady, stretches = levels.held, levels.all
     t0 = float(run.manifest["clock"]["t0_unix"])
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
     table = table if table.rows else table_of_whole(whole, unit)
     _check_budgets(table, choices.budgets)
-    totals = [row for row in table.totals() if row.level is not None]
-    seen = flattening_of(table)
-    verdicts = {row.level or 0.0: verdict_of(row.level, seen, model) for row in totals}
-    top = max(totals, key=lambda row: row.throughput_per_s or 0.0, default=None)
+    curve = curve_of(table, model, choices.objectives)
+    verdicts = {row.level: curve.verdict(row.level) for row in curve.rows if row.level is not None}
+    top = max(curve.rows, key=lambda row: row.good_per_s or 0.0, default=None)
     interval = most_interval(stretches, top.level or 0.0) if top else None
     steps = as_steps(stretches, verdicts)
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
-        run_path=path, notes=notes, model=model,
+        run_path=path, notes=levels.notes, model=model,
     )  # fmt: skip
-    limit = limit_of_levels(run, steps, finding["capacity"], unit)
-    finding = _with_limit(finding, limit)
+    at = limited_at(finding["capacity"], table)
+    finding = with_limit(finding, limit_of_levels(run, steps, at, unit), at)
     cannot = [] if has_resources(run) else [NO_RESOURCES]
     scaling, why = scaling_of_imported(as_steps(steady, verdicts), unit, model, path)
     return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
@@ -298,28 +306,13 @@ def _analyse_table(
         write_step_table(writer.path, table)
         path = str(writer.path)
         words = f"{found.title}: {_contents(table)}."
-        notes = [*source.notes, *table.notes]
-        levels = levels_finding(
-            table, choices.objectives, expected=choices.expected, run_path=path, model=_model(found, choices)
-        )
-        limit = limit_of_table(table.totals(), (levels["capacity"] or {}).get("bad"), table.level_unit)
+        notes = [*source.notes, *table.notes, *apart_words(table)]
         findings = [
-            source_finding(words, found.cannot, notes, path, len(table.rows)),
-            _with_limit(levels, limit),
-            *demand_findings(table, choices.budgets, path),
             *({**one, "run": path} for one in more),
+            *table_findings(table, choices.objectives, choices.budgets, choices.expected, _model(found, choices), path),
+            source_finding(words, found.cannot, notes, path, len(table.rows)),
         ]
         return _end(writer, findings, source, choices)
-
-
-def _with_limit(finding: dict[str, Any], limit: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The finding of levels with what stops it and what to do about that, where it was asked of anything."""
-    if limit is None:
-        return finding
-    bad = finding["capacity"]["bad"]
-    words = [finding["answer"], *what_stops_it(limit, bad)]
-    todo = imported_steps(limit) if bad is not None or limit["kind"] != "unknown" else []
-    return finding | {"answer": " ".join(words), "limited_by": limit, "next": [*finding["next"], *todo]}
 
 
 def _check_budgets(table: StepTable, budgets: Mapping[str, float]) -> None:
@@ -346,7 +339,7 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    found = [with_units(one) for one in findings]
+    found = [with_units(one) for one in consistent(findings)]
     writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None

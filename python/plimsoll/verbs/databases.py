@@ -33,6 +33,7 @@ class _Wanted:
     dsn: str
     label: str
     key: str
+    trial_dsn: str | None = None
 
 
 def _wanted(probes: Probes) -> list[_Wanted]:
@@ -40,11 +41,15 @@ def _wanted(probes: Probes) -> list[_Wanted]:
     found, mistakes = [], []
     for kind in _SECRETS:
         for place, options in enumerate(getattr(probes, kind)):
-            key = f"probes.{kind}[{place}].dsn"
-            try:
-                found.append(_Wanted(kind, options.resolved(key=key), options.label, key))
-            except InputError as error:
-                mistakes.append(error)
+            entry = f"probes.{kind}[{place}]"
+            dsns: list[str | None] = []
+            for name, resolved in (("dsn", options.resolved), ("trial_dsn", getattr(options, "resolved_trial", None))):
+                try:
+                    dsns.append(None if resolved is None else resolved(key=f"{entry}.{name}"))
+                except InputError as error:
+                    mistakes.append(error)
+            if not mistakes and dsns[0] is not None:
+                found.append(_Wanted(kind, dsns[0], options.label, f"{entry}.dsn", dsns[1]))
     if mistakes:
         raise InputErrors(mistakes)
     return found
@@ -52,7 +57,13 @@ def _wanted(probes: Probes) -> list[_Wanted]:
 
 def secrets_of(wanted: Probes) -> list[str]:
     """What of the DSNs must not be written anywhere. Raises InputErrors where a DSN is missing."""
-    return [secret for one in _wanted(wanted) for secret in _SECRETS[one.kind](one.dsn)]
+    return [
+        secret
+        for one in _wanted(wanted)
+        for dsn in (one.dsn, one.trial_dsn)
+        if dsn is not None
+        for secret in _SECRETS[one.kind](dsn)
+    ]
 
 
 def _probe(one: _Wanted) -> DatabaseProbe[Any, Any]:
@@ -62,7 +73,7 @@ def _probe(one: _Wanted) -> DatabaseProbe[Any, Any]:
         return MysqlProbe(one.dsn, one.label, key=one.key)
     from plimsoll.probes.postgresql import PostgresqlProbe
 
-    return PostgresqlProbe(one.dsn, one.label, key=one.key)
+    return PostgresqlProbe(one.dsn, one.label, key=one.key, trial_dsn=one.trial_dsn)
 
 
 @contextmanager

@@ -15,11 +15,10 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors, RunDirectoryError
 from plimsoll.findings.beside import findings_beside
+from plimsoll.findings.imported_levels import Levels, levels_of
 from plimsoll.findings.imported_run import (
     as_steps,
     overview_finding,
-    ramp_of,
-    stretches_of,
     table_of,
     table_of_whole,
     whole_of,
@@ -27,7 +26,8 @@ from plimsoll.findings.imported_run import (
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.findings.open_growth import growth_finding
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.table_levels import Model, flattening_of, levels_finding, verdict_of
+from plimsoll.findings.table_curve import Model, curve_of
+from plimsoll.findings.table_levels import levels_finding
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs import directory
@@ -136,13 +136,14 @@ def _as_samples(run: RunReader, again: Again) -> list[dict[str, Any]]:
     is_open = run.first_metric((OF_ARRIVALS,)) is not None
     if is_open:
         found.append(growth_finding(whole.started, whole.done, path))
-    stretches = [] if is_open else stretches_of(seen) or ramp_of(seen)
-    table = table_of(stretches, seen, "vus")
+    levels = Levels() if is_open else levels_of(seen)
+    table = table_of(levels.all, seen, "vus")
     table = table if table.rows else table_of_whole(whole, "vus")
-    shape = flattening_of(table)
     model: Model = "open" if is_open else "closed"
-    levels_of = [row.level for row in table.totals() if row.level is not None]
-    verdicts = {level: verdict_of(level, shape, model) for level in levels_of}
-    steps = as_steps(stretches, verdicts)
-    levels = levels_finding(table, again.objectives, expected=again.expected, steps=steps, run_path=path, model=model)
-    return [with_units(one) for one in (*found, levels)]
+    curve = curve_of(table, model, again.objectives)
+    verdicts = {row.level: curve.verdict(row.level) for row in curve.rows if row.level is not None}
+    steps = as_steps(levels.all, verdicts)
+    finding = levels_finding(
+        table, again.objectives, expected=again.expected, steps=steps, run_path=path, notes=levels.notes, model=model
+    )
+    return [with_units(one) for one in (*found, finding)]

@@ -28,7 +28,7 @@ def test_samples_of_a_real_run_give_its_own_counts_and_levels(cli: Cli, known_se
     objective = {"request": "home", "objective": "p90<=9s"}
     choices = AnalysisChoices(cli.folder / "runs", objectives=(objective,), report=False)
     [answer] = analyze([cli.folder / "out.json"], choices)
-    overview, levels = answer.findings
+    levels, overview = answer.findings
     assert overview["totals"]["requests"] == own["http_reqs"]["count"]
     assert overview["totals"]["times_ms"]["p95"] == pytest.approx(own["http_req_duration"]["p(95)"], rel=0.01)
     assert {step["level"] for step in levels["steps"]} == {1, 4}
@@ -65,6 +65,19 @@ def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) 
     assert "if demand per request stays" in done.stdout
     page = (cli.runs()[-1] / "report.html").read_text()
     assert "level-throughput" in page and "level-response" in page
+
+
+@pytest.mark.parametrize(("expected", "code", "words"), [("100000", 99, "does not carry"), ("15", 0, "It carries")])
+def test_an_expected_load_that_is_not_carried_is_no_success(cli: Cli, expected: str, code: int, words: str) -> None:
+    (cli.folder / "levels.csv").write_text(TABLE)
+    done = cli("analyze", "levels.csv", "--expected", expected)
+    assert done.returncode == code and f"{words} the expected" in " ".join(done.stdout.split())
+
+
+def test_the_answer_comes_before_what_the_source_cannot_tell(cli: Cli) -> None:
+    (cli.folder / "levels.csv").write_text(TABLE)
+    out = cli("analyze", "levels.csv").stdout
+    assert out.index("Throughput rises up to") < out.index("Cannot: A summary has no times")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from findings_as_json import checked
 
 from plimsoll.findings.beside import findings_beside
-from plimsoll.findings.index_effect import effect_words
+from plimsoll.findings.index_effect import effect_words, needs_analyze
 from plimsoll.report.finding_view import view
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
@@ -98,7 +98,8 @@ def test_the_dearest_statement_and_its_index_are_the_answer():
         "2 statements take 90 % of it, the first 70 %: SELECT * FROM item WHERE customer = $1"
     )
     assert (
-        "One missing index is named, for statements with 70 % of the time, proven by the planner" in finding["answer"]
+        "One missing index is named, for statements with 70 % of the time, confirmed by the planner"
+        in finding["answer"]
     )
     assert "CREATE INDEX CONCURRENTLY ON public.item USING btree (customer);" in finding["next"][0]
 
@@ -150,10 +151,26 @@ def test_an_idle_database_is_told_as_such():
     assert "no statement was executed" in found_of(whole(statements=[], total_ms=0.0, advice=[], tables=[]))["answer"]
 
 
+RUN = {
+    "id": "1", "share": 0.7, "cost_before": 5000.0, "cost_after": 8.0, "time_before_ms": 93.0, "time_after_ms": 7.0,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({}, "proven by hypopg: the planner's cost falls from 5,000 to 8, a factor of 625"),
+        (
+            {},
+            "not proven by a run; the planner's cost with a hypothetical index falls from 5,000 to 8, a factor of 625",
+        ),
+        (
+            {"proof": "executed", "values": "drawn", "statements": [RUN]},
+            "proven by a run: the statement takes 93 ms without and 7 ms with it, a factor of 13.3 (for values of the",
+        ),
+        (
+            {"proof": "executed", "statements": [RUN], "together_with": ["CREATE INDEX b;"]},
+            "7 ms with it and CREATE INDEX b, a factor of 13.3",
+        ),
         (
             {"proven": False, "why_unproven": "no hypopg"},
             "not proven: no hypopg; expected is that it reads about 0.2 % of its 200,000 rows",
@@ -289,3 +306,31 @@ def test_the_report_shows_its_tables_and_the_terminal_its_sentences():
     text = answer_lines([finding])
     assert "100 ms → 300 ms" in text
     assert "Missing index for equality on public.item" in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "needed"),
+    [
+        ("btree (customer)", False),
+        ("btree (customer, created DESC)", False),
+        ("gin (name gin_trgm_ops)", False),
+        ("btree (customer) WHERE (state = 'open'::text)", False),
+        ("btree ((lower(email)))", True),
+        ("btree (state, (lower(email))) WHERE (gone IS NULL)", True),
+    ],
+)
+def test_only_an_expression_needs_an_analyze(keys: str, needed: bool):
+    assert needs_analyze(f"CREATE INDEX CONCURRENTLY ON public.item USING {keys};") is needed
+
+
+def test_the_next_best_index_is_named_with_what_it_was_compared_by():
+    other = {"sql": "CREATE INDEX CONCURRENTLY ON public.item USING btree (state);", "cost_after": 90.0}
+    others = [other | {"proof": "planner", "time_after_ms": None}]
+    [sentence] = [
+        text for text in found_of(whole(advice=[advice(alternatives=others)]))["sentences"] if "Missing" in text
+    ]
+    assert sentence.endswith("The next best of those compared is ON public.item USING btree (state): 90 of cost.")
+    ran = [other | {"proof": "executed", "time_after_ms": 12.5}]
+    made = advice(proof="executed", statements=[RUN], alternatives=ran)
+    [sentence] = [text for text in found_of(whole(advice=[made]))["sentences"] if "Missing" in text]
+    assert sentence.endswith("btree (state): 12.5 ms.")

@@ -85,7 +85,7 @@ def test_page_and_terminal_show_the_evidence() -> None:
     [
         ({"evidence": []}, "evidence"),
         ({"capacity": capacity(speed=3.0)}, "speed"),
-        ({"level_unit": "horses"}, "level_unit"),
+        ({"level_unit": 5}, "level_unit"),
         ({"valid": None}, "valid"),
         ({"evidence": [{"words": "Much.", "count": 3, "file": "events.jsonl"}]}, "'unit' is a required property"),
     ],

@@ -183,7 +183,7 @@ def test_a_resource_that_was_full_in_an_overloaded_step_is_not_said_to_be_full_a
 def test_a_limit_that_was_not_probed_is_not_blamed_on_the_cpu():
     found = by_question(further_findings(*run_of(LOADS, bad=1200.0, app=0.001), same_host=True))
     words = found["What would stop it next?"]["answer"]
-    assert "is not among what was probed" in words and "After that" in words
+    assert "What stopped it at 110/s is not known" in words and "After that" in words
 
 
 def test_the_cores_that_processes_of_the_target_share_are_full_before_each_of_them_is():
@@ -211,6 +211,25 @@ def test_a_named_limit_that_has_no_demand_is_named_before_what_comes_after_it():
     main["limited_by"] = {"kind": "lock", "where": "locks of app", "utilisation": 1.0, "evidence": ""}
     words = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]["answer"]
     assert words.startswith("What stopped it at 110/s was locks of app, of which no demand per operation was seen.")
+
+
+def test_the_limit_that_was_seen_is_full_first_whatever_the_demands_below_it_say():
+    """A healthy shop on a full host: by the demands of lower levels its thread would be full first."""
+    main, run = run_of(LOADS, bad=1200.0, app=0.004)
+    main["limited_by"] = {"kind": "cpu", "where": "host, all cores", "resource": "cpu", "evidence": ""}
+    found = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]
+    assert found["answer"].startswith("The host's 4 cores are full first: between 1,100 users and 1,200 users")
+    assert "Then the one busy thread of app (one core) would stop it: near 249/s" in found["answer"]
+    assert (found["stopped_by"], [one["name"] for one in found["order"]]) == ("host, all cores", ["cpu", "app"])
+
+
+def test_what_its_demand_would_fill_below_what_was_carried_is_left_out():
+    main, run = run_of(LOADS, bad=1200.0, app=0.004)
+    main["limited_by"] = {"kind": "cpu", "where": "host, all cores", "resource": "cpu", "evidence": ""}
+    main["capacity"]["rate_per_s"] = 300.0
+    found = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]
+    assert [one["name"] for one in found["order"]] == ["cpu"]
+    assert "The one busy thread of app (one core) is left out: by its demand it would end at 24" in found["notes"][1]
 
 
 def test_without_probes_nothing_is_said_and_an_unknown_budget_cannot_be_told():

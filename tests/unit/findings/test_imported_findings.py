@@ -66,7 +66,7 @@ def test_resources_beside_a_run_give_the_demand_at_each_level_and_say_how_they_w
         tmp_path / "runs", resources=(tmp_path / "cpu.csv",), offset_s=-100.0, budgets={"db": 0.8}, report=False
     )
     [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
-    overview, levels, demand = answer.findings
+    levels, demand, overview = answer.findings
     assert any("-100 s were added" in note and "12 points" in note for note in overview["notes"])
     assert (levels["capacity"]["good"], levels["capacity"]["bad"]) == (20, 40)
     assert [item["utilisation"] for item in demand["demand"]["measured"]] == pytest.approx([0.10, 0.20, 0.22])
@@ -89,7 +89,7 @@ def test_a_ramp_without_a_level_that_was_held_finds_the_range_and_says_so(tmp_pa
         ]
     (tmp_path / "r.jtl").write_text(HEADER + "".join(lines))
     [answer] = analyze([tmp_path / "r.jtl"], AnalysisChoices(tmp_path / "runs", report=False))
-    finding = answer.findings[1]
+    finding = answer.findings[0]
     assert len(finding["steps"]) == 12 and "the load rose all the time" in finding["notes"][0]
     assert finding["capacity"]["good"] <= 66 and 54 <= finding["capacity"]["bad"] <= 76
     assert finding["capacity"]["good"] >= 45
@@ -99,7 +99,7 @@ def test_resources_that_miss_the_run_say_by_how_much(tmp_path: Path) -> None:
     (tmp_path / "cpu.csv").write_text(f"time,db cpu (%)\n{T0 + 7200},10\n")
     choices = AnalysisChoices(tmp_path / "runs", resources=(tmp_path / "cpu.csv",), report=False)
     [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
-    assert any("begin +7,200 s from its start" in note for note in answer.findings[0]["notes"])
+    assert any("begin +7,200 s from its start" in note for note in answer.findings[-1]["notes"])
     assert len(answer.findings) == 2  # no demand without a utilisation
 
 
@@ -107,7 +107,7 @@ def test_resources_that_were_cut_are_used_up_to_there_and_that_is_said(tmp_path:
     (tmp_path / "cpu.csv").write_text(f"time,db cpu (%)\n{T0 + 1},10\n{T0 + 2},20\n17900")
     choices = AnalysisChoices(tmp_path / "runs", resources=(tmp_path / "cpu.csv",), report=False)
     [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
-    assert any("cpu.csv: Line 4 is cut off" in note for note in answer.findings[0]["notes"])
+    assert any("cpu.csv: Line 4 is cut off" in note for note in answer.findings[-1]["notes"])
 
 
 def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
         files.append(tmp_path / f"w{connections}.txt")
         files[-1].write_text(text.format(connections, rate))
     [answer] = analyze(files, AnalysisChoices(tmp_path / "runs", together=True, report=False))
-    capacity = answer.findings[1]["capacity"]
+    capacity = answer.findings[0]["capacity"]
     assert (capacity["good"], capacity["bad"], capacity["unit"]) == (1, 2, "connections")  # 390 are 97.5 % of 400
     assert capacity["flattens_between"] == [2, 4]
 
@@ -126,7 +126,7 @@ def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
 def of_table(tmp_path: Path, rows: str, model: Literal["open", "closed"] | None = None) -> dict[str, Any]:
     (tmp_path / "t.csv").write_text("users,throughput (req/s)\n" + rows)
     [answer] = analyze([tmp_path / "t.csv"], AnalysisChoices(tmp_path / "runs", model=model, report=False))
-    return answer.findings[1]
+    return answer.findings[0]
 
 
 def test_a_table_of_a_closed_load_is_carried_up_to_95_percent_of_its_plateau_as_our_own_runs(tmp_path: Path) -> None:
@@ -147,11 +147,22 @@ def test_where_a_table_begins_to_flatten_has_a_name_of_its_own(tmp_path: Path) -
 
 
 def test_a_table_whose_most_is_its_highest_level_says_that_the_plateau_may_be_higher(tmp_path: Path) -> None:
-    found = of_table(tmp_path, "10,100\n20,195\n40,260\n")
-    assert (found["capacity"]["good"], found["capacity"]["bad"]) == (20, 40)
+    found = of_table(tmp_path, "10,100\n20,195\n40,205\n")
+    assert (found["capacity"]["good"], found["capacity"]["bad"]) == (10, 20)
+    found = of_table(tmp_path, "10,100\n20,195\n30,230\n40,245\n")
+    assert (found["capacity"]["good"], found["capacity"]["bad"]) == (30, 40)
     assert not found["capacity"]["plateau_seen"] and "no more throughput" not in found["answer"]
     assert "the plateau may lie above it" in " ".join(found["notes"])
     assert any("above 40 users" in step for step in found["next"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "more"), [("10,100\n20,190\n40,340\n80,500\n", "47%"), ("10,100\n20,195\n40,260\n", "33%")]
+)
+def test_a_curve_that_still_rises_is_not_called_saturated_at_its_end(tmp_path: Path, rows: str, more: str) -> None:
+    found = of_table(tmp_path, rows)
+    assert found["capacity"]["bad"] is None and found["steps"][-1]["verdict"] == "unknown"
+    assert f"{more} more than at" in found["answer"] and "No plateau was seen" in found["answer"]
 
 
 def test_a_table_that_is_at_its_plateau_with_one_user_carries_no_less(tmp_path: Path) -> None:
@@ -171,7 +182,7 @@ def test_a_tables_capacity_has_the_model_that_was_asked_for(tmp_path: Path, mode
     (tmp_path / "t.csv").write_text("users,throughput (req/s),mean (ms)\n10,100,20\n20,190,900\n40,200,900\n")
     choices = AnalysisChoices(tmp_path / "runs", model=model, report=False)
     [answer] = analyze([tmp_path / "t.csv"], choices)
-    levels = answer.findings[1]
+    levels = answer.findings[0]
     assert levels["capacity"]["model"] == (model or "closed")
     assert any("Little's law" in note for note in levels["notes"]) == (model != "open")
 
@@ -179,7 +190,7 @@ def test_a_tables_capacity_has_the_model_that_was_asked_for(tmp_path: Path, mode
 def test_samples_have_the_model_that_was_asked_for(tmp_path: Path) -> None:
     choices = AnalysisChoices(tmp_path / "runs", model="open", report=False)
     [answer] = analyze([jtl(tmp_path / "r.jtl")], choices)
-    assert answer.findings[-1]["capacity"]["model"] == "open"
+    assert next(one for one in answer.findings if "capacity" in one)["capacity"]["model"] == "open"
 
 
 def test_the_capacity_of_wrk2_is_that_of_an_open_load(tmp_path: Path) -> None:
@@ -187,6 +198,6 @@ def test_the_capacity_of_wrk2_is_that_of_an_open_load(tmp_path: Path) -> None:
     text += "    Latency 900.00ms 1.00ms 990.00ms 70%\n  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
     (tmp_path / "w").write_text("".join(text.format(*one) for one in ((1, 200), (2, 390), (4, 400))))
     [answer] = analyze([tmp_path / "w"], AnalysisChoices(tmp_path / "runs"))
-    source, levels = answer.findings
+    levels, source = answer.findings
     assert levels["capacity"]["model"] == "open" and not any("contradict" in note for note in levels["notes"])
     assert answer.report is not None and "wait for each answer" not in " ".join(source["notes"])

@@ -108,8 +108,9 @@ def test_a_thread_that_others_keep_from_its_core_is_the_cpu_and_its_queue_no_loc
         "process:app": {"cpu_cores_used": 0.7, "busiest_thread_cores_used": 0.65, "processes": 1.0},
     }
     found = limited(here, {"waits:app": {"busiest_thread_ready_share": 0.3}})
-    assert found["kind"] == "cpu" and "its busiest thread" in found["where"] and found["runner_up"] is None
-    assert "used 0.65 CPU cores and ran or waited for a core 97%" in found["evidence"]
+    assert found["kind"] == "cpu" and "busiest thread waits for a core" in found["where"]
+    assert found["runner_up"] is None and found["utilisation"] == 0.65
+    assert "used 0.65 cores and waited for a core in 32% of the time" in found["evidence"]
 
 
 def test_the_core_that_services_share_is_full_so_threads_that_sleep_in_one_of_them_are_no_lock() -> None:
@@ -211,7 +212,7 @@ ADVICE = [
         "kept_share": 0.002, "is_order": False,
     }
 ]  # fmt: skip
-PROVEN = "proven by hypopg: the planner's cost falls from 5,000 to 8, a factor of 625"
+PROVEN = "not proven by a run; the planner's cost with a hypothetical index falls from 5,000 to 8, a factor of 625"
 TEXTS = {"1": "SELECT * FROM orders WHERE customer = $1", "2": "SELECT 1"}
 
 

@@ -11,8 +11,9 @@ import json
 import pytest
 from importing import DATA, imported, table_of
 
-from plimsoll.findings.imported_run import stretches_of, with_windows
+from plimsoll.findings.imported_levels import levels_of
 from plimsoll.findings.imported_run import table_of as rows_of
+from plimsoll.findings.imported_run import with_windows
 
 HALF_BUCKET = 0.0005
 
@@ -73,7 +74,7 @@ def test_locust_history_adds_up_to_its_last_line_and_its_levels_are_its_users() 
 def test_locust_windows_bound_the_percentiles_of_a_level_that_holds_whole_windows() -> None:
     found = imported(DATA / "locust_history.csv")
     run = _Run([replace_level(snapshot) for snapshot in found.snapshots])
-    stretches = stretches_of(run)
+    stretches = levels_of(run).held
     table = with_windows(rows_of(stretches, run, "users"), stretches, found.returned, float(found.snapshots[0].t_unix))
     [whole] = [row for row in table.rows if row.operation is None]
     low, high = whole.times_ms["p95"]

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.objectives import Wanted
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, plan_of
 from plimsoll.plans.long_runs import alone_config
-from plimsoll.plans.thresholds import objectives_of
+from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.runs.snapshot import Series
 
 SCRIPT = """import http from 'k6/http';
@@ -132,3 +132,13 @@ def test_a_study_s_labels_are_budgets(tmp_path: Path) -> None:
     check_budgets(plan_of(study, Choices(budgets={"app": 0.8, "app+db": 0.5, "cpu": 1.0})))
     with pytest.raises(InputError, match="Did you mean app"):
         check_budgets(plan_of(study, Choices(budgets={"ap": 0.8})))
+
+
+def test_a_threshold_on_a_scenario_that_the_script_lacks_is_told_before_the_run_with_the_nearest(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(SCRIPT.replace("{scenario:views}", "{scenario:veiws,method:GET}"))
+    with pytest.raises(InputErrors, match=r"no scenario 'veiws'.*Did you mean 'views'\?"):
+        plan_of(script, Choices(env={"URL": "http://127.0.0.1:9"}))
+    check_scenarios({"http_req_duration{scenario:views}": ["p(95)<1"], "checks": ["rate>0.9"]}, ["views"])

@@ -68,6 +68,7 @@ def test_queue_and_connections_of_the_process_alone(tmp_path: Path) -> None:
         "accept_queue": 17,
         "connections_in": 3,
         "connections_sending": 0,
+        "connections_sending_local": 0,
         "listens_on_8080": 1,
         "connections_out": 5,
         "connections_to_10.0.0.2:5432": 5,
@@ -75,12 +76,47 @@ def test_queue_and_connections_of_the_process_alone(tmp_path: Path) -> None:
     assert probe.source == "sockets:app"
 
 
+def line_of(local: str, remote: str, inode: int, unsent: int = 0) -> str:
+    return line(local, remote, "01", inode).replace("00000000:", f"{unsent:08X}:", 1)
+
+
+def test_answers_that_wait_on_loopback_are_counted_apart(tmp_path: Path) -> None:
+    mine, own = "0100007F:1F90", "0200000A:1F90"  # port 8080 of 127.0.0.1 and of 10.0.0.2
+    tcp = (
+        line("00000000:1F90", "00000000:0000", "0A", 1)
+        + line_of(mine, "0100007F:C000", 10, unsent=9)
+        + line_of(own, "0200000A:C001", 11, unsent=9)  # from this host's address to itself
+        + line_of(own, "0300000A:C002", 12, unsent=9)
+    )
+    root = planted(tmp_path, tcp, (1, 10, 11, 12))
+    probe = SocketsProbe(ProcessSelector(label="app", pid=7), Clock(), lambda _: [Process(7)], root)  # type: ignore[list-item]
+    found = probe.sample()
+    assert (found["connections_sending"], found["connections_sending_local"]) == (3, 2)
+
+
+def test_connections_that_the_last_look_did_not_find_are_new(tmp_path: Path) -> None:
+    mine, database = "0100007F:1F90", "0200000A:1538"
+    tcp = "".join(line(mine, f"0100007F:{0xC000 + n:04X}", "01", 10 + n) for n in range(6))
+    tcp += "".join(line(f"0100000A:{0xD000 + n:04X}", database, "01", 20 + n) for n in range(3))
+    root = planted(tmp_path, line(mine, "00000000:0000", "0A", 1) + tcp, (1, 10, 11, 20, 21))
+    clock = Clock()
+    probe = SocketsProbe(ProcessSelector(label="app", pid=7), clock, lambda _: [Process(7)], root)  # type: ignore[list-item]
+    assert "connections_in_new" not in probe.sample()
+    folder = root / "proc/7/fd"
+    (folder / "1").unlink()
+    for number, inode in ((7, 12), (8, 13), (9, 22)):
+        (folder / str(number)).symlink_to(f"socket:[{inode}]")
+    clock.now += 1
+    found = probe.sample()
+    assert (found["connections_in"], found["connections_in_new"], found["new_to_10.0.0.2:5432"]) == (3, 2, 1)
+
+
 def test_a_sample_that_took_long_is_followed_by_seconds_without(tmp_path: Path) -> None:
     clock, cpu = Clock(), Clock()
     root = planted(tmp_path, "", (1,))
     probe = SocketsProbe(ProcessSelector(label="app", pid=7), clock, lambda _: [Process(7)], root, cpu)  # type: ignore[list-item]
     cpu.step = 0.01
-    assert probe.sample() == {"connections_in": 0, "connections_sending": 0, "connections_out": 0}
+    assert probe.sample()["connections_in"] == 0
     clock.now += 0.5 * 0.01 / MOST_SHARE
     assert probe.sample() == {}
     clock.now += 0.01 / MOST_SHARE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from plimsoll.stats.flattening import Flattening, Untold, flattening
@@ -77,6 +78,33 @@ def test_a_closed_queue_is_saturated_where_it_reaches_95_percent_of_its_most_as_
 
 
 def test_a_most_at_the_highest_level_is_no_plateau_that_was_seen() -> None:
-    found = flattening([10, 20, 40], [100, 195, 260])
+    found = flattening([10, 20, 30, 40], [100, 195, 230, 245])
     assert isinstance(found, Flattening)
-    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (20, 40, False)
+    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (30, 40, False)
+
+
+def test_a_level_at_which_throughput_still_rises_is_not_saturated() -> None:
+    found = flattening([10, 20, 40, 80], [100, 190, 340, 500])
+    assert isinstance(found, Flattening)
+    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (40, None, False)
+    assert found.rise_at_end == pytest.approx(0.47, abs=0.01) and found.before_end == 40
+
+
+def test_a_fall_is_called_a_fall() -> None:
+    found = flattening([10, 20, 30], [100, 78, 78])
+    assert isinstance(found, Untold) and "fell by 22%" in found.reason
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scatter_that_is_known_is_not_taken_for_a_cure(seed: int) -> None:
+    """An M/M/1 queue of users who think, N* = 96, at 12 levels of 300 requests each."""
+    draw = np.random.default_rng(seed)
+    levels = np.linspace(16, 192, 12)
+    per_s = np.minimum(levels / 96, 1.0) * 80 * np.exp(0.058 * draw.standard_normal(12))
+    found = flattening(levels.tolist(), per_s.tolist(), relative_sd=[0.058] * 12)
+    assert isinstance(found, Flattening) and 64 <= (found.unsaturated_to or 0) <= 128
+
+
+def test_a_dip_that_scatter_does_not_explain_stays_a_dip() -> None:
+    found = flattening([10, 20, 30, 40], [100, 200, 180, 350], relative_sd=[0.02] * 4)
+    assert isinstance(found, Untold) and "fell from 20 to 30" in found.reason

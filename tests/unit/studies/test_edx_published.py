@@ -29,7 +29,7 @@ def analysed(tmp_path: Path, *names: str, objective: str = "p95<=1000ms") -> lis
 
 
 def comparison(tmp_path: Path, change: str, a: str, b: str) -> dict[str, Any]:
-    return analysed(tmp_path, f"{change}-{a}", f"{change}-{b}")[-1]
+    return analysed(tmp_path, f"{change}-{a}", f"{change}-{b}")[0]
 
 
 def directions(finding: dict[str, Any]) -> dict[float, str]:
@@ -39,7 +39,7 @@ def directions(finding: dict[str, Any]) -> dict[float, str]:
 @pytest.mark.parametrize("column", ["first", "second"])
 def test_reproduced_both_collapse_between_240_and_336_clients(column: str, tmp_path: Path) -> None:
     """Whichever column is the new implementation."""
-    _, found, *_ = analysed(tmp_path, f"profile-image-{column}")
+    found, *_ = analysed(tmp_path, f"profile-image-{column}")
     assert (found["capacity"]["good"], found["capacity"]["bad"]) == (240, 336)
     [objective] = found["objectives"]
     assert (objective["met_up_to"], objective["failed_from"]) == (240, 336)
@@ -48,7 +48,7 @@ def test_reproduced_both_collapse_between_240_and_336_clients(column: str, tmp_p
 def test_the_throughput_of_two_levels_that_the_report_passes_over_puts_it_between_270_and_300(tmp_path: Path) -> None:
     """51.1/s at 270 clients are as many a client as before, 48/s at 300 are fewer; one run a level, and another
     comparison than that of the test above."""
-    [_, found, *_] = analysed(tmp_path, "index-between")
+    [found, *_] = analysed(tmp_path, "index-between")
     each = {row["level"]: row["done_per_s"] / row["level"] for row in found["steps"]}
     assert each[270] == pytest.approx(each[240], rel=0.03) and each[300] < 0.87 * each[270]
     assert each[336] == pytest.approx(each[300], rel=0.03)
@@ -121,25 +121,25 @@ def test_figure_not_published_that_the_new_index_is_faster_beyond_336_clients(a:
 def test_consistent_under_one_labelling_that_the_new_index_does_more_beyond_336_clients(tmp_path: Path) -> None:
     """The throughput of the last three levels is printed without a time beside it: the second is the higher at each."""
     found = analysed(tmp_path, "index-late-first", "index-late-second")
-    [of_both] = [note for note in found[-1]["notes"] if note.startswith("Throughput of A and B")]
+    [of_both] = [note for note in found[0]["notes"] if note.startswith("Throughput of A and B")]
     assert "460: 44.5 and 49.1/s; 510: 32.4 and 33.9/s; 578: 26.7 and 40.2/s" in of_both
 
 
 @pytest.mark.parametrize("column", ["first", "second"])
 def test_reproduced_both_indexes_collapse_between_240_and_336_clients(column: str, tmp_path: Path) -> None:
     """Their throughput is not published as figures of one column, so the objective shows it alone."""
-    _, found, *_ = analysed(tmp_path, f"index-{column}")
+    found, *_ = analysed(tmp_path, f"index-{column}")
     assert found["capacity"] is None
     [objective] = found["objectives"]
     assert (objective["met_up_to"], objective["failed_from"]) == (240, 336)
 
 
 def test_an_objective_on_p90_is_bounded_by_its_neighbours_and_p999_is_not_published(tmp_path: Path) -> None:
-    _, found, *_ = analysed(tmp_path, "profile-image-first", objective="p90<=250ms")
+    found, *_ = analysed(tmp_path, "profile-image-first", objective="p90<=250ms")
     [p90] = found["objectives"]
     assert p90["met_up_to"] == 162  # p95 is 180, 220 and 250 ms there: p90 is no more
     assert {item["verdict"] for item in p90["verdicts"]} == {"met", "undecided", "failed"}
-    _, found, *_ = analysed(tmp_path, "profile-image-first", objective="p99.9<=5s")
+    found, *_ = analysed(tmp_path, "profile-image-first", objective="p99.9<=5s")
     [p999] = found["objectives"]
     assert p999["met_up_to"] is None and "p50, p95, p99" in p999["needs"]
 

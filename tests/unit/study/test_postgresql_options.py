@@ -8,6 +8,7 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.study import Probes, Redactor, parse_study
 from plimsoll.study.databases import with_flags
 from plimsoll.study.postgresql import PostgresqlOptions, secrets_of_dsn
+from plimsoll.verbs.databases import secrets_of
 
 STUDY = """\
 workload: {script: script.js, operations: [{name: a, per_user_hour: 1}]}
@@ -48,6 +49,26 @@ def test_a_variable_of_the_environment_gives_the_dsn():
         options.resolved({}, key="probes.postgresql[0].dsn")
     with pytest.raises(InputError, match="PG_DSN: this is no DSN"):
         options.resolved({"PG_DSN": "s3cret"})
+
+
+def test_a_database_for_trials_has_the_same_forms_and_comes_from_the_environment_too():
+    options = PostgresqlOptions(dsn="env:PG_DSN", trial_dsn="env:COPY_DSN")
+    assert options.resolved_trial({"COPY_DSN": "postgresql://h/copy"}) == "postgresql://h/copy"
+    assert PostgresqlOptions(dsn="env:PG_DSN").resolved_trial({}) is None
+    with pytest.raises(InputError, match="there is no environment variable COPY_DSN"):
+        options.resolved_trial({}, key="probes.postgresql[0].trial_dsn")
+    with pytest.raises(InputErrors, match=r"probes.postgresql\[0\].trial_dsn"):
+        parse_study(STUDY.replace("DATABASES", "[{dsn: 'env:A', trial_dsn: 'mysql://u:p4ssw0rd@h/d'}]"))
+
+
+def test_the_password_of_a_database_for_trials_is_a_secret_too(monkeypatch):
+    monkeypatch.setenv("COPY_DSN", "postgresql://app:c0py-word@h/copy")
+    wanted = parse_study(STUDY.replace("DATABASES", "[{dsn: 'postgresql://h/d', trial_dsn: 'env:COPY_DSN'}]")).probes
+    assert "c0py-word" in secrets_of(wanted)
+    monkeypatch.delenv("COPY_DSN")
+    both = parse_study(STUDY.replace("DATABASES", "[{dsn: 'env:NO_DSN', trial_dsn: 'env:COPY_DSN'}]")).probes
+    with pytest.raises(InputErrors, match=r"(?s)NO_DSN.*COPY_DSN"):
+        secrets_of(both)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,45 @@ def test_innocent_texts_stay_as_they_are(text):
     assert Redactor().text(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select * from session where token=$1",
+        "select * from session where token = $1 and id = $2 limit $3",
+        "select u.id from app_user u where (u.reset_token = $1::text) and u.password = crypt($2, u.password)",
+        "select * from session where api_key = ANY($1)",
+        "SELECT * FROM `session` WHERE `token` = ? AND PASSWORD = ?",
+        "select * from session where token = %s or token = %(token)s",
+        "select * from session where token = :token or token=@token",
+        "select * from session s join app_user u on s.token = u.session_token",
+        "select * from session where cookie=$1 and session_id=$2",
+        "update app_user set password='…', token = '…' where id = $1",
+        "ALTER USER app PASSWORD '…'",
+    ],
+)
+def test_a_placeholder_or_column_of_a_statement_is_no_secret(text):
+    assert Redactor().text(text) == text
+    assert redact({"text": text}) == {"text": text}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select * from session where token = 's3cr3tword'",
+        "select * from session where token = lower('s3cr3tword') and id = $1",
+        "update app_user set password='s3cr3tword' where token = $1",
+        "insert into session (token) values ($1) -- token=s3cr3tword",
+        "select * from session where token = $1s3cr3tword",
+        "token=$1$s3cr3tword$abcdef",
+        "select * from session where cookie = 's3cr3tword'",
+        "login failed: password=my.s3cr3tword_token",
+        "login failed: password=@s3cr3tword_password",
+    ],
+)
+def test_a_secret_in_a_literal_of_a_statement_is_hidden(text):
+    assert "s3cr3tword" not in Redactor().text(text)
+
+
 def test_the_password_of_a_url_is_a_known_secret():
     redactor = Redactor.for_data({"probes": [{"url": "http://app:geheim%2F42@h:9/metrics"}]})
     assert redactor.text("sent YXBwOmdlaGVpbS80Mg==") == "sent ***"

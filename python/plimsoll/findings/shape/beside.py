@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Required
+from typing import NotRequired, Required
 
 from typing_extensions import TypedDict
 
@@ -55,6 +55,17 @@ class Served(TypedDict):
     share: Ratio
     cost_before: PlannerCost | None
     cost_after: PlannerCost | None
+    time_before_ms: NotRequired[Milliseconds | None]
+    time_after_ms: NotRequired[Milliseconds | None]
+
+
+class ComparedIndex(TypedDict):
+    """An index, or two together, that was compared with the one advised."""
+
+    sql: str
+    proof: str
+    cost_after: PlannerCost | None
+    time_after_ms: Milliseconds | None
 
 
 class Advice(TypedDict, total=False):
@@ -65,7 +76,12 @@ class Advice(TypedDict, total=False):
     method: str
     serves: str
     share: Ratio
+    proof: str
     proven: bool
+    values: str
+    together_with: list[str]
+    alternatives: list[ComparedIndex]
+    sampled_rows: Rows | None
     why_unproven: str | None
     table_rows: Rows | None
     kept_share: Ratio | None

@@ -21,6 +21,7 @@ from plimsoll.findings.shape.loads import (
     ResourceUse,
     Scalability,
     Sizing,
+    Sustainable,
 )
 from plimsoll.findings.shape.long_runs import (
     Ageing,
@@ -79,7 +80,7 @@ from plimsoll.findings.shape.units import (
 )
 
 Judged = Annotated[float, Unit("named by objectives[].unit")]
-LevelUnit = Literal["users", "vus", "multiple", "connections", "requests/s"]
+LevelUnit = str  # users, vus, multiple, connections, requests/s, or what the levels of a table are ("processors")
 
 
 class Evidence(TypedDict, total=False):
@@ -107,6 +108,9 @@ class ObjectiveVerdict(TypedDict, total=False):
     bounds: list[Judged | None]
     samples: Samples | None
     needed: Samples
+    over: Samples
+    effective: Samples
+    unanswered: Samples
     verdict: str
     line: Number | None
 
@@ -282,6 +286,7 @@ class Finding(TypedDict, total=False):
     # capacity and what it tells beside
     capacity: Capacity | None
     limited_by: LimitedBy
+    sustainable: Sustainable | None
     headroom: Headroom | None
     data_volume: DataVolume | None
     scalability: Scalability | None
@@ -289,6 +294,7 @@ class Finding(TypedDict, total=False):
     extrapolations: list[Extrapolation]
     resources: list[ResourceUse]
     order: list[Ordered]
+    stopped_by: str | None
     sizing: Sizing | None
     negligible: Negligible
     verdict: str

@@ -63,7 +63,7 @@ class Capacity(TypedDict, total=False):
     `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
     carried level stays below; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
 
-    unit: Required[Literal["users", "vus", "multiple", "connections"]]
+    unit: Required[str]
     model: Required[Literal["open", "closed"]]
     good: Required[Level | None]
     bad: Required[Level | None]
@@ -94,19 +94,33 @@ class Capacity(TypedDict, total=False):
 
 
 class NamedLimit(TypedDict, total=False):
-    """What stops it; kinds are those of docs/attribution.md."""
+    """What stops it; kinds are those of docs/attribution.md. `resource`: its name in `order` and `resources`, where its
+    demand can be measured."""
 
     kind: Required[str]
     where: Required[str | None]
     utilisation: Ratio | None
     evidence: str
     remedy: str
+    resource: str
 
 
 class LimitedBy(NamedLimit, total=False):
     """The limit, and what would be named without it."""
 
     runner_up: NamedLimit | None
+
+
+class Sustainable(TypedDict):
+    """The highest level that is carried and meets all objectives; `violated_from`: the lowest at which one is not met,
+    which is `objective` of `subject`; `undecided`: whether one may still be met above `level`."""
+
+    level: Level | None
+    violated_from: Level | None
+    objective: str | None
+    subject: str | None
+    undecided: bool
+    words: str
 
 
 class Headroom(TypedDict):

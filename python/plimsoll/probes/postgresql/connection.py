@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from plimsoll.errors import InputError
@@ -94,6 +95,18 @@ class Session:
         if limit_ms != self._limit_ms:
             self._link.execute(f"SET statement_timeout = {limit_ms}", prepare=False)
             self._limit_ms = limit_ms
+
+    @contextmanager
+    def within(self, limit_s: float) -> Iterator[None]:
+        """A shorter limit for a time; a longer one than now is not given."""
+        before_ms = self._limit_ms
+        if before_ms:
+            self.limit(min(limit_s, before_ms / 1000))
+        try:
+            yield
+        finally:
+            if before_ms and not self._link.closed:
+                self.limit(before_ms / 1000)
 
     def rows(self, text: str, values: Sequence[Any] | Mapping[str, Any] | None = None) -> list[Row]:
         """The rows of a query, each {column: value}."""

@@ -7,7 +7,7 @@ every column behind its table's alias. So a few rules read it, and an expression
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.probes.postgresql.statement_text import Token, tokens
 
@@ -15,23 +15,45 @@ COMPARISONS = ("=", "<", ">", "<=", ">=", "~~", "~~*", "~", "~*", "@@", "@>", "<
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "@>": "<@", "<@": "@>", "=": "=", "@@": "@@", "&&": "&&"}
 
 
+IS = "IS"
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """`left operator right` of one table: `left` needs its columns, `right` none of them. Texts without the alias."""
+    """`left operator right` of one table: `left` needs its columns, `right` none of them. Texts without the alias;
+    `text` is all of it. The operator IS has NULL, NOT NULL, TRUE or FALSE on its right."""
 
     left: str
     operator: str
     right: str
+    text: str = ""
 
 
 def comparisons(condition: str, alias: str) -> list[Comparison]:
     """What a condition asks of the columns of `alias`, without conjuncts that no index helps (OR, <>, functions)."""
     found = []
     for conjunct in _conjuncts(_stripped(tokens(condition))):
-        one = _comparison(_stripped(conjunct), alias)
+        pieces = _stripped(conjunct)
+        one = _comparison(pieces, alias) or _test(pieces, alias)
         if one is not None:
-            found.append(one)
+            found.append(replace(one, text=_text(pieces, alias)))
     return found
+
+
+def _test(pieces: list[Token], alias: str) -> Comparison | None:
+    """`column IS [NOT] NULL`, `column` and `NOT column` (of a boolean)."""
+    words = [token.text.upper() if token.kind == "word" else "" for token in pieces]
+    if words[-3:] == ["IS", "NOT", "NULL"]:
+        left, right = pieces[:-3], "NOT NULL"
+    elif words[-2:] == ["IS", "NULL"]:
+        left, right = pieces[:-2], "NULL"
+    elif words[:1] == ["NOT"]:
+        left, right = _stripped(pieces[1:]), "FALSE"
+    else:
+        left, right = pieces, "TRUE"
+    left = _stripped(left)
+    is_column = len(left) == 3 and _is_reference(left, 0) and _same(left[0].text, alias)
+    return Comparison(_text(left, alias), IS, right) if is_column else None
 
 
 def sort_key(text: str, alias: str) -> tuple[str, str] | None:

@@ -1,53 +1,43 @@
-"""Indexes that the dearest statements miss, each proven where that is possible without making anything.
+"""Indexes that the dearest statements miss: candidates of each scan compared, the best advised with what proves it.
 
-A statement is planned as it was sent where it was seen in pg_stat_activity, else as pg_stat_statements shows it. Where
-the plan reads a table in sequence, or sifts what an index gave, the candidates of that scan are put before the planner
-by hypopg, which keeps hypothetical indexes in the memory of our own session; an index is advised when the planner takes
-it and its cost falls by a fifth at least. Without hypopg, or for the kinds of index that it lacks (GIN, GiST), a rule
-decides by the share of rows that the scan keeps, and the advice says that it is not proven. A cost is no time.
-Of a DELETE the look at referring tables is planned too (foreign_keys.py).
+A statement is planned for the values that were seen in pg_stat_activity, else for values of its tables' rows
+(statement_values.py). Where a plan reads a table in sequence, or sifts what an index gave, that scan's candidates are
+compared by the strongest means there is (docs/decisions/0016-index-advice.md):
+
+    executed   a run of the statement with the index, on a database that the study names (index_trials.py)
+    planner    its cost with a hypothetical index of hypopg, for B-trees (index_options.py)
+    none       an estimate from a sample of the rows, or a rule
+
+An index is advised when the statement takes a fifth less at least; the advice says what proves it. Only a run is proof
+of a time. Of a DELETE the look at referring tables is planned too (foreign_keys.py). Nothing is made in this database.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plimsoll.probes.postgresql.activity import SeenTexts
-from plimsoll.probes.postgresql.connection import MARK, Session
-from plimsoll.probes.postgresql.expressions import bare, functions
+from plimsoll.probes.postgresql.connection import Session
 from plimsoll.probes.postgresql.foreign_keys import checks_of
-from plimsoll.probes.postgresql.index_candidates import Candidate, candidates, quoted
-from plimsoll.probes.postgresql.plans import Node, Scan, cost, deleted_from, explain, uses_index, wasteful_scans
+from plimsoll.probes.postgresql.index_options import Means, Option, OptionsOfScan, cheapest, first_line
+from plimsoll.probes.postgresql.index_trials import IndexTrials, Verdict
+from plimsoll.probes.postgresql.plans import Scan, conditions, deleted_from, explain
 from plimsoll.probes.postgresql.rights import Rights
-from plimsoll.probes.postgresql.statement_text import filled, masked, tokens
-from plimsoll.probes.postgresql.statements import extension_schema
+from plimsoll.probes.postgresql.statement_text import tokens
+from plimsoll.probes.postgresql.statement_values import Statement, drawn, statement_of
+from plimsoll.probes.postgresql.table_facts import Table
+from plimsoll.probes.postgresql.workload import Workload, workload_of
+from plimsoll.probes.probe import ProbeUnavailable
 
 MOST_STATEMENTS = 10
 LEAST_SHARE = 0.01
 LONGEST_S = 15.0
 LEAST_ROWS, LEAST_PAGES = 1_000, 16
-MOST_KEPT = 0.2
-MOST_KEPT_OF_SEARCH = 0.5
-MOST_JOINED = 0.05
-LEAST_GAIN = 0.2
-NEARLY = 1.1
-HYPOTHETICAL = ("btree", "brin", "hash", "bloom")
+MOST_ALTERNATIVES = 4
 _PLANNED = ("select", "with", "insert", "update", "delete", "merge", "values", "(")
-_TABLE = f"""SELECT {MARK} c.oid::bigint AS id, c.reltuples::float8 AS rows, c.relpages::bigint AS pages,
-  pg_stat_get_live_tuples(c.oid) AS live
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = %s AND c.relname = %s"""
-_INDEXES = f"""SELECT {MARK} c.relname AS name, m.amname AS method, i.indpred IS NOT NULL AS partial,
-  (SELECT array_agg(pg_catalog.pg_get_indexdef(i.indexrelid, k, true) ORDER BY k)
-   FROM generate_series(1, i.indnkeyatts) k) AS keys
-FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-JOIN pg_catalog.pg_am m ON m.oid = c.relam WHERE i.indrelid = %s::oid AND i.indisvalid"""
-_FUNCTIONS = f"""SELECT {MARK} proname AS name, pronargs::int AS arguments, provolatile = 'i' AS immutable
-FROM pg_catalog.pg_proc WHERE proname = ANY(%s)"""
-_TIMES = ("date", "timestamp", "timestamptz", "time", "timetz")
 
 
 @dataclass(frozen=True)
@@ -68,37 +58,26 @@ class Advice:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Table:
-    id: int
-    rows: float
-    pages: int
-    indexes: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class _Proof:
-    before: float | None = None
-    after: float | None = None
-    why_not: str = ""
-
-
 class IndexAdviser:
-    """Looks at dear statements within one session; it makes nothing in the database."""
+    """Looks at dear statements within one session; it makes nothing in its database. `trials`: where indexes may be
+    made for a run."""
 
-    def __init__(self, session: Session, rights: Rights, seen: SeenTexts, written: Mapping[str, int]) -> None:
+    def __init__(
+        self, session: Session, rights: Rights, seen: SeenTexts, written: Mapping[str, int],
+        trials: IndexTrials | None = None,
+    ) -> None:  # fmt: skip
         self._session, self._rights, self._seen, self._written = session, rights, seen, written
-        self._hypopg = extension_schema(session, "hypopg")
-        self._tables: dict[tuple[str, str], _Table | None] = {}
-        self._types: dict[tuple[str, str, str], int | None] = {}
+        self._trials = trials
+        self._means = Means(session, rights)
+        self._until = time.monotonic() + LONGEST_S
         self.advice = Advice()
 
     def advise(self, statements: Iterable[Dear]) -> Advice:
-        """The advice for those statements, dearest first; what remains after LONGEST_S is said."""
-        until = time.monotonic() + LONGEST_S
+        """The advice for those statements, dearest first; what remains after LONGEST_S, runs left out, is said."""
+        self._until = time.monotonic() + LONGEST_S
         dear = [one for one in statements if one.share >= LEAST_SHARE and _is_planned(one.text)]
         for place, statement in enumerate(dear[:MOST_STATEMENTS]):
-            if time.monotonic() > until:
+            if time.monotonic() > self._until:
                 left = len(dear[:MOST_STATEMENTS]) - place
                 self.advice.notes.append(f"{left} statements were not planned: the {LONGEST_S:g} s for it were over.")
                 break
@@ -107,215 +86,161 @@ class IndexAdviser:
         return self.advice
 
     def _look_at(self, statement: Dear) -> None:
-        constants = self._seen.constants(statement.id, statement.text)
-        text, parameters = filled(statement.text, constants or {})
         entry: dict[str, Any] = {"id": str(statement.id), "scans": []}
+        self.advice.plans.append(entry)
+        workload = self._planned(
+            statement_of(statement.text, self._seen.constants(statement.id, statement.text)), entry
+        )
+        if workload is None:
+            return
+        for scan in workload.scans:
+            entry["scans"].append(self._look_at_scan(statement, scan, workload))
+        for place in deleted_from(workload.plans[0]):
+            self._look_at_checks(statement, place, entry)
+
+    def _planned(self, statement: Statement, entry: dict[str, Any]) -> Workload | None:
+        """Its plans, with values drawn where none were seen; None, with a note in the entry, where it has none."""
         try:
-            plan = explain(self._session, text, parameters)
+            if not statement.complete and statement.parameters:
+                statement = self._with_values(statement)
+            return workload_of(self._session, statement)
         except Exception as error:
             if not self._session.outlives(error):
                 raise
             entry["note"] = self._why_unplanned(error)
-            self.advice.plans.append(entry)
-            return
-        for scan in wasteful_scans(plan):
-            entry["scans"].append(self._look_at_scan(statement, scan, plan, text, parameters))
-        for place in deleted_from(plan):
-            self._look_at_checks(statement, place, entry)
-        self.advice.plans.append(entry)
+            return None
+
+    def _with_values(self, statement: Statement) -> Statement:
+        """With drawn values, if it can be planned with them."""
+        plan = explain(self._session, statement.generic, statement.parameters)
+        places = {(schema, name) for schema, name, _, _ in conditions(plan)}
+        rows = {place: table.rows for place in places if (table := self._means.facts.table(*place)) is not None}
+        complete = drawn(self._session, statement, plan, rows)
+        try:
+            for text in complete.complete:
+                explain(self._session, text, 0)
+        except Exception as error:
+            if not self._session.outlives(error):
+                raise
+            return statement
+        return complete
 
     def _look_at_checks(self, statement: Dear, place: tuple[str, str], entry: dict[str, Any]) -> None:
         """The scans of tables that refer to one which the statement deletes from; costs are those of one such look."""
         for check in checks_of(self._session, *place):
-            try:
-                plan = explain(self._session, check.text, check.parameters)
-            except Exception as error:
-                if not self._session.outlives(error):
-                    raise
-                entry["note"] = self._why_unplanned(error)
+            workload = self._planned(Statement(check.text, check.parameters, binds=True), entry)
+            if workload is None:
                 continue
-            for scan in wasteful_scans(plan):
-                looked = replace(scan, is_check=True)
-                entry["scans"].append(self._look_at_scan(statement, looked, plan, check.text, check.parameters))
+            for scan in workload.scans:
+                entry["scans"].append(self._look_at_scan(statement, replace(scan, is_check=True), workload))
 
-    def _look_at_scan(self, statement: Dear, scan: Scan, plan: Node, text: str, parameters: int) -> dict[str, Any]:
+    def _look_at_scan(self, statement: Dear, scan: Scan, workload: Workload) -> dict[str, Any]:
         """What to say of a scan: the table, the share of its rows that it keeps, and why no index if none."""
-        table = self._table(scan)
+        name = f"{scan.schema}.{scan.table}"
+        table = self._means.facts.table(scan.schema, scan.table)
         if table is None:
-            return {"table": f"{scan.schema}.{scan.table}", "why": "its facts cannot be read"}
+            return {"table": name, "why": "its facts cannot be read"}
         kept = min(1.0, scan.rows / max(1.0, table.rows))
-        said = {"table": f"{scan.schema}.{scan.table}", "rows": table.rows, "kept_share": kept}
+        said: dict[str, Any] = {"table": name, "rows": table.rows, "kept_share": kept}
         if table.rows < LEAST_ROWS or table.pages < LEAST_PAGES:
             return said | {"why": "it is small: reading all of it costs little"}
-        found = candidates(scan, self._type_of, self._rights.facts["collation"] in ("C", "POSIX"))
-        if not found:
-            why = (
-                "no index helps with its condition"
-                if scan.filter or scan.join
-                else "the statement needs all of its rows"
-            )
+        found = OptionsOfScan(self._means, table, workload, scan, self._until)
+        if not found.candidates:
+            is_asked = scan.filter or scan.join
+            why = "no index helps with its condition" if is_asked else "the statement needs all of its rows"
             return said | {"why": why}
-        known = [one for one in found if one.is_known]
-        if not known:
+        if not any(one.is_known for one in found.candidates):
             return said | {"why": _UNKNOWN_CONSTANT}
-        reasons: list[str] = []
-        usable = [one for one in known if self._is_usable(one, table, reasons)]
-        chosen = self._chosen(usable, scan, kept, table, plan, (text, parameters), reasons)
-        if chosen is None:
+        best, options, reason = self._best(found, workload, table, scan)
+        if best is None:
+            reasons = [reason] if reason else found.reasons
             return said | {"why": "; ".join(dict.fromkeys(reasons)) or "no index would pay"}
-        candidate, proof = chosen
-        self._add(candidate, proof, statement, table, kept, scan)
-        return said | {"index": f"CREATE INDEX CONCURRENTLY {candidate.definition};"}
+        for entry in self._entries(best, workload, statement, scan):
+            entry |= {"table_rows": table.rows, "kept_share": kept, "sampled_rows": found.sampled}
+            entry["alternatives"] = [_alternative(one) for one in options if one.candidates != best.candidates]
+            entry["alternatives"] = entry["alternatives"][:MOST_ALTERNATIVES]
+            said.setdefault("index", entry["sql"])
+            self._add(entry, statement, best, workload)
+        return said
 
-    def _chosen(
-        self,
-        usable: Sequence[Candidate],
-        scan: Scan,
-        kept: float,
-        table: _Table,
-        plan: Node,
-        statement: tuple[str, int],
-        reasons: list[str],
-    ) -> tuple[Candidate, _Proof] | None:
-        """The index to advise: the cheapest that hypopg proves, the shorter of two alike; else the first by rule."""
-        proven: list[tuple[Candidate, _Proof]] = []
-        for one in usable:
-            if self._hypopg is None or one.method not in HYPOTHETICAL:
-                why = "hypopg is not there" if self._hypopg is None else f"hypopg makes no {one.method.upper()} indexes"
-                if scan.by_index or not _pays(one, scan, kept, table.rows, reasons):
-                    reasons += ["an index is used already, and without a proof no better one is named"] * scan.by_index
-                    continue
-                if not proven:
-                    return one, _Proof(cost(plan), None, why)
-                continue
-            proof = self._prove(one, cost(plan), statement)
-            if proof.after is not None:
-                proven.append((one, proof))
-            else:
-                reasons.append(proof.why_not)
-        if not proven:
-            return None
-        best = min(proof.after or 0.0 for _, proof in proven)
-        near = [item for item in proven if (item[1].after or 0.0) <= NEARLY * best]
-        return min(near, key=lambda item: len(item[0].keys))
-
-    def _prove(self, candidate: Candidate, before: float, statement: tuple[str, int]) -> _Proof:
-        """Plan the statement again with the index as if it were there."""
-        create = f"CREATE INDEX {candidate.definition}"
-        try:
-            columns = "indexrelid::bigint AS id, indexname AS name"
-            make = f"SELECT {MARK} {columns} FROM {self._hypopg}.hypopg_create_index(%s)"
-            [made] = self._session.rows(make, (create,))
-        except Exception as error:
-            if not self._session.outlives(error):
-                raise
-            return _Proof(why_not=f"no such index can be made ({_first_line(error)})")
-        try:
-            plan = explain(self._session, *statement)
-        finally:
-            self._session.rows(f"SELECT {MARK} {self._hypopg}.hypopg_drop_index(%s::oid)", (made["id"],))
-        after = cost(plan)
-        if not uses_index(plan, made["name"]) or after > (1 - LEAST_GAIN) * before:
-            average = ", for average values of its parameters" if statement[1] else ""
-            return _Proof(why_not=f"the planner would not use the index that its condition suggests{average}")
-        return _Proof(before, after)
-
-    def _is_usable(self, candidate: Candidate, table: _Table, reasons: list[str]) -> bool:
-        """Whether it can be made and is not there yet."""
-        wanted = [bare(key.expression) for key in candidate.keys]
-        for index in table.indexes:
-            there = [bare(key) for key in index["keys"] or ()]
-            if index["method"] == candidate.method and there[: len(wanted)] == wanted and not index["partial"]:
-                reasons.append(
-                    f"the index {index['name']} has these columns and the planner does not take it: too many rows, "
-                    f"another type or collation, or old statistics (ANALYZE {quoted(candidate.table)};)"
+    def _best(
+        self, found: OptionsOfScan, workload: Workload, table: Table, scan: Scan
+    ) -> tuple[Option | None, list[Option], str]:
+        """(the option to advise, all that were compared, why none after runs)."""
+        verdict = Verdict(why_not="")
+        if self._trials is not None:
+            options = found.all(is_run_later=True)
+            verdict = self._run(options, workload, table, scan) if options else verdict
+            if verdict.runs:
+                return (
+                    verdict.best,
+                    list(verdict.runs),
+                    "" if verdict.best else "in runs no index saved a fifth of its time",
                 )
-                return False
-        unfit = self._mutable(candidate)
-        if unfit:
-            reasons.append(f"{unfit} is not IMMUTABLE, so that no index can be made on it")
-            return False
-        return True
+        options = found.all()
+        best = cheapest(options)
+        if best is not None and verdict.why_not:
+            best = replace(best, why_not=f"{best.why_not}; {verdict.why_not}")
+        return best, options, ""
 
-    def _mutable(self, candidate: Candidate) -> str:
-        """A function or cast in its expressions that an index must not have; empty if none."""
-        for key in candidate.keys:
-            pieces = tokens(key.expression)
-            for place, token in enumerate(pieces[:-1]):
-                if token.text == "::" and pieces[place + 1].text.lower() in _TIMES:
-                    return f"the conversion to {pieces[place + 1].text}"
-            called = functions(key.expression)
-            if not called:
-                continue
-            rows = self._session.rows(_FUNCTIONS, (sorted({name for name, _ in called}),))
-            for name, arguments in called:
-                alike = [row["immutable"] for row in rows if row["name"] == name and row["arguments"] == arguments]
-                if alike and not any(alike):
-                    return f"the function {name} with {arguments} argument{'s' if arguments != 1 else ''}"
-        return ""
+    def _run(self, options: list[Option], workload: Workload, table: Table, scan: Scan) -> Verdict:
+        assert self._trials is not None
+        began = time.monotonic()
+        try:
+            return self._trials.of(options, workload, table, (scan.schema, scan.table))
+        except ProbeUnavailable as error:
+            self.advice.notes.append(f"The database of trial_dsn: {error}")
+            self._trials = None
+            return Verdict(why_not="the database of trial_dsn is gone")
+        finally:
+            self._until += time.monotonic() - began  # what runs take is not counted
 
-    def _add(
-        self, candidate: Candidate, proof: _Proof, statement: Dear, table: _Table, kept: float, scan: Scan
-    ) -> None:
-        sql = f"CREATE INDEX CONCURRENTLY {candidate.definition};"
-        entry = next((one for one in self.advice.indexes if one["sql"] == sql), None)
-        if entry is None:
-            name = f"{scan.schema}.{scan.table}"
-            entry = {
+    def _entries(self, option: Option, workload: Workload, statement: Dear, scan: Scan) -> list[dict[str, Any]]:
+        """The indexes of an option, as events hold them."""
+        all_sql = [f"CREATE INDEX CONCURRENTLY {one.definition};" for one in option.candidates]
+        name = f"{scan.schema}.{scan.table}"
+        return [
+            {
                 "sql": sql,
                 "table": name,
-                "method": candidate.method,
-                "serves": candidate.kind,
+                "method": one.method,
+                "serves": one.kind,
                 "share": 0.0,
-                "proven": proof.after is not None,
-                "why_unproven": proof.why_not,
-                "table_rows": table.rows,
-                "kept_share": kept,
-                "is_order": bool(scan.sort_keys),
+                "proof": option.proof,
+                "proven": option.proof == "executed",
+                "why_unproven": option.why_not,
+                "values": workload.statement.origin,
+                "is_order": one.gives_order,
                 "rows_written": self._written.get(name, 0),
-                "needs": "" if self._rights.has(candidate.needs) or not candidate.needs
-                else f"CREATE EXTENSION {candidate.needs};",
+                "needs": " ".join(
+                    f"CREATE EXTENSION IF NOT EXISTS {each};" for each in one.needs if not self._rights.has(each)
+                ),
+                "together_with": [other for other in all_sql if other != sql],
                 "statements": [],
-            }  # fmt: skip
+            }
+            for one, sql in zip(option.candidates, all_sql, strict=True)
+        ]  # fmt: skip
+
+    def _add(self, made: dict[str, Any], statement: Dear, option: Option, workload: Workload) -> None:
+        """Put it with what was advised for other statements."""
+        entry = next((one for one in self.advice.indexes if one["sql"] == made["sql"]), None)
+        if entry is None:
+            entry = made
             self.advice.indexes.append(entry)
         if str(statement.id) not in (one["id"] for one in entry["statements"]):
             entry["share"] += statement.share
-            costs = {"cost_before": proof.before, "cost_after": proof.after}
-            entry["statements"].append({"id": str(statement.id), "share": statement.share} | costs)
-
-    def _table(self, scan: Scan) -> _Table | None:
-        key = (scan.schema, scan.table)
-        if key not in self._tables:
-            rows = self._session.rows(_TABLE, key)
-            if rows:
-                row = rows[0]
-                count = float(row["rows"]) if float(row["rows"]) > 0 else float(row["live"] or 0)
-                indexes = self._session.rows(_INDEXES, (row["id"],))
-                self._tables[key] = _Table(int(row["id"]), count, int(row["pages"]), indexes)
-            else:
-                self._tables[key] = None
-        return self._tables[key]
-
-    def _type_of(self, scan: Scan, expression: str) -> int | None:
-        key = (scan.schema, scan.table, expression)
-        if key not in self._types:
-            text = f"SELECT {MARK} {expression} FROM {quoted(scan.schema)}.{quoted(scan.table)} LIMIT 0"
-            try:
-                self._types[key] = self._session.types(text)[0]
-            except Exception as error:
-                if not self._session.outlives(error):
-                    raise
-                self._types[key] = None
-        return self._types[key]
+            costs = {"cost_before": workload.cost, "cost_after": option.cost if option.proof != "none" else None}
+            times = {"time_before_ms": option.before_ms, "time_after_ms": option.time_ms}
+            entry["statements"].append({"id": str(statement.id), "share": statement.share} | costs | times)
 
     def _why_unplanned(self, error: Exception) -> str:
         if type(error).__name__ == "InsufficientPrivilege":
             grant = "GRANT pg_read_all_data" if self._rights.major >= 14 else "GRANT SELECT ON its tables"
             return (
-                f"It cannot be planned: {_first_line(error)}. To plan reading statements, run "
+                f"It cannot be planned: {first_line(error)}. To plan reading statements, run "
                 f"{grant} TO {self._rights.facts['quoted_role']}; as a superuser; writing ones need the owner's role."
             )
-        return f"It cannot be planned: {_first_line(error)}."
+        return f"It cannot be planned: {first_line(error)}."
 
 
 _UNKNOWN_CONSTANT = (
@@ -324,30 +249,15 @@ _UNKNOWN_CONSTANT = (
 )
 
 
-def _pays(candidate: Candidate, scan: Scan, kept: float, table_rows: float, reasons: list[str]) -> bool:
-    """Without a proof: whether the scan keeps so few of the rows that reading them by an index is cheaper."""
-    if scan.sort_keys and "order" in candidate.kind:
-        return True
-    if scan.join and not scan.filter:
-        if scan.other_rows <= MOST_JOINED * table_rows:
-            return True
-        reasons.append("the join needs so many of its rows that reading all of them is right")
-        return False
-    most = MOST_KEPT if candidate.method == "btree" else MOST_KEPT_OF_SEARCH
-    if kept <= most:
-        return True
-    reasons.append(f"the condition keeps {kept:.0%} of its rows, so that reading all of them is right")
-    return False
+def _alternative(option: Option) -> dict[str, Any]:
+    return {
+        "sql": " ".join(f"CREATE INDEX CONCURRENTLY {one.definition};" for one in option.candidates),
+        "proof": option.proof,
+        "cost_after": option.cost,
+        "time_after_ms": option.time_ms,
+    }
 
 
 def _is_planned(text: str) -> bool:
     first = next(iter(tokens(text)), None)
     return first is not None and first.text.lower() in _PLANNED
-
-
-def _first_line(error: Exception) -> str:
-    """The server's message without constants, which may be users' data."""
-    if str(getattr(error, "sqlstate", None) or "").startswith("22"):  # data exceptions quote the data
-        return "a constant of it does not fit"
-    lines = str(error).strip().splitlines()
-    return masked(lines[0])[:200].rstrip(".") if lines else type(error).__name__

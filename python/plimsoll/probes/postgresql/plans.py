@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plimsoll.probes.postgresql.connection import MARK, Session
@@ -26,8 +26,9 @@ class Scan:
     filter then sifts.
 
     `filter` as EXPLAIN prints it, empty without one; `join`: the condition that joins it, `other_rows` how many rows
-    come from the other side; `sort_keys` of a Sort above it, of which a LIMIT needs only the first rows; `is_check`: it
-    looks for rows that refer to one that a DELETE takes away.
+    come from the other side; `sort_keys` of a Sort above it, of which a LIMIT needs only the first `limit_rows`;
+    `cost` is the planner's for the scan alone, `indexes` those that it reads; `is_check`: it looks for rows that refer
+    to one that a DELETE takes away.
     """
 
     schema: str
@@ -40,6 +41,14 @@ class Scan:
     sort_keys: tuple[str, ...] = ()
     by_index: bool = False
     is_check: bool = False
+    cost: float = 0.0
+    limit_rows: float = 0.0
+    indexes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What tells it from other scans of a statement."""
+        return self.schema, self.table, self.alias
 
 
 def explain(session: Session, text: str, parameters: int) -> Node:
@@ -89,40 +98,81 @@ def _nodes(plan: Node) -> Iterator[Node]:
         yield from _nodes(child)
 
 
+def indexes_of(plan: Node) -> set[str]:
+    """The names of all indexes that a plan reads."""
+    return {str(node["Index Name"]) for node in _nodes(plan) if "Index Name" in node}
+
+
+def conditions(plan: Node) -> Iterator[tuple[str, str, str, str]]:
+    """(schema, table, alias, condition) of every scan of a table, its filter and what it asks an index for."""
+    for node in _nodes(plan):
+        if "Relation Name" not in node or "Alias" not in node:
+            continue
+        for name in ("Filter", "Index Cond", "Recheck Cond"):
+            if node.get(name):
+                yield node.get("Schema", "public"), node["Relation Name"], node["Alias"], node[name]
+
+
 def wasteful_scans(plan: Node) -> list[Scan]:
-    """The sequential scans of a plan, and the scans by an index that a filter sifts, in its order."""
-    return list(_scans(plan, (), False, "", 0.0))
+    """The sequential scans of a plan, and the scans by an index that a filter sifts or whose many rows are sorted for
+    the few of a LIMIT, in its order."""
+    return list(_scans(plan, _Above()))
 
 
-def _scans(node: Node, keys: tuple[str, ...], limited: bool, join: str, other_rows: float) -> Iterator[Scan]:
+@dataclass(frozen=True)
+class _Above:
+    """What the nodes above a scan do with its rows."""
+
+    keys: tuple[str, ...] = ()
+    limit_rows: float = 0.0
+    join: str = ""
+    other_rows: float = 0.0
+
+    @property
+    def sort_keys(self) -> tuple[str, ...]:
+        return self.keys if self.limit_rows else ()
+
+
+_PASSES_ORDER = ("Result", "Subquery Scan", "Gather", "Gather Merge", "LockRows", "ModifyTable", "ProjectSet")
+_PASSES_JOIN = ("Hash", "Sort", "Materialize", "Memoize", "Limit")
+_MANY_FOR_FEW = 10.0
+
+
+def _scans(node: Node, above: _Above) -> Iterator[Scan]:
     kind = node["Node Type"]
     if kind == "Seq Scan":
-        sort = keys if limited else ()
-        yield Scan(
-            node.get("Schema", "public"), node["Relation Name"], node["Alias"], float(node["Plan Rows"]),
-            node.get("Filter", ""), join, other_rows, sort,
-        )  # fmt: skip
+        scan = _scan_of(node, above, node.get("Filter", ""))
+        yield replace(scan, join=above.join, other_rows=above.other_rows)
         return
-    if kind in ("Index Scan", "Bitmap Heap Scan") and node.get("Filter"):
-        by = node.get("Index Cond") or node.get("Recheck Cond")
-        condition = f"{node['Filter']} AND {by}" if by else node["Filter"]
-        name, alias = node["Relation Name"], node["Alias"]
-        rows = float(node["Plan Rows"])
-        yield Scan(node.get("Schema", "public"), name, alias, rows, condition, by_index=True)
+    if kind in ("Index Scan", "Bitmap Heap Scan"):
+        is_sorted = bool(above.sort_keys) and float(node["Plan Rows"]) > _MANY_FOR_FEW * above.limit_rows
+        if node.get("Filter") or is_sorted:
+            by = node.get("Index Cond") or node.get("Recheck Cond")
+            scan = _scan_of(node, above, " AND ".join(filter(None, (node.get("Filter"), by))))
+            yield replace(scan, by_index=True, indexes=tuple(sorted(indexes_of(node))))
         return
-    children = list(node.get("Plans") or ())
+    limit_rows, keys = above.limit_rows, above.keys
     if kind == "Limit":
-        limited = True
+        limit_rows = float(node["Plan Rows"])
     elif kind in ("Sort", "Incremental Sort"):
         keys = tuple(node.get("Sort Key") or ())
-    elif kind not in ("Result", "Subquery Scan", "Gather", "Gather Merge", "LockRows", "ModifyTable", "ProjectSet"):
-        keys, limited = (), False
+    elif kind not in _PASSES_ORDER:
+        keys, limit_rows = (), 0.0
     condition = node.get("Hash Cond") or node.get("Merge Cond") or node.get("Join Filter") or ""
+    children = list(node.get("Plans") or ())
     plain = [child for child in children if child.get("Parent Relationship") in ("Outer", "Inner")]
     for child in children:
         is_joined = bool(condition) and len(plain) == 2 and child in plain
-        other = float(next(one for one in plain if one is not child)["Plan Rows"]) if is_joined else other_rows
-        passes = kind in ("Hash", "Sort", "Materialize", "Memoize", "Limit")
-        own = condition if is_joined else join if passes else ""
-        is_sub = child.get("Parent Relationship") in ("InitPlan", "SubPlan")
-        yield from _scans(child, () if is_sub else keys, limited and not is_sub, own, other)
+        other = float(next(one for one in plain if one is not child)["Plan Rows"]) if is_joined else above.other_rows
+        join = condition if is_joined else above.join if kind in _PASSES_JOIN else ""
+        if child.get("Parent Relationship") in ("InitPlan", "SubPlan"):
+            yield from _scans(child, _Above(join=join, other_rows=other))
+        else:
+            yield from _scans(child, _Above(keys, limit_rows, join, other))
+
+
+def _scan_of(node: Node, above: _Above, condition: str) -> Scan:
+    return Scan(
+        node.get("Schema", "public"), node["Relation Name"], node["Alias"], float(node["Plan Rows"]), condition,
+        sort_keys=above.sort_keys, cost=float(node.get("Total Cost", 0.0)), limit_rows=above.limit_rows,
+    )  # fmt: skip

@@ -12,6 +12,7 @@ from plimsoll.probes.postgresql import seconds, statements, tables
 from plimsoll.probes.postgresql.activity import SeenTexts
 from plimsoll.probes.postgresql.connection import Connection, Row, Session
 from plimsoll.probes.postgresql.index_advice import Advice, Dear, IndexAdviser
+from plimsoll.probes.postgresql.index_trials import TRIALS_S, IndexTrials
 from plimsoll.probes.postgresql.named_statements import NamedStatements
 from plimsoll.probes.postgresql.rights import Rights
 from plimsoll.probes.postgresql.statement_text import masked
@@ -41,17 +42,30 @@ class _State:
 
 class PostgresqlProbe(DatabaseProbe[Session, _Moment]):
     """Values each second: see docs/probes/postgresql.md, which has each name with its unit and its view. The end of a
-    run adds unused indexes, bloat and index advice."""
+    run adds unused indexes, bloat and index advice. `trial_dsn`: of the database where indexes may be made for runs of
+    its statements; None for none."""
 
     run_end_limit_s, run_end_wait_s = END_LIMIT_S, END_WAIT_S
 
-    def __init__(self, dsn: str, label: str = "db", clock: Clock = time.monotonic, key: str | None = None) -> None:
+    def __init__(
+        self, dsn: str, label: str = "db", clock: Clock = time.monotonic, key: str | None = None,
+        trial_dsn: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(f"postgresql:{label}", Connection(dsn, clock), clock, key)
+        self._trial_connection = None if trial_dsn is None else Connection(trial_dsn, clock)
+        if trial_dsn is not None:
+            self.run_end_wait_s = END_WAIT_S + 2 * TRIALS_S
         self._state: _State | None = None
         self._texts = Texts()
         self._named = NamedStatements()
         self._seen: SeenTexts | None = None
         self._indexes: Mapping[int, Row] = {}
+
+    def close(self) -> None:
+        """End the connections."""
+        super().close()
+        if self._trial_connection is not None:
+            self._trial_connection.close()
 
     def _missing(self, session: Session) -> list[str]:
         return self._known(session).rights.missing()
@@ -120,7 +134,8 @@ class PostgresqlProbe(DatabaseProbe[Session, _Moment]):
             if (key := int(one["id"])) in self._texts.known
         ]
         written = {one["table"]: one["written"] for one in details["tables"]}
-        advice = IndexAdviser(session, state.rights, state.seen, written).advise(dear) if dear else Advice()
+        trials = None if self._trial_connection is None else IndexTrials(self._trial_connection)
+        advice = IndexAdviser(session, state.rights, state.seen, written, trials).advise(dear) if dear else Advice()
         return {
             "server": f"PostgreSQL {state.rights.facts['version_text']}",
             "hypopg": state.rights.has("hypopg"),

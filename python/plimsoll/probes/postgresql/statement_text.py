@@ -3,7 +3,7 @@
 pg_stat_statements shows `jsonb->>$1 = $2`; an index needs the key behind $1. pg_stat_activity shows the statement as it
 was sent, up to track_activity_query_size bytes. Put beside each other, the two tell the constants. What was sent holds
 the users' data: it stays in memory, and no text leaves this package with string constants in it, but for those inside
-the expression of an index that is advised.
+an expression, or the WHERE, of an index that is advised.
 """
 
 from __future__ import annotations

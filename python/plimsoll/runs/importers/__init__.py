@@ -4,6 +4,7 @@
     source.py          what a format is, and what it supports
     lines.py           a text file line by line, packed or not, with a cut last line told
     spill.py           samples → seconds, in memory that does not grow with their number
+    telling_apart.py   columns of a table that tell tests apart
     units.py           cells such as "350 ms", "78.64%", "130.5 MB"
     order_of_times.py  statistics that can be of the same times
     clock.py           points in time as tools write them

@@ -13,6 +13,7 @@ from plimsoll.runs.importers import (
     k6_summary,
     level_table,
     locust_history,
+    locust_requests,
     locust_stats,
     oha,
     vegeta,
@@ -34,6 +35,7 @@ FORMATS: tuple[Format, ...] = (
     oha.FORMAT,
     k6_summary.FORMAT,
     locust_history.FORMAT,
+    locust_requests.FORMAT,
     locust_stats.FORMAT,
     vegeta.CSV,
     wrk.WRK2_FORMAT,
@@ -45,6 +47,11 @@ _KNOWN_OTHERS = (
     (("Attack", "Seq", "Timestamp"), "results of vegeta in its own binary form", "Run `vegeta encode FILE` first."),
     (("PK\x03\x04",), "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."),
     (("PAR1",), "a Parquet file", "Save it as CSV."),
+    (
+        ('"log"', '"creator"'),
+        "a HAR, the requests of one browser",
+        "Give the results of a load test; a HAR has no load.",
+    ),
     (("<html",), "a web page", "Give the raw results that the report was made from."),
 )
 

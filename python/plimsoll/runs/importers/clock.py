@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from plimsoll.runs.importers.source import BadRecord
 
 EARLIEST_S, LATEST_S = 631_152_000.0, 4_102_444_800.0  # 1990 to 2100
+COARSEST_S = 1.0
+_POWER = re.compile(r"\d(?:\.(\d+))?[eE]\+?(\d{1,2})")
 _LAYOUTS = ("%Y/%m/%d %H:%M:%S.%f", "%Y/%m/%d %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%m/%d/%y %H:%M:%S")
 _LONG_FRACTION = re.compile(r"(\.\d{6})\d+")
 # The unit of a bare number follows from its size: a time of this century in s, ms, µs or ns.
@@ -17,6 +19,7 @@ _DIVISORS = (1.0, 1e3, 1e6, 1e9)
 
 def milliseconds(text: str, column: str) -> float:
     """Milliseconds since 1970, as seconds."""
+    _check_rounding(text, column)
     try:
         seconds = int(text) / 1000
     except (ValueError, OverflowError):
@@ -33,10 +36,23 @@ def moment(text: str, column: str = "time") -> float:
         value = float(text)
     except ValueError:
         return _date(text, column)
+    _check_rounding(text, column)
     for divisor in _DIVISORS:
         if math.isfinite(value) and EARLIEST_S <= value / divisor <= LATEST_S:
             return value / divisor
     raise _outside(text, column)
+
+
+def _check_rounding(text: str, column: str) -> None:
+    """BadRecord for 1.76E+12, as spreadsheets write times: what is left of it is no second."""
+    found = _POWER.fullmatch(text.strip())
+    if found is None:
+        return
+    value, step = float(text), 10.0 ** (int(found.group(2)) - len(found.group(1) or ""))
+    divisor = next((one for one in _DIVISORS if EARLIEST_S <= value / one <= LATEST_S), 1.0)
+    if step / divisor > COARSEST_S:
+        what = f"{text.strip()[:40]!r} was rounded to {step / divisor:,.0f} s, as spreadsheets do"
+        raise BadRecord(what, column, "Give the file that the tool wrote, not one that a spreadsheet saved.")
 
 
 def _outside(text: str, column: str) -> BadRecord:

@@ -37,13 +37,23 @@ def read(file: SourceFile, into: Spill) -> None:
         step = "Save it with jmeter.save.saveservice's defaults: timestamp, time, label and success are needed."
         raise file.error(BadRecord(f"the columns {', '.join(missing)} are missing", None, step))
     file.records(rows, _taker(header, into))
+    if into.iterations and not into.samples:
+        again = file.rows(delimiter)
+        next(again)
+        file.records(again, _taker(header, into, parents=True))
+        file.notes.append("It has transactions only, without their samples; each counts as one request.")
+    if into.level_sources > 1:
+        hosts = f"{into.level_sources} hosts"
+        file.notes.append(f"Threads of {hosts} are added up: allThreads counts those of one host each.")
 
 
-def _taker(header: list[str], into: Spill) -> Callable[[list[str]], None]:
+def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[list[str]], None]:
+    """`parents`: lines of transactions are the requests, and counted as iterations already."""
     place = {name: index for index, name in enumerate(header)}
     at, took, label, success = (place[name] for name in NEEDED)
     code, message, thread = place.get("responseCode"), place.get("responseMessage"), place.get("threadName")
-    size, users, width = place.get("bytes"), place.get("allThreads"), len(header)
+    size, users, host = place.get("bytes"), place.get("allThreads"), place.get("Hostname")
+    width = len(header)
     known: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {}
 
     def take(row: list[str]) -> None:
@@ -60,7 +70,7 @@ def _taker(header: list[str], into: Spill) -> Callable[[list[str]], None]:
         if word not in ("true", "false"):
             raise BadRecord(f"{word!r} is neither true nor false", "success")
         group = _THREAD.sub("", row[thread]) if thread is not None else "default"
-        if message is not None and row[message].startswith(TRANSACTION):
+        if not parents and message is not None and row[message].startswith(TRANSACTION):
             into.iteration(start_s + ms / 1000, ms, (("scenario", row[label]),))
             return
         status = row[code] if code is not None else ""
@@ -71,7 +81,7 @@ def _taker(header: list[str], into: Spill) -> Callable[[list[str]], None]:
                 known[group, row[label], status] = tags
         into.request(start_s, ms, tags, word == "false", _number(row, size))
         if users is not None and row[users]:
-            into.level(start_s + ms / 1000, _number(row, users))
+            into.level(start_s + ms / 1000, _number(row, users), row[host] if host is not None else "")
 
     return take
 

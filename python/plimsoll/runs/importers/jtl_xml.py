@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from plimsoll.runs.importers.clock import milliseconds
-from plimsoll.runs.importers.jtl_csv import _THREAD, tags_of
+from plimsoll.runs.importers.jtl_csv import _THREAD, TRANSACTION, tags_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
@@ -35,6 +35,8 @@ def read(file: SourceFile, into: Spill) -> None:
             for event, element in ElementTree.iterparse(stream, events=("start", "end")):
                 _take(event, element, depth, into)
             file.note_fault(f"after {into.samples:,} samples")
+        if into.level_sources > 1:
+            file.notes.append(f"Threads of {into.level_sources} hosts are added up: na counts those of one host each.")
     except ElementTree.ParseError as error:
         if not into.samples or not _is_cut(error):
             raise file.error(BadRecord(f"this is no whole XML ({error})"), error.position[0]) from error
@@ -70,13 +72,13 @@ def _sample(element: Element, into: Spill) -> None:
     except ValueError:
         raise BadRecord(f"t={get('t')!r} by={get('by')!r} are no ms and bytes", label) from None
     has_children = any(child.tag in SAMPLES for child in element)
-    if element.tag == "sample" and has_children:
+    if element.tag == "sample" and (has_children or (get("rm") or "").startswith(TRANSACTION)):
         into.iteration(start_s + ms / 1000, ms, (("scenario", label),))
         return
     group = _THREAD.sub("", get("tn") or "default")
     into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", size)
     if (get("na") or "").isdecimal():
-        into.level(start_s + ms / 1000, float(get("na") or 0))
+        into.level(start_s + ms / 1000, float(get("na") or 0), get("hn") or "")
 
 
 FORMAT = Format(

@@ -20,15 +20,17 @@ ARRIVALS = (
     "Of an executor with arrival rates it has the arrivals that were dropped, not how late the others began; its VUs "
     "are then no level of load."
 )
-_METRIC = re.compile(r'"metric":"([^"]+)"')
+_METRIC = re.compile(r'"metric"\s*:\s*"([^"]+)"')
+_KIND = re.compile(r'"type"\s*:\s*"(?:Metric|Point)"')
+_TREND = re.compile(r'"type"\s*:\s*"trend"')
 MOST_DROPPED = 1e9  # in one point
 BUILT_IN = ("http_req_duration", "iteration_duration", "vus", "dropped_iterations")
 
 
 def looks_like(head: str) -> bool:
-    """Whether its first line is a Metric or a Point."""
+    """Whether its first line is a Metric or a Point, as k6 writes it or with the spaces of another writer of JSON."""
     first = head.lstrip().partition("\n")[0]
-    return first.startswith("{") and '"metric":' in first and ('"type":"Metric"' in first or '"type":"Point"' in first)
+    return first.startswith("{") and _METRIC.search(first) is not None and _KIND.search(first) is not None
 
 
 def read(file: SourceFile, into: Spill) -> None:
@@ -43,7 +45,7 @@ def read(file: SourceFile, into: Spill) -> None:
         if not text.rstrip().endswith("}"):
             raise BadRecord("the line is no whole object")
         is_wanted = found is None or found.group(1) in BUILT_IN or found.group(1) in trends
-        if not is_wanted and not ('"type":"Metric"' in text and '"type":"trend"' in text):
+        if not is_wanted and _TREND.search(text) is None:
             return
         data = _parsed(text)
         metric, inner = data.get("metric"), data.get("data")

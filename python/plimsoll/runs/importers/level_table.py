@@ -8,15 +8,16 @@ of the resource that the rest of the heading names. Cells may carry units instea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
-from plimsoll.runs.importers.units import UNITS, Dimension, factor_of, quantity, whole
+from plimsoll.runs.importers.telling_apart import telling_apart
+from plimsoll.runs.importers.units import UNITS, Dimension, UnknownUnit, factor_of, quantity, whole
 from plimsoll.runs.step_table import Row, StepTable
 
 Role = Literal[
@@ -24,8 +25,14 @@ Role = Literal[
     "other",
 ]  # fmt: skip
 MOST_ROWS = 100_000
+_TOTALS = ("total", "totals", "aggregated", "overall", "all requests", "sum")
 _LEVEL = re.compile(
     r"^(#? ?users?|clients?|no\.? of (clients|users)|vus?|threads?|connections?|concurrency|level|load)$"
+)
+# Levels where nothing above is one: rates of arrival, and what else a load or a target is made larger by.
+_ALSO_LEVEL = re.compile(
+    r"^((arrival |offered |target |request )?rate|offered load|injectors?|generators?|items?|processors?|cores|cpus|"
+    r"nodes|instances|replicas|workers?|sessions?)$"
 )
 _OPERATION = re.compile(
     r"^(operation|endpoint|methods?|name|label|scenario|use case|transaction|integration scenario)$"
@@ -44,7 +51,7 @@ _NAMED_TIME = {
 }  # fmt: skip
 _RESOURCE = re.compile(r"\b(cpu|disk|memory|mem|ram|utilisation|utilization|util|busy)\b")
 _UNIT_SUFFIX = re.compile(r"^(.*?)_(ms|us|s|percent|ratio|share|bytes|per_s|per_h|per_hour|per_min)$")
-_LEVEL_UNITS = {"vu": "vus", "vus": "vus", "connection": "connections", "connections": "connections"}
+_LEVEL_UNITS = {"vu": "vus", "concurrency": "users", "level": "users", "load": "users"}
 
 
 class _NoUnit(BadRecord):
@@ -63,6 +70,7 @@ class Column:
     unit_from: str = "heading"
     first_line: int = 0
     unit_asked: bool = False
+    not_understood: str = ""
 
     @property
     def place(self) -> str:
@@ -182,11 +190,13 @@ class _Reading:
     columns: list[Column]
     delimiter: str
     rows: list[Row] = field(default_factory=list)
+    unjudged: list[dict[str, str]] = field(default_factory=list)
     mistakes: list[InputError] = field(default_factory=list)
 
 
-def read(file: SourceFile, into: Any = None) -> StepTable:
-    """The table. InputErrors with all mistakes, each with file, line and column."""
+def read(file: SourceFile, into: Any = None, level: str | None = None) -> StepTable:
+    """The table; `level`: heading of the column that is the load. InputErrors with all mistakes, each with file, line
+    and column."""
     head = file.head().decode("utf-8-sig", errors="replace")
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
     delimiter = _delimiter(first)
@@ -195,16 +205,79 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     if not heading:
         raise file.error(BadRecord("the table has no heading", None, "Name the columns in its first line."), 1)
     reading = _Reading([column_of(cell) for cell in heading], delimiter)
+    _choose_level(file, reading.columns, level)
     _check_columns(file, reading)
     file.records(rows, _taker(file, reading))
     if reading.mistakes:
         raise InputErrors(reading.mistakes)
     if not reading.rows:
         raise file.error(BadRecord("the table has a heading and no rows", None, "Give it a row a level."), 1)
-    unknown = [column.heading for column in reading.columns if column.role == "other"]
-    notes = [f"Columns kept and not judged: {', '.join(unknown)}."] if unknown else []
-    level = next((column.name for column in reading.columns if column.role == "level"), "users")
-    return StepTable(tuple(reading.rows), _LEVEL_UNITS.get(level, "users"), tuple(notes))
+    left_out = [column for column in reading.columns if column.not_understood]
+    telling = telling_apart(reading.rows, reading.unjudged)
+    found = tuple(
+        _finished(row, cells, telling, left_out) for row, cells in zip(reading.rows, reading.unjudged, strict=True)
+    )
+    return StepTable(found, _level_unit(reading.columns), tuple(_notes(reading, telling, left_out)), together=False)
+
+
+def _choose_level(file: SourceFile, columns: list[Column], wanted: str | None) -> None:
+    """Make one column the level: the one of that heading, else a known one, else one of _ALSO_LEVEL."""
+    if wanted is not None:
+        plain = wanted.strip().lower()
+        chosen = next((one for one in columns if plain in (one.heading.lower(), _split(one.heading)[0].lower())), None)
+        if chosen is None:
+            known = ", ".join(one.heading for one in columns)
+            raise InputError(f"--level {wanted}: there is no such column; it has {known}", "Name one.", file=file.path)
+    elif any(one.role == "level" for one in columns):
+        return
+    else:
+        chosen = next((one for one in columns if _ALSO_LEVEL.match(_words(one.heading))), None)
+        if chosen is None:
+            return
+    for one in columns:
+        if one.role == "level" and one is not chosen:
+            one.role = "other"
+    text, unit = _split(chosen.heading)
+    is_rate = UNITS.get(unit.lower(), ("count", 1.0))[0] == "rate"
+    chosen.role, chosen.name, chosen.unit = "level", _words(text), unit if is_rate else ""
+    chosen.dimension = "rate" if is_rate else "count"
+
+
+def _words(heading: str) -> str:
+    return re.sub(r"[_\s]+", " ", _split(heading)[0].lower()).strip()
+
+
+def _level_unit(columns: Sequence[Column]) -> str:
+    """The unit of the levels, in words."""
+    column = next((one for one in columns if one.role == "level"), None)
+    if column is None or "user" in column.name or "client" in column.name:
+        return "users"
+    if column.dimension == "rate":
+        return "requests/s"
+    return _LEVEL_UNITS.get(column.name) or (column.name if column.name.endswith("s") else f"{column.name}s")
+
+
+def _finished(row: Row, cells: Mapping[str, str], telling: Sequence[str], left_out: Sequence[Column]) -> Row:
+    """The row with its variant, and without what was not understood."""
+    names = {column.name for column in left_out}
+    used = {name: value for name, value in row.utilisation.items() if name not in names}
+    rates = {name: value for name, value in row.rates.items() if name not in names}
+    words = [cells[name] if not _is_number(cells[name]) else f"{name} {cells[name]}" for name in telling]
+    return replace(row, variant=", ".join(words) or None, utilisation=used, rates=rates)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
+
+
+def _notes(reading: _Reading, telling: Sequence[str], left_out: Sequence[Column]) -> Iterator[str]:
+    unknown = [one.heading for one in reading.columns if one.role == "other" and one.heading not in telling]
+    if telling:
+        yield f"Rows that {' and '.join(telling)} tells apart are tests of their own, with one answer each."
+    if unknown:
+        yield f"Columns kept and not judged: {', '.join(unknown)}."
+    for column in left_out:
+        yield f"Left out: {column.heading}: {column.not_understood}."
 
 
 def _without_comments(rows: Iterator[list[str]], framed: bool) -> Iterator[list[str]]:
@@ -251,6 +324,8 @@ def _taker(file: SourceFile, reading: _Reading) -> Callable[[list[str]], None]:
         row = _row(file, reading, cells)
         if row is not None:
             reading.rows.append(row)
+            columns = zip(reading.columns, cells, strict=True)
+            reading.unjudged.append({column.heading: cell for column, cell in columns if column.role == "other"})
 
     return take
 
@@ -268,6 +343,9 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
         try:
             value = _number(column, cell, reading.delimiter, file.line)
         except BadRecord as problem:
+            if isinstance(problem, _NoUnit | UnknownUnit) and column.role in ("utilisation", "rate"):
+                column.not_understood = _why_not(column, problem)
+                continue
             if not (isinstance(problem, _NoUnit) and column.unit_asked):
                 reading.mistakes.append(file.error(problem))
             column.unit_asked = column.unit_asked or isinstance(problem, _NoUnit)
@@ -283,7 +361,16 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
     except BadRecord as problem:
         reading.mistakes.append(file.error(problem))
         failed = True
+    if str(known.get("operation", "")).lower() in _TOTALS:
+        known["operation"] = None
     return None if failed else Row(**(known | groups))
+
+
+def _why_not(column: Column, problem: BadRecord) -> str:
+    """Why a column says nothing, in a clause."""
+    if column.heading.endswith((")", "]")) and not _split(column.heading)[1]:
+        return f"{column.heading[max(column.heading.rfind('('), column.heading.rfind('[')) :]} is no unit that is known"
+    return f"{problem.what}; {problem.next_step[:1].lower()}{problem.next_step[1:].rstrip('.')}"
 
 
 def _number(column: Column, cell: str, delimiter: str, line: int) -> float | None:

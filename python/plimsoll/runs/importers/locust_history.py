@@ -23,7 +23,13 @@ WINDOW_S = 10
 PERCENTILES = {"50%": "p50", "66%": "p66", "75%": "p75", "80%": "p80", "90%": "p90", "95%": "p95", "98%": "p98",
                "99%": "p99", "99.9%": "p99.9", "99.99%": "p99.99", "100%": "max"}  # fmt: skip
 _COLUMNS = {name: column for column, name in PERCENTILES.items()}
-NEEDED = ("Timestamp", "User Count", "Name", "Requests/s", "Total Request Count", "Total Failure Count")
+NEEDED = ("Timestamp", "Name", "Requests/s", "Total Request Count", "Total Failure Count")
+# Of before 2021 (0.14 to 1.2), whose history had the columns of its statistics and no users.
+_EARLIER = {"# requests": "Total Request Count", "request count": "Total Request Count",
+            "# failures": "Total Failure Count", "failure count": "Total Failure Count", "user count": "User Count",
+            "average response time": "Total Average Response Time"}  # fmt: skip
+_OF_ALL = ("Aggregated", "Total")
+NO_USERS = "This history is of a Locust before 1.3: it does not say how many users there were, so it is of no level."
 _WIDTH = 2 + len(PERCENTILES)
 ROUNDED = "Locust rounds times: above 100 ms to 10 ms, above 1 s to 100 ms, above 10 s to 1 s."
 
@@ -66,14 +72,19 @@ class Windows(Sequence[Window]):
 
 def looks_like(head: str) -> bool:
     """Whether its first line names the columns of the history."""
-    first = head.partition("\n")[0]
-    return first.startswith("Timestamp,") and "User Count" in first and "Total Request Count" in first
+    columns = _columns([cell.strip().strip('"') for cell in head.partition("\n")[0].strip().split(",")])
+    return all(name in columns for name in NEEDED) and "50%" in columns
+
+
+def _columns(header: Sequence[str]) -> list[str]:
+    """The names of the columns as Locust has them today."""
+    return [_EARLIER.get(name.strip().lower(), name.strip()) for name in header]
 
 
 def read(file: SourceFile, into: Spill) -> Windows:
     """Counts and users into `into`; the percentiles as windows."""
     rows = file.rows()
-    header = next(rows)
+    header = _columns(next(rows))
     missing = [name for name in NEEDED if name not in header]
     if missing:
         raise file.error(BadRecord(f"the columns {', '.join(missing)} are missing", None, "Export it with --csv."))
@@ -82,6 +93,8 @@ def read(file: SourceFile, into: Spill) -> Windows:
     file.records(rows, _taker(place, len(header), counts, windows))
     counts.end()
     file.notes.append(ROUNDED)
+    if "User Count" not in place:
+        file.notes.append(NO_USERS)
     return windows
 
 
@@ -103,16 +116,19 @@ def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows)
             return
         if len(cells) != width:
             raise BadRecord(f"{len(cells)} columns instead of {width}")
-        name = None if cells[place["Name"]] == "Aggregated" else cells[place["Name"]]
+        name = None if cells[place["Name"]] in _OF_ALL else cells[place["Name"]]
         second = int(number(cells, "Timestamp"))
         total, failed = count(cells, "Total Request Count"), count(cells, "Total Failure Count")
         kind = cells[place["Type"]] if "Type" in place else ""
-        counts.into.level(second, count(cells, "User Count"))
+        if "User Count" in place:
+            counts.into.level(second, count(cells, "User Count"))
         counts.add(second, None if name is None else f"{kind} {name}".strip(), total, failed)
         if number(cells, "Requests/s") == 0:
             return
         times = {PERCENTILES[key]: cells[place[key]] for key in PERCENTILES if key in place}
         known = {key: float(cell) for key, cell in times.items() if cell.replace(".", "", 1).isdecimal()}
+        if known and max(known.values()) == 0 and total:
+            return  # nothing ended in that window: Locust prints 0 for "no request"
         if sorted(known.values()) != list(known.values()):
             check_order({key: Stated(_COLUMNS[key], times[key], known[key], 1.0) for key in known})
         if known:

@@ -62,7 +62,7 @@ class Spill:
         self._started: Counter[int] = Counter()
         self._started_iterations: Counter[int] = Counter()
         self._dropped: Counter[int] = Counter()
-        self._levels: dict[int, tuple[float, float]] = {}
+        self._levels: dict[str, dict[int, tuple[float, float]]] = {}
 
     def __enter__(self) -> Spill:
         return self
@@ -125,14 +125,20 @@ class Spill:
         self.dropped += count
         self._dropped[math.floor(at_s)] += count
 
-    def level(self, at_s: float, level: float) -> None:
-        """The load in force at that moment; the last of a second counts, and holds until another is told. Raises
-        BadRecord for impossible numbers."""
+    def level(self, at_s: float, level: float, source: str = "") -> None:
+        """The load in force at that moment; the last of a second counts, and holds until another is told. Loads of
+        several sources add up, each until it tells its last. Raises BadRecord for impossible numbers."""
         if not 0 <= level <= MOST_LEVEL:
             raise BadRecord(f"a load of {level:g} is impossible", "users")
         second = math.floor(at_s)
-        if at_s >= self._levels.get(second, (-math.inf, 0.0))[0]:
-            self._levels[second] = at_s, level
+        levels = self._levels.setdefault(source, {})
+        if at_s >= levels.get(second, (-math.inf, 0.0))[0]:
+            levels[second] = at_s, level
+
+    @property
+    def level_sources(self) -> int:
+        """How many sources told a load."""
+        return len(self._levels)
 
     def _note_span(self, start_s: float, end_s: float) -> None:
         first_s, last_s = min(self.first_s, start_s), max(self.last_s, end_s)
@@ -197,22 +203,28 @@ def _no_room(folder: Path | str, error: OSError) -> InputError:
 
 
 class _State:
-    """What goes on from second to second: the level last seen, and what is under way."""
+    """What goes on from second to second: the levels last seen, and what is under way."""
 
     def __init__(self, t0: int, spill: Spill) -> None:
-        self.t0, self.level, self.in_flight = t0, 0.0, 0
+        self.t0, self.in_flight = t0, 0
         self._spill = spill
+        self._level_of = dict.fromkeys(spill._levels, 0.0)
+        several = len(spill._levels) > 1
+        self._last_of = {name: max(told) if several else math.inf for name, told in spill._levels.items()}
         self._started = spill._started_iterations if spill.has_iterations else spill._started
 
     def snapshot(self, second: int, series: tuple[Series, ...], done: int) -> Snapshot:
-        self.level = self._spill._levels.get(second, (0.0, self.level))[1]
+        for name, told in self._spill._levels.items():
+            over = second > self._last_of[name]
+            self._level_of[name] = 0.0 if over else told.get(second, (0.0, self._level_of[name]))[1]
+        level = sum(self._level_of.values())
         started, dropped = self._started.get(second, 0), self._spill._dropped.get(second, 0)
         self.in_flight = max(0, self.in_flight + started - done)
         return Snapshot(
             second - self.t0,
             t_unix=float(second),
-            level=self.level,
-            vus=int(self.level),
+            level=level,
+            vus=int(level),
             planned=started + dropped,
             started=started,
             done=done,

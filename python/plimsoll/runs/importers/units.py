@@ -38,6 +38,10 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
 _CELL = re.compile(r"^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(.*)$")
 
 
+class UnknownUnit(BadRecord):
+    """A unit that is none of UNITS."""
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A number as written and its unit as written, lower case; the unit is empty where the cell has none."""
@@ -106,7 +110,7 @@ def factor_of(unit: str, dimension: Dimension, column: str) -> float:
     """What to multiply with for ms, a share, bytes or per s. BadRecord for an unknown unit or one of another kind."""
     known = UNITS.get(unit.strip().lower())
     if known is None:
-        raise BadRecord(f"the unit {unit!r} is not known", column, f"Use {_some(dimension)}.")
+        raise UnknownUnit(f"the unit {unit!r} is not known", column, f"Use {_some(dimension)}.")
     if known[0] != dimension:
         raise BadRecord(f"{unit!r} is a unit of {known[0]}, but a {dimension} is wanted", column, "Correct it.")
     return known[1]

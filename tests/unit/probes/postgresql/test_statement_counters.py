@@ -226,6 +226,9 @@ def test_seen_statements_are_found_by_id_or_before_version_14_by_their_shape():
     seen.add(5, "SELECT a FROM t WHERE j->>'k' = 'v'")
     seen.add(None, "SELECT b FROM t WHERE j->>'z' = 'v'")
     seen.add(6, "<insufficient privilege>")
-    assert seen.constants(5, "SELECT a FROM t WHERE j->>$1 = $2") == {1: "'k'", 2: "'v'"}
-    assert seen.constants(9, "SELECT b FROM t WHERE j->>$1 = $2") == {1: "'z'", 2: "'v'"}
-    assert seen.constants(6, "SELECT c FROM t") is None
+    assert seen.constants(5, "SELECT a FROM t WHERE j->>$1 = $2") == [{1: "'k'", 2: "'v'"}]
+    assert seen.constants(9, "SELECT b FROM t WHERE j->>$1 = $2") == [{1: "'z'", 2: "'v'"}]
+    assert seen.constants(6, "SELECT c FROM t") == []
+    seen.add(5, "SELECT a FROM t WHERE j->>'k' = 'w'")
+    seen.add(5, "SELECT a FROM t WHERE j->>'k' = 'v'")
+    assert [one[2] for one in seen.constants(5, "SELECT a FROM t WHERE j->>$1 = $2")] == ["'v'", "'w'"]

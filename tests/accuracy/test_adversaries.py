@@ -1,0 +1,72 @@
+"""Brackets of targets that break what estimators of capacity assume: a part of adversary_scorecard.py, other seeds."""
+
+from __future__ import annotations
+
+import pytest
+from adversaries import Bucket, Retrograde
+from adversary_scorecard import CASES, search
+from simulators import OpenQueue
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.result import CapacitySettings
+
+RUNS = 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "throughput falls past its top, fast target",
+        "metastable: twice the work behind a queue of 60",
+        "a limit of the rate, with a burst",
+        "a limit of connections",
+        "one operation of two collapses",
+    ],
+)
+def test_most_brackets_are_right_and_no_carried_level_is_contradicted(name: str):
+    case = next(case for case in CASES if case.name == name)
+    found = [search(case, 1_000 + seed) for seed in range(RUNS)]
+    assert sum(one.right for one in found) >= RUNS - 1, found
+    assert sum(not one.good_carried for one in found) <= 1, found
+
+
+def test_a_target_that_collapses_has_no_capacity_by_what_it_finishes_then():
+    result = run_capacity(Retrograde(8, 8 / 1500, 7), CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
+    assert result.bracket.good is not None and result.bracket.good >= 0.64 * 1500
+    assert result.estimate is None
+    assert result.collapse is not None and result.collapse.per_s <= 0.5 * 1500
+
+
+def test_credit_that_ten_seconds_do_not_show_is_seen_by_the_confirmation():
+    class Small(Bucket):
+        """50/s and 50 at once."""
+
+        rate, burst, tokens = 50.0, 50.0, 50.0
+
+    result = run_capacity(Small(8, 0.005, 3), CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
+    assert result.bracket.good is not None and result.bracket.good <= 51
+    assert result.confirmation is not None and result.confirmation.seconds >= 30
+
+
+class CappedQueue(OpenQueue):
+    """A script with 50 VUs: arrivals beyond them are not sent."""
+
+    def _arrivals(self):
+        wanted = super()._arrivals()
+        sent = wanted[: max(0, 50 - len(self.running)) + 466]
+        self.not_sent = wanted.size - sent.size
+        return sent
+
+    def _emit(self, planned, finished):
+        super()._emit(planned, finished)
+        snapshot = self.unread.pop()
+        object.__setattr__(snapshot, "planned", snapshot.planned + self.not_sent)
+        object.__setattr__(snapshot, "dropped", self.not_sent)
+        self.unread.append(snapshot)
+
+
+def test_what_the_script_can_send_is_told_and_is_no_capacity():
+    result = run_capacity(CappedQueue(100, 0.1, 3), CapacitySettings(arrivals_per_level_s=1.0))
+    assert result.cap is not None and 430 <= result.cap.per_s <= 500
+    assert result.bracket.bad is None and result.bracket.good <= 500
+    assert "the script's VUs allow no more" in result.reason

@@ -1,0 +1,57 @@
+"""A run in which no request was answered measured nothing: its thresholds are not met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plimsoll.cli.run import EXIT_THRESHOLDS, _exit_code
+from plimsoll.cli.run_checks import check_thresholds
+from plimsoll.cli.run_settings import Settings
+from plimsoll.cli.run_tally import Tally
+from plimsoll.engine import EngineConfig
+from plimsoll.errors import InputErrors
+from plimsoll.runs.snapshot import Series, Snapshot
+
+
+def tally(*statuses: str) -> Tally:
+    found = Tally()
+    for status in statuses:
+        failed = Series("http_req_failed", "rate", {"status": status}, passes=int(status == "0"), total=1)
+        found.add(Snapshot(0, series=(failed,)))
+    return found
+
+
+def ended(*verdicts: str) -> dict[str, Any]:
+    rows = {f"p({at})<1": {"verdict": verdict} for at, verdict in enumerate(verdicts)}
+    return {
+        "aborted": None,
+        "marked_failed": False,
+        "summary": {"metrics": {"http_req_duration": {"thresholds": rows}}},
+    }
+
+
+def test_thresholds_that_the_times_of_refused_connections_pass_end_with_99() -> None:
+    assert _exit_code(ended("met"), tally("0", "0"), strict=False) == EXIT_THRESHOLDS
+    assert _exit_code(ended("met"), tally("0", "200"), strict=False) == 0
+    assert _exit_code(ended("met"), tally("0", "500"), strict=False) == 0, "an answer, though not a good one"
+    assert _exit_code(ended(), tally("0"), strict=False) == 0, "k6's: nothing was asked of it"
+
+
+def test_that_no_request_was_answered_is_said() -> None:
+    assert "no request was answered (2 were made)" in tally("0", "0").warnings()[0]
+    assert not any("answered" in words for words in tally("0", "200").warnings())
+    assert not tally().nothing_answered
+
+
+def test_a_threshold_on_a_scenario_that_is_not_there_is_an_error_at_the_start(tmp_path: Any) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(
+        "export const options = {scenarios: {views: {executor: 'per-vu-iterations'}},\n"
+        "thresholds: {'http_req_duration{scenario:veiws}': ['p(95)<1']}};\nexport default function () {}"
+    )
+    with pytest.raises(InputErrors, match="Did you mean 'views'") as told:
+        check_thresholds(EngineConfig(script), Settings({}, {}, {}, {}))
+    assert told.value.exit_code == 104
+    check_thresholds(EngineConfig(script), Settings({}, {"vus": 1}, {}, {}))

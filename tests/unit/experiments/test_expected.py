@@ -1,0 +1,68 @@
+"""The expected level is held whatever the search spent, until its objectives are decided."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepRecord
+from plimsoll.runs.objective_samples import Wanted
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
+from simulators import ClosedQueue, OpenQueue
+
+RATE = 300.0
+
+
+def objectives(*texts: str) -> tuple[Wanted, ...]:
+    return tuple(Wanted.of({"objective": text}) for text in texts)
+
+
+def expected_of(result: CapacityResult) -> list[StepRecord]:
+    return [step for step in result.steps if step.kind == "expected"]
+
+
+@pytest.mark.parametrize("budget_s", [60, 90, 155])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_expected_level_is_held_within_a_small_load_time(budget_s: float, seed: int) -> None:
+    settings = CapacitySettings(expected_level=150, arrivals_per_level_s=1.0, budget_s=budget_s)
+    result = run_capacity(OpenQueue(1, 1 / RATE, seed), settings)
+    [step] = expected_of(result)
+    assert step.level == 150 and len(step.measurement.seconds) >= 10
+
+
+def test_it_is_held_even_where_the_backlog_of_an_overload_took_the_time() -> None:
+    settings = CapacitySettings(expected_level=30, arrivals_per_level_s=1.0, budget_s=30)
+    result = run_capacity(OpenQueue(1, 1 / RATE, 3), settings)
+    assert len(expected_of(result)) == 1
+
+
+def test_an_open_load_that_is_proven_to_be_too_much_is_not_held_for_its_objectives() -> None:
+    settings = CapacitySettings(expected_level=900, arrivals_per_level_s=1.0)
+    assert expected_of(run_capacity(OpenQueue(1, 1 / RATE, 3), settings)) == []
+
+
+def test_it_is_not_held_above_the_greatest_level_allowed() -> None:
+    settings = CapacitySettings(expected_level=200, max_level=100, arrivals_per_level_s=1.0)
+    assert expected_of(run_capacity(OpenQueue(1, 1 / RATE, 3), settings)) == []
+
+
+def test_users_who_wait_are_held_at_the_expected_number_also_without_a_plateau() -> None:
+    settings = CapacitySettings(expected_level=10, max_level=16)
+    assert len(expected_of(run_capacity(ClosedQueue(1, 0.01, 0.5, 3), settings))) == 1
+
+
+def test_a_step_goes_on_until_an_objective_is_decided_and_no_longer() -> None:
+    rare = CapacitySettings(expected_level=150, arrivals_per_level_s=1.0, objectives=objectives("p99<=40ms"))
+    plain = CapacitySettings(expected_level=150, arrivals_per_level_s=1.0, objectives=objectives("p50<=1000ms"))
+    never = CapacitySettings(expected_level=150, arrivals_per_level_s=1.0, objectives=objectives("p99.999<=40ms"))
+    seconds = {}
+    for name, settings in (("rare", rare), ("plain", plain), ("never", never)):
+        settings = CapacitySettings(**{**vars(settings), "budget_s": 300})
+        [step] = expected_of(run_capacity(OpenQueue(1, 1 / RATE, 4), settings))
+        seconds[name] = len(step.measurement.seconds)
+    assert seconds["plain"] == 10 and 10 < seconds["rare"] < 60
+    assert seconds["never"] == 10, "what cannot be decided within the step is not waited for"
