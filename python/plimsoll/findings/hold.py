@@ -139,12 +139,6 @@ def hold_findings(
     return [main, *others]
 
 
-def nothing_answered(series: HoldSeries) -> list[str]:
-    """Why nothing was measured, where requests were made under load and none got an answer."""
-    made = float(series.requests.sum())
-    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
-
-
 def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:
     """Whether the pulses are overloads of a steered load, and no job of the target."""
     times = (periodic.get("periodic") or {}).get("times_s") or ()
@@ -158,6 +152,12 @@ def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -
     wanted = [Wanted.of(objective) for objective in objectives]
     kept_limits = {(one["request"], one["objective"]) for one in to_keep}
     return [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
+
+
+def nothing_answered(series: HoldSeries) -> list[str]:
+    """Why nothing was measured, where requests were made under load and none got an answer."""
+    made = float(series.requests.sum())
+    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
 
 
 def _evidence(
