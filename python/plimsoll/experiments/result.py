@@ -71,7 +71,8 @@ class CapacitySettings:
 class StepRecord:
     """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up.
 
-    `volume_start`, `volume_end`: the target's data volume before and after it, where the study says how to read it.
+    `stuck`: arrivals of it that were given up and have had no answer since. The measurement is added to when arrivals of
+    this step end after it. `volume_start`, `volume_end`: the target's data volume before and after it, where the study says how to read it.
     """
 
     level: float
@@ -81,6 +82,7 @@ class StepRecord:
     measurement: Measurement
     judgement: Judgement
     drain_s: float | None = None
+    stuck: int = 0
     volume_start: float | None = None
     volume_end: float | None = None
 
@@ -111,6 +113,9 @@ class StepRecord:
             "errors": seen.failed,
             "error_share": seen.error_share,
             "error_causes": dict(seen.failures.causes),
+            "done_own_per_s": seen.ended_own / len(seen.seconds) if seen.seconds else 0.0,
+            "interrupted": seen.interrupted,
+            "stuck": self.stuck,
             "late": sum(seen.late),
             "dropped": sum(seen.dropped),
             "backlog_end": seen.backlog,
@@ -135,6 +140,14 @@ class Confirmation:
     why: str
 
 
+@dataclass(frozen=True)
+class Stuck:
+    """Arrivals that were never answered: `count` in all, most of them of `level`."""
+
+    level: float
+    count: int
+
+
 @dataclass
 class CapacityResult:
     """What was found: the bracket in levels, the steps, and how the experiment ended.
@@ -155,6 +168,15 @@ class CapacityResult:
     load_s: float = 0.0
     rate_per_level_s: float | None = None
     rate_arrivals: int | None = None
+
+    @property
+    def stuck(self) -> Stuck | None:
+        """What was never answered, and the level at which most of it was lost; None without any."""
+        lost: dict[float, int] = {}
+        for step in self.steps:
+            lost[step.level] = lost.get(step.level, 0) + step.stuck
+        count = sum(lost.values())
+        return Stuck(max(lost, key=lambda level: lost[level]), count) if count else None
 
     def to_json(self) -> dict[str, Any]:
         """The result as findings read it, from memory or from the run's event `capacity_result`."""
@@ -177,6 +199,7 @@ class CapacityResult:
             "rate_arrivals": self.rate_arrivals,
             "load_s": self.load_s,
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
+            "stuck": asdict(self.stuck) if self.stuck else None,
             "steps": [step.to_json() for step in self.steps],
         }
 

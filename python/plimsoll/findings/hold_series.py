@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.objectives import TIMES, Wanted
+from plimsoll.runs.arrivals import windows_of
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
@@ -72,7 +73,8 @@ def hold_series(
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
-    for part in run.blocks((metric or "", "http_req_failed")):
+    windows = windows_of(step for step in (hold, baseline) if step is not None)
+    for part in run.blocks((metric or "", "http_req_failed"), arrived_in=windows):
         for snapshot in part.whole_seconds(with_buckets=False):
             if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))
