@@ -1,9 +1,9 @@
 """What ends in a second belongs to the step of its arrival: here it is brought there.
 
-An overload leaves work behind that ends, or times out, in later steps. The engine says of each second which of it belongs
-to arrivals of earlier levels (runs/snapshot.py); the books add that to the step's own record, and hand the judge of the
-step under way a second without what was given up before. A source that does not number its levels (`epoch` 0) says
-nothing of the kind: then the step in which work ends keeps it.
+An overload leaves work behind that ends, or times out, in later steps. The engine says of each second which of it
+belongs to arrivals of earlier levels (runs/snapshot.py). The books add that to the step's own record, and hand the
+judge of the step under way a second without what was given up before. A source that does not number its levels
+(`epoch` 0) says nothing of the kind: then the step in which work ends keeps it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ NO_ANSWER = "0"  # the tag status of a request that got none
 
 @dataclass(frozen=True)
 class Lost:
-    """What a drain gave up: `count` arrivals, the oldest of which waited for `oldest_s` (None where the source does not
-    say), and the names of the requests without an answer."""
+    """What a drain gave up: `count` arrivals of the steps at `levels`, the oldest of which waited for `oldest_s` (None
+    where the source does not say), and the names of the requests without an answer."""
 
-    count: int
-    oldest_s: float | None
-    names: tuple[str, ...]
+    count: int = 0
+    levels: tuple[float, ...] = ()
+    oldest_s: float | None = None
+    names: tuple[str, ...] = ()
 
 
 class Books:
@@ -72,13 +73,13 @@ class Books:
         does not say."""
         snapshot = self._last
         if snapshot is None:
-            return Lost(0, None, ())
+            return Lost()
         if not snapshot.epoch:
             count = snapshot.backlog + snapshot.in_flight - self.given_up
             self.given_up += count
             if last is not None:
                 self._note_stuck(last, count)
-            return Lost(count, None, ())
+            return Lost(count, (last.level,) if last is not None else ())
         fresh = [one for one in snapshot.earlier if one.epoch > self._written_off_to and one.unfinished]
         for one in fresh:
             if one.epoch in self._records:
@@ -87,7 +88,8 @@ class Books:
         self.given_up = sum(one.unfinished for one in snapshot.earlier)
         names = dict.fromkeys(name for one in fresh for name in one.waiting_for)
         oldest_s = max((one.oldest_s for one in fresh), default=None)
-        return Lost(sum(one.unfinished for one in fresh), oldest_s, tuple(names))
+        levels = [self._records[one.epoch].level for one in fresh if one.epoch in self._records]
+        return Lost(sum(one.unfinished for one in fresh), tuple(dict.fromkeys(levels)), oldest_s, tuple(names))
 
     def amended(self) -> list[StepRecord]:
         """The records that were added to since the last call."""

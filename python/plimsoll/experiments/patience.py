@@ -1,7 +1,7 @@
 """How long a drain waits for work that does not move, and what is told when it gives up.
 
-Work that is served leaves within what an iteration takes. Where nothing at all left for that long and ten response times
-more, what is left waits for nothing that will come: connections that the target lost, or clients that it forgot.
+Work that is served leaves within what an iteration takes. Where nothing at all left for that long and ten response
+times more, what is left waits for nothing that will come: connections that the target lost, or clients that it forgot.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def patience_s(records: Sequence[StepRecord], limit_s: float) -> float:
     return max(LEAST_S, (iteration_ms + RESPONSES * seen.times.percentile(QUANTILE)) / 1000)
 
 
-def words_of_loss(lost: Lost, levels: Sequence[float], unit: str, after_s: float) -> str:
+def words_of_loss(lost: Lost, unit: str, after_s: float) -> str:
     """One line: how many, of which level, for how long, which requests."""
-    at = _UNITS.get(unit, "level {}").format(level_text(max(levels))) if levels else ""
+    at = _UNITS.get(unit, "level {}").format(level_text(max(lost.levels))) if lost.levels else ""
     names = f" ({', '.join(lost.names)})" if lost.names else ""
     age = f"the oldest for {lost.oldest_s:.0f} s" if lost.oldest_s is not None else f"none ended for {after_s:.0f} s"
     return (

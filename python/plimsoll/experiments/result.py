@@ -71,8 +71,9 @@ class CapacitySettings:
 class StepRecord:
     """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up.
 
-    `stuck`: arrivals of it that were given up and have had no answer since. The measurement is added to when arrivals of
-    this step end after it. `volume_start`, `volume_end`: the target's data volume before and after it, where the study says how to read it.
+    `stuck`: arrivals of it that were given up and have had no answer since. The measurement is added to when arrivals
+    of this step end after it. `volume_start`, `volume_end`: the target's data volume before and after it, where the
+    study says how to read it.
     """
 
     level: float

@@ -130,8 +130,8 @@ class StepHolder:
         return self._close(seen, kind, start_s, judgement or conclude(seen), volume)
 
     def drain(self, limit_s: float) -> float:
-        """Level 0 until nothing waits or runs; seconds taken. Infinity if the rest was given up: it did not shrink at all
-        in a time plainly longer than the service needs (patience.py), or by less than a tenth in `limit_s`."""
+        """Level 0 until nothing waits or runs; seconds taken. Infinity if the rest was given up: it did not shrink at
+        all in a time plainly longer than the service needs (patience.py), or by less than a tenth in `limit_s`."""
         drained_s = self._until_drained(patience_s(self.records, limit_s), limit_s)
         if self.records:
             self.records[-1].drain_s = drained_s
@@ -170,9 +170,8 @@ class StepHolder:
         lost = self._books.give_up(self.records[-1] if self.records else None)
         self._unfinished = 0
         about = {"count": lost.count, "after_s": after_s, "oldest_s": lost.oldest_s, "waiting_for": list(lost.names)}
-        levels = [record.level for record in self.records if record.stuck]
-        self.event("drain_gave_up", self.source.now(), levels=levels, **about)
-        self.say(words_of_loss(lost, levels, self.source.unit, after_s))
+        self.event("drain_gave_up", self.source.now(), levels=list(lost.levels), **about)
+        self.say(words_of_loss(lost, self.source.unit, after_s))
 
     @property
     def only_stuck(self) -> bool:

@@ -11,14 +11,13 @@ class _Events(Protocol):
 
 
 def ended_steps(run: _Events) -> list[dict[str, Any]]:
-    """The events `step_ended` of measured steps, in order; where a `step_amended` of the same step followed, its numbers
-    replace them: arrivals of the step ended after it."""
-    steps: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for event in run.events():
-        key = (event.get("start_s"), event.get("level"))
-        if event.get("kind") == "step_ended" and "measured_from_s" in event:
-            steps[key] = event
-        elif event.get("kind") == "step_amended" and key in steps:
-            ended = steps[key]
-            steps[key] = {**event, **{name: ended[name] for name in ("kind", "second", "t_unix") if name in ended}}
-    return list(steps.values())
+    """The events `step_ended` of measured steps, in order. A later `step_amended` of the same step replaces its
+    numbers: arrivals of the step ended after it."""
+    ended = [event for event in run.events("step_ended") if "measured_from_s" in event]
+    amended = {_step(event): event for event in run.events("step_amended")}
+    own = ("kind", "second", "t_unix")
+    return [{**event, **{k: v for k, v in amended.get(_step(event), {}).items() if k not in own}} for event in ended]
+
+
+def _step(event: dict[str, Any]) -> tuple[Any, Any]:
+    return event.get("start_s"), event.get("level")

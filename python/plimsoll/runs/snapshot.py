@@ -138,9 +138,10 @@ class Snapshot:
     """What happened in elapsed [second, second + 1) s since the run's start.
 
     `level`: in force at its end, and the number of its `epoch`, 0 where that is not known; arrivals `planned`,
-    `started`, `done` (iterations), `late`, `dropped`, `interrupted` in this second, of whatever epoch; of these, those
-    of `earlier` epochs; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end; `generator`: CPU seconds,
-    lag in ms, threads, bytes and files of the generator itself. `script_metrics`: of the first second of a load.
+    `started`, `done` (iterations), `late`, `dropped`, `interrupted` in this second, of whatever epoch, and how many of
+    them are of `earlier` epochs; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end;
+    `generator`: CPU seconds, lag in ms, threads, bytes and files of the generator itself. `script_metrics`: of the
+    first second of a load.
     """
 
     second: int
