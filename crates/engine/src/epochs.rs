@@ -170,7 +170,13 @@ impl Doing {
 }
 
 /// Adds to the arrivals of epochs before `epoch` how old they are and what they wait for.
-pub fn describe<'a>(doings: impl Iterator<Item = &'a Rc<Doing>>, plain: Option<&HttpRequest>, epoch: u32, now_s: f64, arrivals: &mut [(u32, Arrivals)]) {
+pub fn describe<'a>(
+    doings: impl Iterator<Item = &'a Rc<Doing>>,
+    plain: Option<&HttpRequest>,
+    epoch: u32,
+    now_s: f64,
+    arrivals: &mut [(u32, Arrivals)],
+) {
     for doing in doings {
         let Some((own, since_s)) = doing.arrival.get().filter(|(own, _)| *own < epoch) else { continue };
         let Some((_, arrivals)) = arrivals.iter_mut().find(|(number, _)| *number == own) else { continue };

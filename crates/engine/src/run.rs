@@ -367,7 +367,19 @@ impl Run {
         let starts_paused = plan.loaded.options.paused;
         let rules = plan.loaded.rules.clone();
         let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
-        Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, rules, vu_cap, late_arrivals: late_name, fixed_iterations, starts_paused })
+        Ok(Self {
+            plan,
+            level,
+            phase,
+            snapshots,
+            thread: Mutex::default(),
+            began,
+            rules,
+            vu_cap,
+            late_arrivals: late_name,
+            fixed_iterations,
+            starts_paused,
+        })
     }
 
     /// Runs setup and begins the load; a second call does nothing.
