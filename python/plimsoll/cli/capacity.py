@@ -52,6 +52,13 @@ def capacity(
         str | None,
         typer.Option(help="SHARE, as 5%: say whether these operations take less of the target at the expected load"),
     ] = None,
+    recovery: Annotated[
+        bool | None,
+        typer.Option(
+            "--recovery/--no-recovery",
+            help="whether a target that collapses is overloaded once more, to find where it recovers; yes",
+        ),
+    ] = None,
     remedy: Annotated[
         str | None,
         typer.Option("--verify", help="a command: find the capacity, run it, find it again, and say what it changed"),
@@ -92,6 +99,7 @@ def capacity(
         budgets=budgets_of(budget),
         cores=cores,
         negligible_below=None if negligible_below is None else share_of(negligible_below, "--negligible-below", "5%"),
+        recovery=recovery,
         probes=tuple(probe or ()),
     )
     part = taking_part(source, of)

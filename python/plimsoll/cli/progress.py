@@ -19,6 +19,7 @@ PHASES = {
     "confirm": "confirming",
     "expected": "expected load",
     "drain": "draining",
+    "recovery": "recovering",
     "baseline": "one user alone",
     "load": "loading",
 }

@@ -6,6 +6,7 @@
     confirm  hold the level that is carried once more, from rest: a target that aged meanwhile, or a lucky step, shows;
              a step against it is followed by another, and the bracket by the search, if most steps say so
     expected hold the expected level once, so that objectives can be judged where they matter
+    recover  where throughput falls under overload: the level at which the target recovers by itself (overload.py)
 
 What the steps say is pooled: the seconds that kept the target busy, in whatever step, tell its capacity C. A bad step
 goes on until C is known to 0.27 h (h: half the width that is wanted): a step held at C ± h is then decided with a
@@ -38,18 +39,34 @@ from plimsoll.experiments.judge import (
 )
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.overload import find_recovery, time_needed_s
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
-from plimsoll.experiments.recovery import why_gone
+from plimsoll.experiments.recovery import come_to_rest, why_gone
 from plimsoll.experiments.result import (
+    BESIDE,
+    Cap,
     CapacityResult,
     CapacitySettings,
+    Collapse,
     Confirmation,
     Confirmed,
     ProgressCallback,
     StepRecord,
     level_text,
 )
-from plimsoll.experiments.search import Trial, bracket_of, capacity_estimate, is_same, pooled_plateau, propose
+from plimsoll.experiments.search import (
+    Trial,
+    bracket_of,
+    capacity_estimate,
+    collapsed,
+    collapses,
+    falls_past_top,
+    has_no_plateau,
+    is_same,
+    pooled_plateau,
+    propose,
+    rounded,
+)
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau, pool
@@ -64,6 +81,11 @@ QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
 UNSTEADY_STEPS = 2
+FEWEST_IDLE = 20
+CAP_SHARE = 0.95
+SHOWN_BACKLOG_S = 2.0
+RESTED_BACKLOG_S = 1.0
+LONGEST_DRAIN_S = 20.0
 
 
 def run_capacity(
@@ -147,6 +169,7 @@ class _OpenSearch:
         self.noise = 1.0
         self.busy_done = 0.0
         self.kept_s = 0.0
+        self._held_s = 0.0
 
     def run(self) -> None:
         """Ramp, bracket, confirmation, expected level; sets the status on the way."""
@@ -160,13 +183,32 @@ class _OpenSearch:
             left_s = self._budget_left_s()
             hold_expected(self.holder, self.settings, self.result.bracket.good, left_s, self._conclude)
             self.result.reason = self._reason()
+        self._collapse()
+
+    def _collapse(self) -> None:
+        """Say where the target collapses, and with the time that is left, where it recovers."""
+        good, rate = self.result.bracket.good, self.rate_per_level_s()
+        fell = collapses(self.trials)
+        if good is None or not rate or not fell:
+            return
+        lowest = min(fell, key=lambda trial: trial.level)
+        per_s = (lowest.plateau.level if lowest.plateau else 0.0) * rate
+        self.result.collapse = Collapse(lowest.level, per_s, good, good * rate)
+        enough = self._budget_left_s() >= time_needed_s(self.settings.step_s)
+        if self.result.status == "finished" and self.settings.recovery and enough:
+            self.holder.say("searching the level at which the target recovers from overload")
+            self.result.collapse = find_recovery(
+                self.holder, self.result.collapse, good, self._budget_left_s, self.goal.whole
+            )
+            if not self.result.collapse.seen_again:
+                self.result.collapse = None
 
     def _narrow(self, held: int) -> int:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
         there is one that is carried; how many were held then."""
         while held < self.settings.most_steps and not self.result.reason:
             if self.result.bracket.good is not None:
-                self.kept_s = self.settings.step_s + math.ceil(self.holder.warm_up_s)
+                self.kept_s = self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
             hurry = self._budget_left_s() < HURRY_STEPS * self.settings.step_s
             proposal = propose(self.trials, self.goal, self._half_width(), hurry)
             if proposal is None or self._budget_left_s() < self.settings.step_s:
@@ -185,21 +227,33 @@ class _OpenSearch:
                 break
             decide = partial(self._kept_up, proof=again > 0)
             conclude = partial(self._conclude_confirmation, proof=again > 0)
-            record = self.holder.hold(level, "confirm", CONFIRM_STEPS * self.settings.step_s, decide, conclude)
+            self._held_s = self.holder.source.now()
+            limit_s = max(self._confirm_s(), CONFIRM_STEPS * self.settings.step_s)
+            record = self.holder.hold(level, "confirm", limit_s, decide, conclude)
             self._note(again=record.judgement.verdict == "bad")
             if not self._recover(record):
                 break
             self.result.confirmation = _confirmation(record, self.result.bracket.good == level)
-            if record.judgement.verdict != "bad":
+            if record.judgement.verdict != "bad" or self._tips_over(record):
                 break
         return level is not None and not self.result.reason and self.result.bracket.good != level
+
+    def _confirm_s(self) -> float:
+        """Twice as long for a target that collapses, if there is time: it does so after a while, by chance."""
+        doubled = 2 * self.settings.confirm_s
+        spare_s = self.settings.load_budget_s - self._held_s - 2 * self.settings.step_s
+        return doubled if falls_past_top(self.trials) and spare_s >= doubled else self.settings.confirm_s
+
+    def _tips_over(self, record: StepRecord) -> bool:
+        """Whether the target collapsed in a confirming step: no luck with arrivals, so that it needs no second one."""
+        return falls_past_top(self.trials) and record.judgement.own
 
     def _kept_up(self, seen: Measurement, proof: bool) -> Judgement | None:
         """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
         carried, as any other; else it is enough that it kept up for the least length."""
         found = self._conclude_confirmation(seen, proof)
         decided = found.given_up or found.verdict == "bad"
-        enough = found.verdict == "good" and len(seen.seconds) >= self.settings.step_s
+        enough = found.verdict == "good" and len(seen.seconds) >= self._confirm_s()
         return found if decided or enough else None
 
     def _conclude_confirmation(self, seen: Measurement, proof: bool) -> Judgement:
@@ -228,6 +282,8 @@ class _OpenSearch:
             if self._unusable(record):
                 return False
             self._note()
+            if record.judgement.capped:
+                return self._recover(record)
             if record.judgement.verdict == "bad":
                 return self._recover(record)
             self._has_answered = self._has_answered or seen.times.count > 0
@@ -244,7 +300,7 @@ class _OpenSearch:
         def decide(seen: Measurement) -> Judgement | None:
             self._learn(seen)
             found = judge(seen, self._context(seen))
-            if found.given_up or found.verdict == "good":
+            if found.given_up or found.verdict == "good" or found.capped:
                 return found
             if found.disturbed and backlog_s(seen) >= MOST_DISTURBED_BACKLOG_S:
                 return found
@@ -269,8 +325,10 @@ class _OpenSearch:
         capacity is known well, or this step does not keep the target busy after twice its least length, or it has
         lasted for three. A level that told nothing before is held that much longer: as long again tells as little."""
         known = self._known_with(found)
-        if found.growth is None or found.growth.seconds < self.settings.step_s or known is None:
+        if found.growth is None or found.growth.seconds < self.settings.step_s:
             return False
+        if known is None or has_no_plateau(self.trials):
+            return found.growth.seconds >= 3 * (1 + self._tries(seen.level)) * self.settings.step_s
         doubt, times = least_distance(known, seen.level, self._half_width()), 1 + self._tries(seen.level)
         idle = found.growth.seconds >= 2 * times * self.settings.step_s and not falls_behind(found.growth)
         if idle and seen.level > known.level - doubt:
@@ -295,10 +353,20 @@ class _OpenSearch:
         """A bad step goes on until the capacity is known, unless the backlog would take long to drain."""
         if found.growth is None or not falls_behind(found.growth) or found.growth.growth_share > 0.3:
             return True
+        if self._drain_s(seen) >= LONGEST_DRAIN_S:
+            return True
         if found.plateau is None:
             return found.growth.seconds >= 2 * self.settings.step_s
+        if has_no_plateau(self.trials):
+            return found.own and backlog_s(seen) >= SHOWN_BACKLOG_S
         known = self._known_with(found)
         return backlog_s(seen) >= MOST_BACKLOG_S or (known is not None and self._is_known(known))
+
+    def _drain_s(self, seen: Measurement) -> float:
+        """Seconds that the backlog would take to drain, as slowly as the slowest did so far."""
+        drained = [step for step in self.holder.records if step.drain_s and step.measurement.unfinished_end > 0]
+        per_s = min((step.measurement.unfinished_end / (step.drain_s or 1.0) for step in drained), default=math.inf)
+        return seen.unfinished_end / per_s if per_s > 0 else math.inf
 
     def _context(self, seen: Measurement, quick: bool = False, trials: Sequence[Trial] | None = None) -> Context:
         known = self.trials if trials is None else trials
@@ -306,13 +374,20 @@ class _OpenSearch:
             self.rate_per_level_s() or 0.0,
             self._half_width(),
             self.settings.step_s,
-            pooled_plateau(known),
+            None if has_no_plateau(known) else pooled_plateau(known),
             self._base_errors(seen.level),
             quick=quick,
             host=self.host,
             noise=self.noise,
-            firm=any(trial.proven and trial.plateau is not None for trial in known),
+            idle_s=self._idle_s(seen.level),
         )
+
+    def _idle_s(self, level: float) -> float | None:
+        """Mean seconds of an iteration in the calm steps well below this level."""
+        calm = [step for step in self.holder.records if step.judgement.verdict == "good"]
+        times = [step.measurement.iterations for step in calm if step.level <= LOW_LOAD * level]
+        count = sum(one.count for one in times)
+        return sum(one.mean * one.count for one in times if one.count) / count / 1000 if count >= FEWEST_IDLE else None
 
     def _base_errors(self, level: float) -> tuple[int, int]:
         """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
@@ -342,13 +417,24 @@ class _OpenSearch:
 
     def _note(self, again: bool = True) -> None:
         """Keep what the last step proved and, `again`, what it says of the others."""
+        self._mind_cap(self.holder.records[-1])
         if again:
             self._learn()
             self._judge_again()
         else:
             self.trials = self._trials_of(self.holder.records)
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
-        self.result.estimate = self._estimate()
+        self.result.estimate = None if has_no_plateau(self.trials) else self._estimate()
+
+    def _mind_cap(self, record: StepRecord) -> None:
+        """No level above what the script or the generator can send is tried again."""
+        if not record.judgement.capped:
+            return
+        seen = record.measurement
+        sent = rounded(CAP_SHARE * record.level * seen.done_per_s / max(seen.planned_per_s, 1e-9), self.goal.whole)
+        if self.goal.most_level is None or sent < self.goal.most_level:
+            self.goal = replace(self.goal, most_level=sent)
+            self.result.cap = Cap(sent, CAP_SHARE * seen.done_per_s, record.judgement.reasons[0])
 
     def _judge_again(self) -> None:
         """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
@@ -359,12 +445,15 @@ class _OpenSearch:
         self.trials = self._trials_of(self.holder.records)
 
     def _trials_of(self, records: Sequence[StepRecord]) -> list[Trial]:
-        return [self._trial(record) for record in records if record.kind != "expected"]
+        return [self._trial(record) for record in records if record.kind not in BESIDE]
 
     def _learn(self, seen: Measurement | None = None) -> None:
-        """Bring the speed of the host and the trials up to date, with the step that is under way."""
-        records = self.holder.records
-        telling = [record.measurement for record in records] + ([seen] if seen is not None else [])
+        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Collapsed
+        steps tell neither what the host nor what chance does."""
+        records = [record for record in self.holder.records if record.kind not in BESIDE]
+        fell = collapsed(self._trials_of(records))
+        telling = [record.measurement for record, less in zip(records, fell, strict=True) if not less]
+        telling += [seen] if seen is not None else []
         best = max((step.done_per_s for step in telling), default=0.0)
         busy = [busy_speeds(step) for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
@@ -376,14 +465,11 @@ class _OpenSearch:
     def _trial(self, record: StepRecord) -> Trial:
         """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""
         found, quick = record.judgement, record.kind == "probe"
-        top = (
-            plateau_of(record.measurement, self.rate_per_level_s() or 0.0, self.host, self.noise)
-            if found.plateau
-            else None
-        )
+        top = plateau_of(record.measurement, self._context(record.measurement, trials=())) if found.plateau else None
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
-        return Trial(record.level, found.verdict, top, not (quick or found.says_nothing) or found.given_up)
+        proven = not (quick or found.says_nothing or found.capped) or found.given_up
+        return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm" and found.own)
 
     def _unusable(self, record: StepRecord) -> bool:
         """Whether the very first probe shows a target that answers nothing or only errors."""
@@ -407,7 +493,10 @@ class _OpenSearch:
         if not self._has_answered:
             self.holder.drain(self.settings.drain_limit_s)
             return True
+        overloaded = record.judgement.verdict == "bad" and backlog_s(record.measurement) >= RESTED_BACKLOG_S
         gone = why_gone(self.holder, record, self.settings.drain_limit_s)
+        if not gone and overloaded:
+            come_to_rest(self.holder, self._idle_s(math.inf))
         if not gone:
             return True
         self._fail(gone)
@@ -421,6 +510,8 @@ class _OpenSearch:
         bounds, settings = self.result.bracket, self.settings
         if bounds.width <= settings.width:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {settings.width:.0%}."
+        if bounds.bad is None and self.result.cap is not None:
+            return f"No saturation up to what the script can send. {self.result.cap.why}"
         if bounds.bad is None and settings.max_level is not None:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
         spent = (

@@ -1,10 +1,19 @@
-"""Is the target saturated at this level? A pure judgement of one step from what was measured so far.
+"""Is the target saturated at this level? A pure judgement of one step, first of all from what happened in it.
 
-Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py); or all steps
-      together put the capacity C clearly below this level L, and this one falls behind as well; or the share of failed
-      requests rises above that of low load; or the step had to be given up.
-Good: unfinished work stayed calm for long enough, and either C is clearly above L, or the queue of this step stood so
-      still that no overload can be behind it, on a host that was not faster than usual.
+Evidence of the step itself, which nothing else overrules (docs/decisions/0018):
+
+Bad:  unfinished work grows beyond chance *and* completions fall short of the plan (stats/saturation.py); or the share
+      of failed requests rises above that of low load, in the step or in its last third; or the step had to be given up.
+Good: the queue stayed so short that no target at or beyond its capacity would show it, on a host that was not faster
+      than usual. The queue is the unfinished work above what the arrivals keep inside without any waiting (Little's
+      law: rate × time of an iteration at low load).
+
+Chance is the scatter of the step itself and of steps that were not collapsed. Where the step cannot tell, all steps
+together may, by the capacity C that they show, if the target's throughput does not fall past its top (`Context.plateau`
+is None where it does: then overloaded steps say nothing of what it carries):
+
+Bad:  C clearly below this level L, and this step falls behind as well.
+Good: C clearly above L, and unfinished work stayed calm for long enough.
 Else undecided. "Clearly" is the same on both sides:
 
     |C − L| ≥ 2 √(sd² + (h L / 4)²)      sd: of C, pooled over all steps; h: half the width that is wanted
@@ -15,6 +24,9 @@ behind (shortfall z ≥ 1, growth z ≥ 0.5) happens to one step in six at the c
 A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at 4.8 %. C counts steps that kept the
 target busy for 40 % of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
 is busy only while it catches up, and would leave its pauses out.
+
+Arrivals that were not sent while the target answered as quickly as at low load are a cap of the script or the
+generator, not of the target: such a step is `capped` and bounds nothing.
 
 Where the hypervisor took CPU time from this host (steal), a second counts as one of a host that much slower, and a
 step that falls short is bad only if it would have fallen short with half as much time again too; else it is disturbed,
@@ -32,7 +44,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.search import THRASHING_SHARE, Verdict
+from plimsoll.experiments.search import Verdict
 from plimsoll.experiments.steadiness import response_drifts, warms_up
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
@@ -46,7 +58,7 @@ from plimsoll.stats.saturation import (
     is_calm,
     is_growing,
     is_plainly_overloaded,
-    is_still,
+    is_settled,
 )
 from plimsoll.stats.wilson import wilson_interval
 
@@ -67,6 +79,8 @@ DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
 MOST_STOLEN = 0.9
 ERROR_SHARE_ABOVE_BASE = 0.01
+LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
+CAPPED_SHARE, CAPPED_SLOWER = 0.01, 1.5
 
 
 @dataclass(frozen=True)
@@ -74,10 +88,11 @@ class Context:
     """What a step is judged against; rates per second.
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
-    `plateau`: capacity estimate of the other steps, `firm` if held steps show it and not the ramp alone;
+    `plateau`: capacity estimate of the other steps, None where the target's throughput falls past its top;
     `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
-    explains; `noise`: variance per completion over the run so far.
+    explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
+    iteration at low load, None before one ended there.
     """
 
     rate_per_level_s: float
@@ -89,7 +104,7 @@ class Context:
     quick: bool = False
     host: HostSpeed = UNKNOWN
     noise: float = 0.0
-    firm: bool = True
+    idle_s: float | None = None
 
     @property
     def least_bad_seconds(self) -> float:
@@ -101,7 +116,8 @@ class Context:
 class Judgement:
     """Verdict with reasons in plain words; `given_up` when going on would only hurt the target; `disturbed` when the
     hypervisor took so much CPU time from this host that the step says nothing about the target; `unsteady` when the
-    target changed so much within it that it says nothing about the level."""
+    target changed so much within it that it says nothing about the level; `capped` when the script or the generator
+    could not send more; `own` when the step itself shows the verdict, whatever others say."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
@@ -110,6 +126,8 @@ class Judgement:
     plateau: Plateau | None = None
     disturbed: bool = False
     unsteady: bool = False
+    capped: bool = False
+    own: bool = False
 
     @property
     def says_nothing(self) -> bool:
@@ -138,21 +156,25 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     rate_per_s = context.rate_per_level_s * seen.level
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
-    moved = _growth(seen, rate_per_s, context.host, context.noise)
+    moved = _growth(seen, rate_per_s, context)
     top = _plateau(seen, moved, context.rate_per_level_s)
     stop = give_up_reason(seen)
     if stop is not None:
-        return Judgement("bad", (stop,), True, moved, top)
+        return Judgement("bad", (stop,), True, moved, _answered(seen, moved) if seen.failed else top, own=True)
+    capped = cap_reason(seen, context.idle_s)
+    if capped is not None:
+        return Judgement("undecided", (capped,), growth=moved, capped=True)
     errors = error_reason(seen, context.base_errors)
     if errors is not None and moved.seconds >= context.least_bad_seconds:
-        return Judgement("bad", (errors,), False, moved, None)
+        return Judgement("bad", (errors,), False, moved, _answered(seen, moved), own=True)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
-    below = None if context.quick else _capacity_below(seen, moved, top, context)
-    if _grows(moved, full, context) or _plain(seen, rate_per_s, context) or below is not None:
+    own = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
+    below = None if own or context.quick else _capacity_below(seen, moved, top, context)
+    if own or below is not None:
         words = [_growth_words(moved, seen), *([_plateau_words(below, "below")] if below is not None else [])]
         if _stolen_explains(seen, moved, context):
             return Judgement("undecided", (*words, _stolen_words(seen)), False, moved, None, True)
-        return Judgement("bad", (*words, *_other_words(seen)), False, moved, top)
+        return Judgement("bad", (*words, *_other_words(seen)), False, moved, top, own=own)
     if context.quick and falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE:
         return Judgement("undecided", (_growth_words(moved, seen),), False, moved)
     if context.quick:
@@ -160,9 +182,19 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     return _good_or_undecided(seen, moved, top, context)
 
 
-def plateau_of(seen: Measurement, rate_per_level_s: float, host: HostSpeed, noise: float) -> Plateau | None:
-    """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed."""
-    return _plateau(seen, _growth(seen, seen.level * rate_per_level_s, host, noise), rate_per_level_s)
+def plateau_of(seen: Measurement, context: Context) -> Plateau | None:
+    """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed; of one whose
+    requests failed, by those that did not."""
+    moved = _growth(seen, seen.level * context.rate_per_level_s, context)
+    if error_reason(seen, context.base_errors) is not None:
+        return _answered(seen, moved)
+    return _plateau(seen, moved, context.rate_per_level_s)
+
+
+def _answered(seen: Measurement, moved: Growth) -> Plateau | None:
+    """The level of which the answers that did not fail are all: what a target that refuses the rest carries."""
+    answered = moved.done * (1 - seen.error_share)
+    return plateau(answered, moved.expected, 1 / seen.level, moved.service_noise)
 
 
 def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
@@ -172,8 +204,10 @@ def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
     return (np.asarray(seen.done) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
 
 
-def _growth(seen: Measurement, rate_per_s: float, host: HostSpeed, noise: float) -> Growth:
-    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, _factors(seen, host), noise)
+def _growth(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
+    idle = None if context.idle_s is None else context.idle_s * rate_per_s
+    factors = _factors(seen, context.host)
+    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle)
 
 
 def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
@@ -256,36 +290,40 @@ def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
 
 def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:
     held, capacity = moved.seconds >= context.least_seconds, context.plateau
+    if held and moved.expected >= FEWEST_ARRIVALS and is_settled(moved) and not _is_fast_host(seen, context):
+        return Judgement("good", (_calm_words(moved),), False, moved, own=True)
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
     if capacity is not None and enough and is_calm(moved):
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
             return Judgement("good", (_calm_words(moved), _plateau_words(capacity, "above")), False, moved)
-    if held and moved.expected >= FEWEST_ARRIVALS and is_still(moved) and _stillness_tells(seen, context):
-        return Judgement("good", (_calm_words(moved),), False, moved)
-    gain = moved.unfinished_end - moved.unfinished_start
-    words = f"Unfinished work changed by {gain:+.0f} of {moved.expected:.0f} arrivals, "
-    words += "which chance alone may explain or not."
     shown = top if _is_whole(moved, context) else None
-    return Judgement("undecided", (words,), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
+    return Judgement("undecided", (_open_words(moved),), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
 
 
-def _stillness_tells(seen: Measurement, context: Context) -> bool:
-    """Not against what overloaded steps that were held say, unless they say little, or this step finished clearly more
-    than they did: then they thrashed; on a host that was faster than usual, only if they say that this level
-    would have been below the capacity at mean speed by as much. The ramp's few seconds have no such say: a target that
-    was still warming up, or a host that was slow just then, would keep every higher level undecided."""
-    if context.plateau is None:
-        return True
+def _is_fast_host(seen: Measurement, context: Context) -> bool:
+    """Whether the host was so much faster than in the mean that the step says nothing of the target at mean speed,
+    where overloaded steps do not say that it would have carried as much then."""
     speed = float(_factors(seen, context.host).mean())
-    if speed > 1 + context.half_width / 2:
-        return seen.level * speed <= context.plateau.level
-    if not context.firm:
-        return True
-    above = seen.level - context.plateau.level
-    if above < context.plateau.sd or context.plateau.relative_sd > context.half_width:
-        return True
-    return above >= max(THRASHING_SHARE * seen.level, least_distance(context.plateau, seen.level, context.half_width))
+    if context.plateau is None or speed <= 1 + context.half_width / 2:
+        return False
+    return seen.level * speed > context.plateau.level
+
+
+def cap_reason(seen: Measurement, idle_s: float | None) -> str | None:
+    """Why more could not be sent although the target answered as at low load, or None. `idle_s`: mean seconds of an
+    iteration at low load."""
+    dropped, planned = sum(seen.dropped), sum(seen.planned)
+    if dropped <= CAPPED_SHARE * planned or not seen.iterations.count or idle_s is None:
+        return None
+    mean_s = (seen.iterations.mean or 0.0) / 1000
+    if mean_s > CAPPED_SLOWER * idle_s:
+        return None
+    return (
+        f"{dropped:,} of {planned:,} arrivals were not sent, as no VU was free, although an iteration took "
+        f"{1000 * mean_s:.3g} ms, as at low load ({1000 * idle_s:.3g} ms): the script's VUs allow no more than "
+        f"{seen.done_per_s:.4g} iterations/s."
+    )
 
 
 def give_up_reason(seen: Measurement) -> str | None:
@@ -310,12 +348,19 @@ def backlog_s(seen: Measurement) -> float:
 
 
 def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
-    """Whether requests fail more than at low load, beyond chance and by more than a percentage point."""
-    here, low = wilson_interval(seen.failed, seen.requests), wilson_interval(*base)
+    """Whether requests fail more than at low load, beyond chance and by more than a percentage point, in the whole step
+    or in its last third: what a burst or a credit hides at first shows there."""
+    low = wilson_interval(*base)
     ceiling = low.high if base[1] >= 20 else 0.0
-    if seen.requests and here.low > ceiling + ERROR_SHARE_ABOVE_BASE:
-        before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
+    before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
+    if seen.requests and wilson_interval(seen.failed, seen.requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
         return f"{seen.failed / seen.requests:.1%} of the requests failed{before} ({seen.failures.words()})."
+    late_s = math.ceil(LATE_PART * len(seen.requests_each))
+    requests, failing = sum(seen.requests_each[-late_s:]), seen.failed_each[-late_s:]
+    failed, lasts = sum(failing), sum(map(bool, failing)) >= LASTING * late_s
+    if late_s >= LEAST_LATE_S and lasts and wilson_interval(failed, requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
+        share = f"{failed / requests:.1%} of the requests failed in the last {late_s} s"
+        return f"{share}{before} ({seen.failures.words()})."
     return None
 
 
@@ -323,8 +368,8 @@ def _growth_words(moved: Growth, seen: Measurement) -> str:
     gain = moved.unfinished_end - moved.unfinished_start
     return (
         f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second; "
-        f"unfinished work grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work and "
-        f"beyond chance (z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
+        f"unfinished work grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work "
+        f"(z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
     )
 
 
@@ -335,8 +380,16 @@ def _other_words(seen: Measurement) -> tuple[str, ...]:
 
 def _calm_words(moved: Growth) -> str:
     return (
-        f"Kept up with {moved.expected:.0f} arrivals in {moved.seconds:.0f} s: unfinished work went from "
-        f"{moved.unfinished_start:.0f} to {moved.unfinished_end:.0f}, within chance (z = {moved.growth_z:.1f})."
+        f"Kept up with {moved.expected:,.0f} arrivals in {moved.seconds:.0f} s: unfinished work went from "
+        f"{moved.unfinished_start:,.0f} to {moved.unfinished_end:,.0f}."
+    )
+
+
+def _open_words(moved: Growth) -> str:
+    gain = moved.unfinished_end - moved.unfinished_start
+    return (
+        f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals. The queue was "
+        "too long for a target below its capacity and too short for an overload."
     )
 
 

@@ -26,8 +26,9 @@ class Measurement:
 
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
     `dropped`, `late`, `stolen`, the share of a core that the hypervisor took, and `speed`, that of the target's cores
-    (NaN where nobody measured), and `mean_ms`, the mean response time (NaN without any); `best_done_per_s`: of earlier
-    steps; `times`: response times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    (NaN where nobody measured), `mean_ms` and `iteration_mean_ms`, the mean response time and duration of an iteration
+    (NaN without any), and `failed_each` of `requests_each`; `best_done_per_s`: of earlier steps; `times`: response
+    times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
 
     Times, iterations, requests and failures are those of the step's own arrivals (`epoch`: the number of its level),
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
@@ -48,12 +49,15 @@ class Measurement:
     speed: list[float] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     mean_ms: list[float] = field(default_factory=list)
+    iteration_mean_ms: list[float] = field(default_factory=list)
     times: Histogram = field(default_factory=Histogram)
     iterations: Histogram = field(default_factory=Histogram)
     requests: int = 0
     failed: int = 0
     finished_requests: int = 0
     interrupted: int = 0
+    requests_each: list[int] = field(default_factory=list)
+    failed_each: list[int] = field(default_factory=list)
     failures: Failures = field(default_factory=Failures)
     backlog: int = 0
     in_flight: int = 0
@@ -83,7 +87,8 @@ class Measurement:
         if self.response_metric is None:
             present = {series.metric for series in snapshot.series if series.count and series.epoch is None}
             self.response_metric = next((name for name in RESPONSE_METRICS if name in present), None)
-        total_ms, count = 0.0, 0
+        total_ms, count, requests, failed = 0.0, 0, self.requests, self.failed
+        iterations_ms, iterations = 0.0, 0
         for series in snapshot.series:
             if series.metric == "http_req_failed":
                 self.finished_requests += int(series.total or 0)
@@ -94,11 +99,15 @@ class Measurement:
                 total_ms, count = total_ms + series.sum, count + series.count
             if series.metric == "iteration_duration":
                 self.iterations.add_series(series)
+                iterations_ms, iterations = iterations_ms + series.sum, iterations + series.count
             elif series.metric == "http_req_failed":
                 self.failures.add(series)
                 self.failed += int(series.passes or 0)
                 self.requests += int(series.total or 0)
         self.mean_ms.append(total_ms / count if count else math.nan)
+        self.iteration_mean_ms.append(iterations_ms / iterations if iterations else math.nan)
+        self.requests_each.append(self.requests - requests)
+        self.failed_each.append(self.failed - failed)
 
     def amend(self, rows: Iterable[Series]) -> None:
         """Add what ended after the step and arrived in it."""

@@ -1,4 +1,4 @@
-"""After a step that ended badly: does the target still answer at low load, or is it gone?"""
+"""After a step that ended badly: does the target still answer at low load, or is it gone? Is it at rest again?"""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from plimsoll.experiments.steps import StepHolder
 RECHECK_LIMIT_S = 15.0
 CHECK_S = 10.0
 MOSTLY_ERRORS = 0.5
+REST_SHARE, REST_S, LONGEST_REST_S = 0.1, 2, 20.0
+SLOWER, SLOWER_S = 2.0, 0.005
 
 
 def answered(seen: Measurement) -> bool:
@@ -45,3 +47,22 @@ def _answers(seen: Measurement) -> Judgement | None:
     if answered(seen) and len(seen.seconds) >= 2:
         return Judgement("good")
     return Judgement("undecided", ("The target does not answer at low load.",)) if len(seen.seconds) >= 5 else None
+
+
+def come_to_rest(holder: StepHolder, idle_s: float | None) -> None:
+    """Hold a tenth of the highest calm level until an iteration takes as long as at low load (`idle_s`, seconds, in the
+    mean), or 20 s have passed: what the clients gave up or a proxy sent again is still work for the target after no
+    answer is missing any more, and the next step would begin behind."""
+    calm = [step.level for step in holder.records if step.judgement.verdict == "good"]
+    if idle_s is None or not calm:
+        return
+    level = max(min(calm), REST_SHARE * max(calm))
+    seconds = 0
+
+    def is_quick(seen: Measurement) -> Judgement | None:
+        nonlocal seconds
+        mean_ms = seen.iteration_mean_ms[-1]
+        seconds = seconds + 1 if mean_ms <= 1000 * max(SLOWER * idle_s, idle_s + SLOWER_S) else 0
+        return Judgement("undecided") if seconds >= REST_S else None
+
+    holder.hold(level, "rest", LONGEST_REST_S, is_quick, lambda _: Judgement("undecided"))

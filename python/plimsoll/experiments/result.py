@@ -13,8 +13,10 @@ from plimsoll.experiments.search import Bracket, Goal
 from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
-StepKind = Literal["probe", "hold", "confirm", "expected", "baseline"]
-Phase = Literal["range", "bracket", "confirm", "expected", "drain", "baseline", "load"]
+StepKind = Literal["probe", "hold", "confirm", "expected", "baseline", "rest", "overload", "recovery"]
+Phase = Literal["range", "bracket", "confirm", "expected", "drain", "baseline", "load", "recovery"]
+AFTER_OVERLOAD: frozenset[StepKind] = frozenset(("rest", "overload", "recovery"))
+BESIDE: frozenset[StepKind] = AFTER_OVERLOAD | {"expected"}
 Confirmed = Literal["confirmed", "contradicted", "undecided"]
 PHASE_OF: dict[StepKind, Phase] = {
     "probe": "range",
@@ -22,7 +24,13 @@ PHASE_OF: dict[StepKind, Phase] = {
     "confirm": "confirm",
     "expected": "expected",
     "baseline": "baseline",
+    "rest": "drain",
+    "overload": "recovery",
+    "recovery": "recovery",
 }
+
+
+LONGEST_CONFIRM_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,8 @@ class CapacitySettings:
     after which no step begins (default: the greater of 155 s and 15 steps); `arrivals_per_level_s`: nominal
     arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
     closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
-    `step_s` when objectives are to be judged there (`hold_expected`).
+    `step_s` when objectives are to be judged there (`hold_expected`); `recovery`: overload a target that collapses once
+    more at the end, if time is left, to find the level at which it recovers by itself.
     """
 
     width: float = 0.10
@@ -50,12 +59,18 @@ class CapacitySettings:
     drain_limit_s: float = 30.0
     most_steps: int = 12
     warm_up_s: float = 1.0
+    recovery: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.width < 1 or self.step_s <= 0 or self.probe_s <= 0:
             raise ValueError("width lies between 0 and 1; step_s and probe_s are above 0")
         if self.min_level is not None and self.max_level is not None and self.min_level > self.max_level:
             raise ValueError(f"min_level {self.min_level:g} is above max_level {self.max_level:g}; exchange them")
+
+    @property
+    def confirm_s(self) -> float:
+        """Seconds that the level that is carried is held once more: a fifth of the budget, at most a minute."""
+        return max(self.step_s, min(LONGEST_CONFIRM_S, self.load_budget_s / 5))
 
     @property
     def load_budget_s(self) -> float:
@@ -102,6 +117,8 @@ class StepRecord:
             "given_up": self.judgement.given_up,
             "disturbed": self.judgement.disturbed,
             "unsteady": self.judgement.unsteady,
+            "capped": self.judgement.capped,
+            "own_evidence": self.judgement.own,
             "stolen_share": seen.stolen_share,
             "planned_per_s": seen.planned_per_s,
             "done_per_s": seen.done_per_s,
@@ -149,11 +166,44 @@ class Stuck:
     count: int
 
 
+@dataclass(frozen=True)
+class Cap:
+    """The most that the script or the generator can send, whatever the target does: `level`, iterations per second,
+    and why in a sentence."""
+
+    level: float
+    per_s: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """What a target does whose throughput falls under overload; levels in the unit of the search, rates per second.
+
+    `level`: the lowest at which it fell; `per_s`: what it finishes then; `carried_level`, `carried_per_s`: the most it
+    has carried; after an overload it recovers by itself at `recovers_at` within `recovery_s` (None: it took longer than
+    was watched), and not at `stays_at`; None where that was not shown. `recovery_tried`: whether it was asked;
+    `seen_again`: whether the overload for it made it collapse once more.
+    """
+
+    level: float
+    per_s: float
+    carried_level: float
+    carried_per_s: float
+    recovers_at: float | None = None
+    stays_at: float | None = None
+    recovery_s: float | None = None
+    recovery_tried: bool = False
+    seen_again: bool = False
+
+
 @dataclass
 class CapacityResult:
     """What was found: the bracket in levels, the steps, and how the experiment ended.
 
     `confirmation`: of the carried level; None where no time was left for it, or no level was proven to be carried.
+    `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is
+    less than the target carries.
     `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
     """
 
@@ -165,6 +215,8 @@ class CapacityResult:
     bracket: Bracket = field(default_factory=lambda: Bracket(None, None))
     estimate: Plateau | None = None
     confirmation: Confirmation | None = None
+    cap: Cap | None = None
+    collapse: Collapse | None = None
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
@@ -201,7 +253,10 @@ class CapacityResult:
             "load_s": self.load_s,
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
             "stuck": asdict(self.stuck) if self.stuck else None,
-            "steps": [step.to_json() for step in self.steps],
+            "cap": asdict(self.cap) if self.cap else None,
+            "collapse": asdict(self.collapse) if self.collapse else None,
+            "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],
+            "recovery_steps": [step.to_json() for step in self.steps if step.kind in AFTER_OVERLOAD],
         }
 
 

@@ -5,6 +5,11 @@ Between them an overloaded step tells the capacity itself (stats/plateau.py); th
 above and one just below that estimate, instead of halving: the first a half width h off, the second as far off as the
 width allows. A step that proves nothing becomes no bound; its level may be held again.
 
+That holds while the target finishes as much under overload as at its capacity. Many do not: their throughput falls past
+its top (retrograde scalability; Gunther 2007, ch. 4). `collapsed` finds the steps that finished clearly less than
+others carried; from then on overloaded steps tell nothing, and the search halves between the levels that steps showed
+by themselves.
+
         good                 estimate                bad
     ─────┼──────────────────────┼─────────────────────┼─────►  level
        c(1−h)                   c                  c(1+h)         (bad − good) / bad ≤ width
@@ -26,7 +31,10 @@ LOOSE_BAD = 1.5
 SAFE_HALVES = 2.0
 DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
-THRASHING_SHARE = 0.12
+FALLEN_SHARE, FALLEN_Z = 0.08, 2.5
+DENIED_SHARE = 0.04
+MOST_RETESTS, MANY_BAD = 3, 3
+BESIDE_SHARE, CLOSE_LEVEL = 0.45, 0.03
 SAME_LEVEL, MOVE = 0.1, 0.25
 
 
@@ -35,13 +43,15 @@ class Trial:
     """One judged step. `plateau`: capacity seen while the target was always busy.
 
     `proven`: False for the ramp's short probes, which hint at where to look and bound nothing (a pause of the target
-    looks like saturation for a second or two).
+    looks like saturation for a second or two). `own`: the step itself shows its verdict; `decisive`: and it was long.
     """
 
     level: float
     verdict: Verdict
     plateau: Plateau | None = None
     proven: bool = True
+    own: bool = False
+    decisive: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,28 +93,95 @@ class Proposal:
 
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
-    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count."""
+    """Relevant bounds of the trials so far; a good level above the lowest bad one does not count. A target that
+    collapses in a long step outvotes its short one: it tips over now and then at that level."""
     judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
-    return Bracket(*relevant_bounds((trial.level, trial.verdict == "good") for trial in judged))
+    falls = any(trial.decisive and trial.verdict == "bad" for trial in judged) and falls_past_top(trials)
+    votes = [trial for trial in judged for _ in range(2 if falls and trial.decisive else 1)]
+    return Bracket(*relevant_bounds((trial.level, trial.verdict == "good") for trial in votes))
+
+
+def collapsed(trials: Sequence[Trial]) -> list[bool]:
+    """Which trials kept the target busy and finished clearly less than it has carried, or than it finished under less
+    overload: by 8 % and 2.5 standard deviations, which a drifting host seldom does. Shape (n,)."""
+    return [any(_less(trial, other) for other in trials) for trial in trials]
+
+
+def collapses(trials: Sequence[Trial]) -> list[Trial]:
+    """The collapsed trials that no other contradicts: one that was overloaded as much and did not fall. A target that
+    was still cold in its first overload has not collapsed."""
+    fell = collapsed(trials)
+    steady = [
+        other
+        for other, less in zip(trials, fell, strict=True)
+        if not less and other.verdict == "bad" and other.plateau is not None
+    ]
+    return [
+        trial
+        for trial, less in zip(trials, fell, strict=True)
+        if less and all(other.level < (1 - CLOSE_LEVEL) * trial.level for other in steady)
+    ]
+
+
+def falls_past_top(trials: Sequence[Trial]) -> bool:
+    """Whether the target's throughput falls when it is overloaded."""
+    return any(collapsed(trials))
+
+
+def has_no_plateau(trials: Sequence[Trial]) -> bool:
+    """Whether what overloaded steps finished is no constant of the target: it falls past its top; or it rises with the
+    level, as where one operation of several is stuck while the others go on; or a step shows by itself what the
+    others' capacity denies."""
+    fell = collapsed(trials)
+    overloaded = [trial for trial in trials if trial.plateau is not None and trial.verdict == "bad"]
+    if any(fell) or any(_more(trial, other) for trial in overloaded for other in overloaded):
+        return True
+    return any(_denied(trial, trials) for trial in trials if trial.proven and trial.own)
+
+
+def _denied(trial: Trial, trials: Sequence[Trial]) -> bool:
+    """Whether the capacity that the other steps show lies on the other side of the level of this one."""
+    capacity = pool(other.plateau for other in trials if other is not trial and other.plateau is not None)
+    if capacity is None:
+        return False
+    beyond = trial.level - capacity.level if trial.verdict == "good" else capacity.level - trial.level
+    return trial.verdict != "undecided" and beyond >= max(DENIED_SHARE * capacity.level, FALLEN_Z * capacity.sd)
+
+
+def _more(trial: Trial, other: Trial) -> bool:
+    """Whether `trial` finished clearly more than `other` at a lower overload."""
+    most, least = trial.plateau, other.plateau
+    if most is None or least is None or trial.level <= other.level:
+        return False
+    return most.level - least.level >= max(FALLEN_SHARE * most.level, FALLEN_Z * math.hypot(most.sd, least.sd))
+
+
+def _less(trial: Trial, other: Trial) -> bool:
+    """Whether `trial` finished clearly less than `other` at a lower overload."""
+    if trial.plateau is None or trial is other or trial.level <= other.level:
+        return False
+    if other.verdict == "good" and other.proven:
+        most, sd = other.level, 0.0
+    elif other.plateau is not None and other.verdict == "bad":
+        most, sd = other.plateau.level, other.plateau.sd
+    else:
+        return False
+    return most - trial.plateau.level >= max(FALLEN_SHARE * most, FALLEN_Z * math.hypot(trial.plateau.sd, sd))
 
 
 def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
     """What all steps that kept the target busy say about its capacity; None if there was none.
 
-    A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload. What a target
-    finished that thrashes, less than it has carried with ease by more than a host drifts, says nothing of its capacity;
-    nor does what it finished in the ramp, if it has carried more since.
+    A target far beyond its capacity may carry more or less than at it: the doubt grows with the overload. A collapsed
+    step says nothing, nor does what it finished in the ramp, if it has carried more since.
     """
     carried = bracket_of(trials).good or 0.0
     seen = []
-    for trial in trials:
-        if trial.plateau is not None:
-            top = trial.plateau
-            least = max(THRASHING_SHARE * carried, 2 * top.sd) if trial.proven else top.sd
-            if carried - top.level >= least:
-                continue
-            doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / top.level - 1)
-            seen.append(Plateau(top.level, math.hypot(top.relative_sd, doubt)))
+    for trial, fell in zip(trials, collapsed(trials), strict=True):
+        if trial.plateau is None or fell or (not trial.proven and carried - trial.plateau.level >= trial.plateau.sd):
+            continue
+        doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / trial.plateau.level - 1)
+        seen.append(Plateau(trial.plateau.level, math.hypot(trial.plateau.relative_sd, doubt)))
     return pool(seen)
 
 
@@ -128,11 +205,15 @@ def propose(trials: Sequence[Trial], goal: Goal, half_width: float, hurry: bool 
     arrivals are few. `hurry`: little time is left, so that a good bound, if there is none yet, is aimed where a
     single step of the least length will decide.
     """
-    bounds = bracket_of(trials)
+    bounds, again = bracket_of(trials), _inverted(trials)
+    if again is not None:
+        return Proposal(again, "good")
     if bounds.width <= goal.width or _at_most(bounds.good, goal):
         return None
     estimate = capacity_estimate(trials, half_width)
-    if estimate is None:
+    if has_no_plateau(trials):
+        wanted = _halved(trials, goal)
+    elif estimate is None:
         wanted = _without_estimate(trials, goal)
     elif hurry and bounds.good is None:
         wanted = Proposal(_safely_below(estimate.level, trials, half_width), "good")
@@ -143,6 +224,36 @@ def propose(trials: Sequence[Trial], goal: Goal, half_width: float, hurry: bool 
 
 def _at_most(good: float | None, goal: Goal) -> bool:
     return goal.most_level is not None and good is not None and good >= goal.most_level * (1 - 1e-9)
+
+
+def _inverted(trials: Sequence[Trial]) -> float | None:
+    """The level that is not carried, if a higher one was carried and it was not held often enough to outvote that."""
+    bad = bracket_of(trials).bad
+    proven = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
+    if bad is None or not any(trial.verdict == "good" and trial.level > bad for trial in proven):
+        return None
+    return bad if sum(trial.level == bad for trial in proven) < MOST_RETESTS else None
+
+
+def _halved(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
+    """Between the bounds of a target whose overloaded steps tell nothing; close beside levels that stayed undecided, as
+    they lie near the capacity, and these again last."""
+    bounds = bracket_of(trials)
+    if bounds.good is None and bounds.bad is not None:
+        bad = {trial.level for trial in trials if trial.proven and trial.verdict == "bad"}
+        if len(bad) >= MANY_BAD:
+            return Proposal(bounds.bad / 2, "good")
+    if bounds.good is None or bounds.bad is None:
+        return _without_estimate(trials, goal)
+    held = [t.level for t in trials if t.proven and t.verdict == "undecided" and bounds.good < t.level < bounds.bad]
+    if not held:
+        return Proposal(math.sqrt(bounds.good * bounds.bad), "good")
+    near = 1 + BESIDE_SHARE * goal.width
+    if min(held) > bounds.good * near**2:
+        return Proposal(min(held) / near, "good")
+    if max(held) < bounds.bad / near**2:
+        return Proposal(max(held) * near, "bad")
+    return Proposal(min(held, key=held.count), "good")
 
 
 def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:

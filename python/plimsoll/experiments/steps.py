@@ -15,7 +15,15 @@ from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.patience import patience_s, words_of_loss
-from plimsoll.experiments.result import PHASE_OF, Phase, Progress, ProgressCallback, StepKind, StepRecord
+from plimsoll.experiments.result import (
+    AFTER_OVERLOAD,
+    PHASE_OF,
+    Phase,
+    Progress,
+    ProgressCallback,
+    StepKind,
+    StepRecord,
+)
 from plimsoll.experiments.search import Bracket
 from plimsoll.runs.snapshot import Snapshot
 
@@ -100,13 +108,17 @@ class StepHolder:
     def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
 
-        An interruption (KeyboardInterrupt) closes the record as undecided and passes on.
+        Steps after an overload (`AFTER_OVERLOAD`) show how the target comes to rest and are no points of its curve:
+        their events have names of their own. An interruption (KeyboardInterrupt) closes the record as undecided
+        and passes on.
         """
-        volume = self.read_data_volume()
-        self._tell_step("started")
+        after_overload = kind in AFTER_OVERLOAD
+        volume = None if after_overload else self.read_data_volume()
+        if not after_overload:
+            self._tell_step("started")
         self._tell_amended()
         start_s = self.source.now()
-        self.event("step_started", start_s, level=level, step_kind=kind)
+        self.event("recovery_started" if after_overload else "step_started", start_s, level=level, step_kind=kind)
         self.source.set_level(level)
         measured_from = math.ceil(start_s - SETTLED_SHARE) + math.ceil(self.warm_up_s)
         best_per_s = max((record.measurement.done_per_s for record in self.records), default=0.0)
@@ -189,7 +201,9 @@ class StepHolder:
     def _tell_amended(self) -> None:
         """Write what steps were that have been added to since they ended."""
         for record in self._books.amended():
-            self.event("step_amended", self.source.now(), **record.to_json())
+            after_overload = record.kind in AFTER_OVERLOAD
+            kind = "recovery_amended" if after_overload else "step_amended"
+            self.event(kind, self.source.now(), **record.to_json())
 
     def read_data_volume(self) -> float | None:
         """The data volume now, which is also that after the last step; None where the study does not say how, and
@@ -230,8 +244,10 @@ class StepHolder:
         record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement, volume_start=volume)
         self.records.append(record)
         self._books.enter(record)
-        self.event("step_ended", end_s, **record.to_json())
-        self._tell_step("ended")
+        after_overload = kind in AFTER_OVERLOAD
+        self.event("recovery_ended" if after_overload else "step_ended", end_s, **record.to_json())
+        if not after_overload:
+            self._tell_step("ended")
         return record
 
     def _tell_step(self, what: Literal["started", "ended"]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from plimsoll.findings.capacity_words import answer, headroom_of, level_words, next_steps, number
+from plimsoll.findings.collapse import collapse_notes
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
@@ -232,6 +233,8 @@ def _capacity(
         "estimate": facts["estimate"],
         "estimate_sd": facts["estimate_sd"],
         "confirmation": facts.get("confirmation"),
+        "cap": facts.get("cap"),
+        "collapse": facts.get("collapse"),
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }
@@ -284,7 +287,7 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             "minutes shows whether it goes on."
         )
     notes += _confirmation_words(facts)
-    notes += _thrashing_words(facts, steps)
+    notes += collapse_notes(facts, steps, level_words, number) or _thrashing_words(facts, steps)
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
         notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.findings.collapse import not_carried_words, recovery_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
@@ -47,7 +48,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
     if result["status"] == "failed":
         return f"No capacity was measured. {result['reason']}"
-    parts = [_carries(result, finding["capacity"])]
+    parts = [_carries(result, finding["capacity"]), *recovery_words(result, level_words)]
     if not finding["generator"]["healthy"]:
         parts.insert(
             0, "The numbers below are not a capacity of the target, because the generator may have been the limit."
@@ -96,23 +97,27 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any]) -> str:
         return f"Throughput rises up to {level_words(good, unit)}{users}{inside}{stops}."
     if bad is None:
         return f"Carries at least {level_words(good, unit)}{users}{inside}; {_seen_above(result)}"
-    return f"Carries {level_words(good, unit)}{users}{inside}; at {level_words(bad, unit)} work piles up."
+    return f"Carries {level_words(good, unit)}{users}{inside}; {not_carried_words(result, level_words, number)}."
 
 
 def _seen_above(result: Mapping[str, Any]) -> str:
     """What was seen above the greatest level that is carried, where no level was proven to be too much."""
+    if result.get("cap"):
+        return f"the script cannot send more. {result['cap']['why'].rstrip('.')}."
     behind = [step for step in result["steps"] if step["verdict"] == "bad" and step["level"] > result["good"]]
     if not behind:
         return "no saturation was found up to there."
     step = min(behind, key=lambda one: float(one["level"]))
     held_s = step["end_s"] - step["measured_from_s"]
     return (
-        f"at {level_words(step['level'], result['unit'])} it fell behind once, for {held_s:.0f} s, which is no proof."
+        f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {held_s:.0f} s, not held again."
     )
 
 
 def _how_to_go_on(result: Mapping[str, Any]) -> str:
     """What finds a level that is too much, where none was proven: a greater one, or more time."""
+    if result.get("cap"):
+        return "Raise the script's limit (maxVUs, or the VUs of the load) and run it again, to load the target itself."
     most, tried = result.get("max_level"), max((step["level"] for step in result["steps"]), default=0.0)
     if not result["open"] or (most is not None and tried >= most * (1 - 1e-9)):
         return "Raise --max-users to find where it stops."

@@ -25,6 +25,10 @@ def interval_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     reason = None
     if not facts["open"]:
         reason = "Users who wait show where throughput stops rising, not how much the target could finish."
+    elif facts.get("collapse"):
+        reason = (
+            "Overloaded, the target finishes less than it carries, so its overloaded steps do not show its capacity."
+        )
     elif facts["estimate"] is None:
         reason = "No step was overloaded long enough to show how much the target finishes at most."
     elif facts["good"] is None or facts["bad"] is None:

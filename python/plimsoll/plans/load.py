@@ -44,7 +44,8 @@ class Choices:
     `arrival_process` is "poisson", "even" or None for the study's. `budgets` (share of a resource that may be used, by
     name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
     are extrapolated to. `negligible_below`: operations that take a smaller share of the target at the expected load are
-    called negligible. `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
+    called negligible. `recovery`: find the level at which a target that collapses recovers (None: the study's word,
+    else yes). `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
     further databases to watch, each "postgresql=DSN" or "mysql=DSN".
     """
 
@@ -68,6 +69,7 @@ class Choices:
     budgets: Mapping[str, float] = field(default_factory=dict)
     cores: int | None = None
     negligible_below: float | None = None
+    recovery: bool | None = None
     remedy: str | None = None
     probes: tuple[str, ...] = ()
 
@@ -166,6 +168,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         min_level=least,
         max_level=most,
         start_level=_level_that_shows(study, most) if least is None else None,
+        recovery=choices.recovery if choices.recovery is not None else wanted is None or wanted.recovery,
     )
     return Plan(
         config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
@@ -232,6 +235,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         max_level=most,
         start_level=None if is_open or least is not None else _level_of_one_vu(held),
         vus_per_level=None if is_open else float(sum(scenario["vus"] for scenario in held.values())),
+        recovery=choices.recovery is not False,
     )
     target = Target(processes=local_listeners(choices.env.values()))
     return Plan(

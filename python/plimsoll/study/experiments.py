@@ -73,6 +73,10 @@ class CapacityOptions(LoadOptions):
         lt=1,
         description="share of the target below which these operations, at the expected users, are called negligible",
     )
+    recovery: bool = Field(
+        default=True,
+        description="overload a target that collapses once more at the end, to find the level at which it recovers",
+    )
     verify: str | None = Field(
         default=None,
         min_length=1,

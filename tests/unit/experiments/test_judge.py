@@ -47,10 +47,73 @@ def test_a_wandering_queue_is_good_only_below_a_known_plateau():
     assert judge(seen, near).verdict == "undecided"
 
 
-def test_a_still_step_above_what_held_steps_finished_is_undecided_and_above_what_the_ramp_did_good():
+def test_a_step_without_a_queue_is_good_whatever_overloaded_steps_say():
     still = measured([150] * 12, [150] * 12, 150)
-    assert judge(still, Context(1.0, 0.048, 10, Plateau(143, 0.02))).verdict == "undecided"
-    assert judge(still, Context(1.0, 0.048, 10, Plateau(143, 0.02), firm=False)).verdict == "good"
+    found = judge(still, Context(1.0, 0.048, 10, Plateau(143, 0.02)))
+    assert found.verdict == "good" and found.own
+
+
+def test_a_shop_that_carried_1708_a_second_is_good_though_it_finished_1662_when_overloaded():
+    planned, done = [1700, 1716] * 10, [1700, 1716] * 9 + [1701, 1716]
+    found = judge(
+        measured(planned, done, 1708, unfinished_start=3.0), Context(1.0, 0.048, 10, Plateau(1662, 0.01), idle_s=0.002)
+    )
+    assert found.verdict == "good" and found.own and "from 3 to 2" in found.reasons[0]
+
+
+def test_a_step_in_which_nothing_was_left_over_is_decided():
+    planned = [2090, 2092, 2091, 2089, 2092, 2090, 2091, 2091, 2090, 2093]
+    seen = measured(planned, planned, 2091, unfinished_start=3.0)
+    assert judge(seen, Context(1.0, 0.048, 10, Plateau(2100, 0.03), noise=40.0, idle_s=0.0015)).verdict == "good"
+
+
+def test_a_confirming_step_that_did_538_of_592_a_second_is_bad():
+    done = [590, 575, 560, 550, 540, 530, 520, 512, 505, 498]
+    seen = measured([592] * 10, done, 592, unfinished_start=99.0)
+    found = judge(seen, Context(1.0, 0.048, 10, idle_s=0.01))
+    assert found.verdict == "bad" and found.own and "unfinished work grew by 540" in found.reasons[0]
+
+
+def test_a_queue_above_what_little_s_law_keeps_inside_is_not_taken_for_calm():
+    seen = measured([300] * 10, [300] * 10, 300, unfinished_start=150.0)
+    assert judge(seen, Context(1.0, 0.048, 10, idle_s=0.5)).verdict == "good", "150 = 300/s × 0.5 s: nothing waits"
+    assert judge(seen, Context(1.0, 0.048, 10, idle_s=0.01)).verdict == "undecided", "147 wait"
+
+
+def test_errors_that_begin_in_the_last_third_and_last_are_bad_and_a_burst_of_them_is_not():
+    seen = measured([208] * 30, [208] * 30, 208)
+    seen.requests_each = [208] * 30
+    seen.failed_each = [0] * 20 + [5] * 10
+    seen.requests, seen.failed = 30 * 208, 50
+    assert judge(seen, Context(1.0, 0.048, 10)).verdict == "bad"
+    assert "in the last 10 s" in judge(seen, CONTEXT).reasons[0]
+    seen.failed_each = [0] * 24 + [40] + [0] * 5
+    seen.failed = 40
+    assert judge(seen, CONTEXT).verdict == "good"
+
+
+def test_what_a_target_that_refuses_answers_shows_its_capacity():
+    seen = measured([400] * 12, [400] * 12, 400, failed=2400)
+    found = judge(seen, CONTEXT)
+    assert found.verdict == "bad" and found.plateau.level == pytest.approx(200)
+
+
+def capped(mean_ms: float):
+    """A step of which a fifth was not sent: 466/s of 583/s."""
+    seen = measured([583] * 10, [466] * 10, 583)
+    seen.dropped = [117] * 10
+    seen.iterations = Histogram.from_values(np.full(4660, mean_ms))
+    return seen
+
+
+def test_arrivals_that_were_not_sent_while_the_target_was_as_quick_as_ever_are_a_cap_of_the_script():
+    context = Context(1.0, 0.048, 10, idle_s=0.107)
+    found = judge(capped(108.0), context)
+    assert (
+        found.capped and found.verdict == "undecided" and "the script's VUs allow no more than 466" in found.reasons[0]
+    )
+    slowed = judge(capped(300.0), context)
+    assert not slowed.capped and slowed.verdict == "bad", "the target held the VUs"
 
 
 def test_more_than_half_failed_gives_the_step_up():
@@ -154,7 +217,7 @@ def test_a_step_that_falls_behind_above_the_pooled_capacity_is_bad_before_its_ow
 
 def test_a_calm_step_is_not_bad_whatever_the_others_say():
     seen = measured([306] * 12, [306] * 12, 306, unfinished_start=60.0)
-    assert judge(seen, Context(1.0, 0.048, 10, Plateau(280, 0.006))).verdict == "undecided"
+    assert judge(seen, Context(1.0, 0.048, 10, Plateau(280, 0.006))).verdict == "good"
 
 
 def test_an_undecided_step_that_was_busy_throughout_shows_a_capacity():

@@ -6,7 +6,17 @@ import math
 
 import pytest
 
-from plimsoll.experiments.search import Goal, Trial, bracket_of, capacity_estimate, propose, rounded
+from plimsoll.experiments.search import (
+    Goal,
+    Trial,
+    bracket_of,
+    capacity_estimate,
+    collapsed,
+    falls_past_top,
+    has_no_plateau,
+    propose,
+    rounded,
+)
 from plimsoll.stats.plateau import Plateau
 
 GOAL = Goal(0.10)
@@ -41,9 +51,48 @@ def test_a_level_that_proved_nothing_is_not_asked_again():
 
 
 def test_the_estimate_never_leaves_the_bracket():
-    low = capacity_estimate([Trial(120, "bad", Plateau(90, 0.01)), Trial(100, "good")], H)
+    low = capacity_estimate([Trial(120, "bad", Plateau(95, 0.01)), Trial(100, "good")], H)
     high = capacity_estimate([Trial(100, "bad", Plateau(130, 0.01))], H)
     assert low.level > 100 and high.level < 100
+
+
+def test_a_step_that_finished_clearly_less_than_another_carried_has_collapsed():
+    carried, fell, near = Trial(100, "good"), Trial(140, "bad", Plateau(70, 0.02)), Trial(110, "bad", Plateau(98, 0.01))
+    assert collapsed([carried, fell, near]) == [False, True, False]
+    assert falls_past_top([carried, fell]) and not falls_past_top([carried, near])
+    assert falls_past_top([Trial(140, "bad", Plateau(98, 0.01)), Trial(200, "bad", Plateau(70, 0.02), proven=False)])
+
+
+def test_overloaded_steps_of_a_target_that_collapses_are_not_asked_and_the_range_is_halved():
+    trials = [Trial(100, "good", own=True), Trial(200, "bad", Plateau(60, 0.01), own=True)]
+    assert capacity_estimate(trials, H) is None
+    assert propose(trials, GOAL, H).level == pytest.approx(math.sqrt(100 * 200), rel=0.01)
+    near = [*trials, Trial(141, "undecided")]
+    assert propose(near, GOAL, H).level == pytest.approx(141 / 1.045, rel=0.01), "close below it"
+    assert propose([*near, Trial(135, "good")], GOAL, H).level == pytest.approx(141 * 1.045, rel=0.01), "close above"
+    assert propose([*near, Trial(135, "good"), Trial(151, "bad")], GOAL, H).level == 141, "again"
+
+
+def test_throughput_that_rises_with_the_overload_is_no_capacity():
+    stuck = [Trial(150, "bad", Plateau(130, 0.01)), Trial(100, "bad", Plateau(92, 0.01))]
+    assert has_no_plateau(stuck) and not falls_past_top(stuck)
+
+
+def test_a_level_that_shows_by_itself_what_the_others_deny_ends_their_say():
+    assert has_no_plateau([Trial(108, "good", own=True), Trial(130, "bad", Plateau(100, 0.01))])
+    assert not has_no_plateau([Trial(108, "good", own=False), Trial(130, "bad", Plateau(100.5, 0.01))])
+
+
+def test_a_level_below_one_that_was_carried_is_held_again_until_most_steps_agree():
+    trials = [Trial(90, "good"), Trial(100, "bad"), Trial(120, "good"), Trial(140, "bad")]
+    assert propose(trials, GOAL, H).level == 100
+    assert bracket_of([*trials, Trial(100, "good"), Trial(100, "good")]).bad == 140
+
+
+def test_a_target_that_collapses_in_a_long_step_outvotes_a_short_one():
+    trials = [Trial(90, "good"), Trial(130, "bad", Plateau(50, 0.01)), Trial(100, "good", own=True)]
+    tipped = Trial(100, "bad", Plateau(50, 0.01), own=True, decisive=True)
+    assert bracket_of([*trials, tipped, Trial(100, "good", own=True)]).bad == 100
 
 
 def test_deep_overload_counts_less_than_a_step_near_the_capacity():

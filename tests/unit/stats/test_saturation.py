@@ -62,11 +62,12 @@ def test_seconds_without_waiting_work_say_nothing_about_the_host():
     assert idle.shortfall_z == 0 and idle.busy_share == 0
 
 
-def test_the_pooled_noise_of_poisson_counts_is_one_and_wandering_adds_to_it():
+def test_the_pooled_noise_of_poisson_counts_is_one_and_that_of_a_target_that_collapses_is_not_more():
     random = np.random.default_rng(5)
     steady = [random.poisson(300, 30) for _ in range(4)]
     assert pooled_noise(steady) == pytest.approx(1.0, abs=0.7)
-    assert pooled_noise([np.full(30, level) for level in (270, 300, 330)]) > 20
+    assert pooled_noise([random.poisson(level, 30) for level in (100, 300, 500)]) == pytest.approx(1.0, abs=0.7)
+    assert pooled_noise([np.repeat([270, 300, 330], 10)]) > 10, "wandering within a step counts"
     assert pooled_noise([]) == 1.0
 
 

@@ -222,6 +222,8 @@ class Step(TypedDict, total=False):
     given_up: bool
     disturbed: bool
     unsteady: bool
+    capped: bool
+    own_evidence: bool
     drained: bool
     stolen_share: Ratio
     planned_per_s: PerSecond | None

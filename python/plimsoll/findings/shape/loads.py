@@ -35,6 +35,29 @@ class Confirmation(TypedDict):
     why: str
 
 
+class Cap(TypedDict):
+    """The most that the script or the generator can send, whatever the target does."""
+
+    level: Level
+    per_s: PerSecond
+    why: str
+
+
+class Collapse(TypedDict):
+    """Where throughput falls under overload: from `level` on it finishes `per_s`; after an overload it recovers by
+    itself at `recovers_at` within `recovery_s` and not at `stays_at` (null: not shown)."""
+
+    level: Level
+    per_s: PerSecond
+    carried_level: Level
+    carried_per_s: PerSecond
+    recovers_at: Level | None
+    stays_at: Level | None
+    recovery_s: Seconds | None
+    recovery_tried: bool
+    seen_again: bool
+
+
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
@@ -52,6 +75,8 @@ class Capacity(TypedDict, total=False):
     estimate: Level | None
     estimate_sd: Level | None
     confirmation: Confirmation | None
+    cap: Cap | None
+    collapse: Collapse | None
     interval: list[Level] | None
     confidence: Probability | None
     interval_means: str

@@ -1,0 +1,69 @@
+"""Collapse and recovery in sentences: how little a target finishes that is overloaded, and when it recovers by itself.
+
+The facts are those of `experiments/result.py`, `Collapse`, as the run's event `capacity_result` holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from plimsoll.findings.resources import Step
+
+FAILING_SHARE = 0.01
+WordsOfLevel = Callable[[float, str], str]
+WordsOfNumber = Callable[[float], str]
+
+
+def not_carried_words(result: Mapping[str, Any], level_words: WordsOfLevel, number: WordsOfNumber) -> str:
+    """What happens at the lowest level that is not carried, without a full stop."""
+    bad, unit = result["bad"], result["unit"]
+    at = f"at {level_words(bad, unit)}"
+    fell = result.get("collapse")
+    if fell and fell["level"] <= bad * (1 + 1e-9):
+        share = 1 - fell["per_s"] / fell["carried_per_s"]
+        return f"{at} it collapses to {number(fell['per_s'])}/s, {share:.0%} less"
+    held = [step for step in result["steps"] if step["level"] == bad and step["verdict"] == "bad"]
+    failing = max((step.get("error_share", 0.0) for step in held), default=0.0)
+    if failing >= FAILING_SHARE:
+        return f"{at} {failing:.0%} of the requests fail"
+    return f"{at} it is saturated"
+
+
+def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
+    fell = result.get("collapse")
+    if not fell:
+        return []
+    unit, recovers, stays = result["unit"], fell["recovers_at"], fell["stays_at"]
+    if recovers is None and stays is None:
+        return []
+    if recovers is None:
+        return [f"Once overloaded it stays overloaded even at {level_words(stays, unit)}."]
+    within = f" within {fell['recovery_s']:.0f} s" if fell["recovery_s"] is not None else ""
+    if stays is None:
+        return [f"From overload it recovers by itself at {level_words(recovers, unit)}{within}."]
+    return [
+        f"From overload it recovers by itself only when the load falls to {level_words(recovers, unit)}{within}; "
+        f"at {level_words(stays, unit)} it stays overloaded."
+    ]
+
+
+def collapse_notes(
+    result: Mapping[str, Any], steps: Sequence[Step], level_words: WordsOfLevel, number: WordsOfNumber
+) -> list[str]:
+    """What a reader should know of a target that collapses."""
+    fell = result.get("collapse")
+    if not fell:
+        return []
+    unit = result["unit"]
+    notes = [
+        f"Overloaded, it finishes less than it carries: {number(fell['per_s'])}/s after "
+        f"{level_words(fell['level'], unit)}, {1 - fell['per_s'] / fell['carried_per_s']:.0%} less than at "
+        f"{level_words(fell['carried_level'], unit)}. Keep a reserve, or refuse what it cannot do in time."
+    ]
+    if not fell["recovery_tried"]:
+        notes.append("At which level it recovers from overload was not tried: no load time was left for it.")
+    elif fell["recovers_at"] is None and fell["stays_at"] is None:
+        notes.append("At which level it recovers from overload was not shown: no load time was left for it.")
+    return notes

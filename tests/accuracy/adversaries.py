@@ -1,0 +1,340 @@
+"""Targets that break what estimators of capacity assume, in virtual time, seeded, behind the LoadSource protocol.
+
+An event loop of `servers` that serve first come, first served; a target overrides what it does on an arrival, how long
+a service takes in its present state, and what happens afterwards. Each is a kind that real products show: throughput
+that falls past its top, hysteresis, retries, caches, credits, limits, foreign work on the host. Requests that are still
+unanswered after `TIMEOUT_S` fail, as k6's do.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from simulators import OpenQueue
+
+TIMEOUT_S = 60.0
+QUICK_FAILURE_S = 1e-3
+ARRIVE, END, TIMEOUT, RETRY = range(4)
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """One request. `copies` are what a proxy sent again of it; `kind` is its operation."""
+
+    arrival: float
+    kind: int = 0
+    over: bool = False
+
+
+class Adversary(OpenQueue):
+    """`servers` with `mean_s` of exponential work, each at `speed(now)` and slowed down by `slowdown(now, job)`."""
+
+    def __init__(self, servers: int, mean_s: float, seed: int, *, service: str = "exponential", **trouble: Any) -> None:
+        super().__init__(servers, mean_s, seed, service=service, **trouble)
+        self.servers = servers
+        self.mean_s = mean_s
+        self.busy = 0
+        self.waiting: deque[Job] = deque()
+        self.open_jobs = 0
+        self.events: list[tuple[float, int, int, Job]] = []
+        self.count = 0
+        self.served = 0
+        self.finished: list[tuple[float, float, bool]] = []
+
+    @property
+    def running(self) -> range:
+        """Requests without an answer; only its length matters."""
+        return range(self.open_jobs)
+
+    @running.setter
+    def running(self, _: Any) -> None:
+        """The base class begins with an empty list."""
+
+    def refuses(self, now: float, job: Job) -> str:
+        """ "": taken; "fails": answered with a failure at once; "stuck": never answered."""
+        return ""
+
+    def slowdown(self, now: float, job: Job) -> float:
+        """Factor of the work of a request whose service begins now."""
+        return 1.0
+
+    def speed(self, now: float) -> float:
+        """Of each server now."""
+        return 1.0
+
+    def pause_s(self, now: float) -> float:
+        """Seconds until servers go on."""
+        return 0.0
+
+    def arrived(self, now: float, job: Job) -> None:
+        """Hook after a request was taken."""
+
+    def ended(self, now: float, job: Job) -> None:
+        """Hook after a service ended."""
+
+    def kind_of(self) -> int:
+        """Operation of the next arrival."""
+        return 0
+
+    def push(self, at: float, what: int, job: Job) -> None:
+        """Plan an event."""
+        self.count += 1
+        heapq.heappush(self.events, (at, self.count, what, job))
+
+    def enqueue(self, now: float, job: Job) -> None:
+        """Serve it or let it wait."""
+        self.waiting.append(job)
+        self._begin(now)
+
+    def _begin(self, now: float) -> None:
+        while self.waiting and self.busy < self.servers:
+            job = self.waiting.popleft()
+            self.busy += 1
+            work = float(self.draw(self.random, 1)[0]) * self.slowdown(now, job) / self.speed(now)
+            self.push(now + self.pause_s(now) + work, END, job)
+
+    def _finish(self, now: float, job: Job, failed: bool) -> None:
+        if not job.over:
+            job.over = True
+            self.open_jobs -= 1
+            self.finished.append((now, job.arrival, failed))
+
+    def _advance(self) -> None:
+        arrivals = self._arrivals()
+        for at in arrivals.tolist():
+            self.push(at, ARRIVE, Job(at, self.kind_of()))
+        self.finished = []
+        limit = self.second + 1
+        while self.events and self.events[0][0] < limit:
+            now, _, what, job = heapq.heappop(self.events)
+            self._happen(now, what, job)
+        self._emit(arrivals.size, self.finished)
+        self.second += 1
+
+    def _happen(self, now: float, what: int, job: Job) -> None:
+        if what == ARRIVE:
+            self.open_jobs += 1
+            answer = self.refuses(now, job)
+            if answer == "fails":
+                self.push(now + QUICK_FAILURE_S, TIMEOUT, job)
+                return
+            self.push(now + TIMEOUT_S, TIMEOUT, job)
+            if answer != "stuck":
+                self.arrived(now, job)
+                self.enqueue(now, job)
+        elif what == END:
+            self.busy -= 1
+            self.served += 1
+            self._finish(now, job, False)
+            self.ended(now, job)
+            self._begin(now)
+        elif what == TIMEOUT:
+            self._finish(now, job, True)
+        elif not job.over:
+            self.retry(now, job)
+
+    def retry(self, now: float, job: Job) -> None:
+        """Hook for RETRY events of requests that are not over."""
+
+    def drain(self, limit_s: float) -> float:
+        """Advance at level 0 until nothing is unanswered."""
+        self.level, began = 0.0, self.second
+        while self.open_jobs:
+            if self.second - began >= limit_s:
+                return math.inf
+            self._advance()
+        return float(self.second - began)
+
+
+class Retrograde(Adversary):
+    """Past `from_jobs` inside, each more costs a share `cost` of the work, up to `most` times it: throughput falls
+    past its top, and further the further it is overloaded (the coherency of the USL)."""
+
+    from_jobs, cost, most = 16, 0.02, 3.0
+
+    def slowdown(self, now: float, job: Job) -> float:
+        return min(self.most, 1 + self.cost * max(0, self.open_jobs - self.from_jobs))
+
+
+class Metastable(Adversary):
+    """Twice the work from the moment that `on` requests wait until fewer than `off` do."""
+
+    on, off, factor = 60, 5, 2.0
+    behind = False
+
+    def slowdown(self, now: float, job: Job) -> float:
+        if self.open_jobs >= self.on:
+            self.behind = True
+        elif self.open_jobs < self.off:
+            self.behind = False
+        return self.factor if self.behind else 1.0
+
+
+class Retries(Adversary):
+    """A proxy before it sends a request again that had no answer after half a second, up to twice; the target does the
+    work of each."""
+
+    after_s, times = 0.5, 2
+
+    def arrived(self, now: float, job: Job) -> None:
+        for again in range(1, self.times + 1):
+            self.push(now + again * self.after_s, RETRY, job)
+
+    def retry(self, now: float, job: Job) -> None:
+        self.enqueue(now, job)
+
+
+class ColdCache(Adversary):
+    """Two and a half times the work at first; the cache fills as it serves."""
+
+    def slowdown(self, now: float, job: Job) -> float:
+        return 1 + 1.5 * math.exp(-self.served / 2000)
+
+
+class WarmUp(Adversary):
+    """Half as fast at first, at full speed after 40 s under load."""
+
+    def speed(self, now: float) -> float:
+        return 0.5 + 0.5 * min(1.0, self.served / 3000)
+
+
+class Autoscaling(Adversary):
+    """Two servers; twice as many 15 s after two thirds of them were busy, up to eight; never fewer again."""
+
+    most = 8
+    decided_s: float | None = None
+
+    def ended(self, now: float, job: Job) -> None:
+        if self.decided_s is None and self.servers < self.most and self.busy >= 0.67 * self.servers and self.waiting:
+            self.decided_s = now + 15
+        if self.decided_s is not None and now >= self.decided_s:
+            self.servers, self.decided_s = min(self.most, 2 * self.servers), None
+
+
+class Collector(Adversary):
+    """Stands still for 0.4 s after each 3,000 requests."""
+
+    until, collected = 0.0, 0
+
+    def ended(self, now: float, job: Job) -> None:
+        if self.served - self.collected >= 3000:
+            self.collected, self.until = self.served, now + 0.4
+
+    def pause_s(self, now: float) -> float:
+        return max(0.0, self.until - now)
+
+
+class HeavyTail(Adversary):
+    """Log-normal service with 20 times the variance of an exponential one."""
+
+    def __init__(self, servers: int, mean_s: float, seed: int, **trouble: Any) -> None:
+        super().__init__(servers, mean_s, seed, **trouble)
+        sigma = math.sqrt(math.log(21))
+        self.draw = lambda random, count: random.lognormal(math.log(mean_s) - sigma**2 / 2, sigma, count)
+
+
+class Sessions(Adversary):
+    """Arrivals come in batches of eight in the mean."""
+
+    def _arrivals(self) -> np.ndarray:
+        starts = self.random.poisson(self.level * self.rate_per_level_s / 8)
+        sizes = self.random.geometric(1 / 8, starts)
+        times = self.second + self.random.random(starts)
+        return np.sort(np.repeat(times, sizes))
+
+
+class Bucket(Adversary):
+    """Takes `rate` a second and `burst` at once; refuses the others."""
+
+    rate, burst = 200.0, 200.0
+    tokens, filled_s = 200.0, 0.0
+
+    def refuses(self, now: float, job: Job) -> str:
+        self.tokens = min(self.burst, self.tokens + (now - self.filled_s) * self.rate)
+        self.filled_s = now
+        if self.tokens < 1:
+            return "fails"
+        self.tokens -= 1
+        return ""
+
+
+class Credits(Adversary):
+    """Half again as fast while credits last; a busy second takes one, an idle one gives one, 20 at most."""
+
+    credits, at_s = 20.0, 0.0
+
+    def speed(self, now: float) -> float:
+        used = self.busy / self.servers
+        self.credits = min(20.0, max(0.0, self.credits + (now - self.at_s) * (1 - 2 * used)))
+        self.at_s = now
+        return 1.5 if self.credits > 0 else 1.0
+
+
+class Connections(Adversary):
+    """Refuses what comes while 64 are inside."""
+
+    most = 64
+
+    def refuses(self, now: float, job: Job) -> str:
+        return "fails" if self.open_jobs > self.most else ""
+
+
+class Stuck(Connections):
+    """Never answers what comes while 64 are inside, as with a full accept queue."""
+
+    def refuses(self, now: float, job: Job) -> str:
+        return "stuck" if self.open_jobs - self.lost(now) > self.most else ""
+
+    def lost(self, now: float) -> int:
+        """Those that will never be answered; what waits or is served will be."""
+        return max(0, self.open_jobs - 1 - len(self.waiting) - self.busy)
+
+
+class Foreign(Adversary):
+    """Other work takes 45 % of the host for 20 s, which begin at any second up to the 100th."""
+
+    def __init__(self, servers: int, mean_s: float, seed: int, **trouble: Any) -> None:
+        super().__init__(servers, mean_s, seed, **trouble)
+        self.from_s = float(np.random.default_rng([seed, 79]).uniform(0, 100))
+
+    def speed(self, now: float) -> float:
+        return 0.55 if self.from_s <= now < self.from_s + 20 else 1.0
+
+
+class OneOperationCollapses(Adversary):
+    """A tenth of the requests need a lock, which one at a time holds for 25 ms; 50 ms where more than 20 wait for it.
+    The others are served by the servers."""
+
+    def __init__(self, *arguments: Any, **trouble: Any) -> None:
+        super().__init__(*arguments, **trouble)
+        self.queue: deque[Job] = deque()
+        self.held = False
+
+    def kind_of(self) -> int:
+        return int(self.random.random() < 0.1)
+
+    def enqueue(self, now: float, job: Job) -> None:
+        if job.kind:
+            self.queue.append(job)
+            self._hold(now)
+        else:
+            super().enqueue(now, job)
+
+    def _hold(self, now: float) -> None:
+        if self.queue and not self.held:
+            self.held = True
+            took = self.random.exponential(0.050 if len(self.queue) > 20 else 0.025)
+            self.push(now + took, END, self.queue.popleft())
+
+    def _happen(self, now: float, what: int, job: Job) -> None:
+        if what == END and job.kind:
+            self.held = False
+            self._finish(now, job, False)
+            self._hold(now)
+        else:
+            super()._happen(now, what, job)

@@ -1,0 +1,199 @@
+"""Is a bracket right for targets that break what estimators assume? The truth is what the same target does when the
+level is held.
+
+A level is *carried by a trial* if it is held for 60 s, after half of it for as long as the target needs to get warm,
+with at most 1 % of failures and at the end no more than half a second's work left over. Near its capacity a target that
+collapses tips over in some minutes and not in others. So a bracket is *right* if at least half of ten trials carry its
+carried level, and at least one in ten does not carry the other: what falls over once in ten minutes is not carried.
+Levels are rounded outwards to 1 % for the trials, which are shared by searches. A search that names no carried level,
+or no other, says "cannot tell".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from adversaries import (
+    Adversary,
+    Autoscaling,
+    Bucket,
+    ColdCache,
+    Collector,
+    Connections,
+    Credits,
+    Foreign,
+    HeavyTail,
+    Metastable,
+    OneOperationCollapses,
+    Retries,
+    Retrograde,
+    Sessions,
+    Stuck,
+    WarmUp,
+)
+from score_line import Job, Line, Lines, percent
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import CapacitySettings
+
+TRIAL_S, TRIALS = 60, 10
+MOST_FAILED = 0.01
+
+
+@dataclass(frozen=True)
+class Case:
+    """A target: `servers` of `per_s` together; `warm_s` at half the level before a trial; `truth`: what trials hold, if
+    not the same (without the trouble that passes); `left_over_s`: seconds of work that may be left when a trial ends:
+    more where arrivals come in batches."""
+
+    name: str
+    make: type[Adversary]
+    servers: int = 4
+    per_s: float = 300.0
+    warm_s: int = 5
+    service: str = "exponential"
+    truth: type[Adversary] | None = None
+    left_over_s: float = 0.5
+
+    def source(self, seed: int) -> Adversary:
+        """A fresh target; level 1 is one arrival a second."""
+        return self.make(self.servers, self.servers / self.per_s, seed, service=self.service)
+
+
+CASES = (
+    Case("none of it", Adversary),
+    Case("throughput falls past its top", Retrograde, 8),
+    Case("throughput falls past its top, fast target", Retrograde, 8, 1500.0),
+    Case("metastable: twice the work behind a queue of 60", Metastable, 1, 250.0),
+    Case("retries that amplify", Retries),
+    Case("a cold cache", ColdCache, warm_s=60),
+    Case("warms up", WarmUp, warm_s=60),
+    Case("scales itself from two to eight servers", Autoscaling, 2, 200.0, warm_s=90),
+    Case("stands still to collect garbage", Collector),
+    Case("heavy-tailed service", HeavyTail, 16),
+    Case("arrivals in batches of eight", Sessions, left_over_s=1.5),
+    Case("a limit of the rate, with a burst", Bucket, 8, 800.0),
+    Case("credits for 20 s of half again the speed", Credits, warm_s=0),
+    Case("a limit of connections", Connections),
+    Case("requests that are never answered past 64 inside", Stuck),
+    Case("foreign work on the host for 20 s", Foreign, truth=Adversary),
+    Case("one operation of two collapses", OneOperationCollapses, 8, 1200.0),
+)
+
+
+def trial(case: Case, level: float, seed: int) -> bool:
+    """Whether one trial carries that level."""
+    source = replace(case, make=case.truth or case.make).source(seed)
+    source.set_level(level / 2)
+    for _ in source.snapshots(case.warm_s):
+        pass
+    source.set_level(level)
+    seen = Measurement(level)
+    for snapshot in source.snapshots(case.warm_s + 2 + TRIAL_S):
+        if snapshot.second < case.warm_s + 2:
+            seen.unfinished_start = float(snapshot.in_flight)
+        else:
+            seen.add(snapshot)
+    return seen.error_share <= MOST_FAILED and seen.in_flight <= max(case.left_over_s * level, 3 * case.servers)
+
+
+@cache
+def carried_share(name: str, hundredths: int) -> float:
+    """Share of the trials that carry a level of so many hundredths of the nominal capacity."""
+    case = next(one for one in CASES if one.name == name)
+    level = hundredths / 100 * case.per_s
+    return sum(trial(case, level, 900_000 + seed) for seed in range(TRIALS)) / TRIALS
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a search found, in shares of the nominal capacity, and whether trials agree."""
+
+    good: float | None
+    bad: float | None
+    good_carried: bool
+    bad_carried: bool
+    load_s: float
+    reason: str
+
+    @property
+    def answers(self) -> bool:
+        """Whether both bounds are there."""
+        return self.good is not None and self.bad is not None
+
+    @property
+    def right(self) -> bool:
+        """Whether trials agree with both."""
+        return self.answers and self.good_carried and not self.bad_carried
+
+    @property
+    def width(self) -> float:
+        """Of the bracket; 1 without one."""
+        return 1 - self.good / self.bad if self.good and self.bad else 1.0
+
+
+def search(case: Case, seed: int, settings: CapacitySettings | None = None) -> Verdict:
+    """One search, judged by trials."""
+    result = run_capacity(case.source(seed), settings or CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
+    good, bad = (None if bound is None else bound / case.per_s for bound in (result.bracket.good, result.bracket.bad))
+    return Verdict(
+        good,
+        bad,
+        good is None or carried_share(case.name, math.floor(100 * good)) >= 0.5,
+        bad is not None and carried_share(case.name, math.ceil(100 * bad)) > 0.9,
+        result.load_s,
+        result.reason,
+    )
+
+
+def lines(case: Case, repeat: int, first_seed: int) -> Lines:
+    """The lines of one target."""
+    found = [search(case, first_seed + seed) for seed in range(repeat)]
+    told = [one for one in found if one.answers]
+    middle = percent(sorted(one.width for one in told)[len(told) // 2]) if told else "–"
+    name = f"{case.name}: "
+    return [
+        Line("R1", f"{name}bracket right (median width {middle})", sum(one.right for one in told), len(told), repeat,
+             "≥", 0.95, True),
+        Line("R1", f"{name}a carried level is contradicted by trials", sum(not one.good_carried for one in found),
+             repeat, repeat, "≤", 0.0),
+    ]  # fmt: skip
+
+
+def jobs(scale: float, first_seed: int) -> Iterator[Job]:
+    """100 searches of each target at scale 1."""
+    for case in CASES:
+        run: Callable[[], Lines] = partial(lines, case, max(5, round(100 * scale)), first_seed)
+        yield Job(f"R1 {case.name}", run)
+
+
+def main() -> None:
+    """Print a line a target: `adversary_scorecard.py [RUNS [NAME]]`."""
+    import sys
+    from collections import Counter
+    from concurrent.futures import ProcessPoolExecutor
+
+    repeat, only = int(sys.argv[1]) if len(sys.argv) > 1 else 10, sys.argv[2] if len(sys.argv) > 2 else ""
+    with ProcessPoolExecutor(2) as pool:
+        for case in CASES:
+            if only not in case.name:
+                continue
+            found = list(pool.map(search, [case] * repeat, range(70_000, 70_000 + repeat)))
+            told = [one for one in found if one.answers]
+            bounds = sorted((round(one.good or 0, 2), round(one.bad or 0, 2)) for one in found)
+            print(
+                f"{case.name:48s} answers {len(told)}/{repeat} right {sum(o.right for o in told)} "
+                f"good contradicted {sum(not o.good_carried for o in found)} bad carried "
+                f"{sum(o.bad_carried for o in found)} "
+                f"width {sorted(o.width for o in found)[repeat // 2]:.0%} load {max(o.load_s for o in found):.0f} "
+                f"{bounds[:: max(1, repeat // 5)]} {Counter(o.reason[:60] for o in found if not o.answers)}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
