@@ -246,6 +246,7 @@ class CapacityResult:
             "step_s": self.settings.step_s,
             "max_level": self.settings.max_level,
             "min_level": self.settings.min_level,
+            "vus_per_level": self.settings.vus_per_level,
             "estimate": self.estimate.level if self.estimate else None,
             "estimate_sd": self.estimate.sd if self.estimate else None,
             "rate_per_level_s": self.rate_per_level_s,
