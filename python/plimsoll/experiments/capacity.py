@@ -68,7 +68,7 @@ from plimsoll.experiments.search import (
     rounded,
 )
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
-from plimsoll.stats.host_speed import UNKNOWN, host_speed
+from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import is_calm, pooled_noise
 
@@ -76,7 +76,7 @@ WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
 MOST_CONFIRMATIONS, CONFIRM_STEPS = 2, 3
-KEPT_UP = "Kept up once more, at a level that another step proved to be carried."
+KEPT_UP = "Kept up, at a level that another step had carried."
 QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
@@ -86,6 +86,7 @@ CAP_SHARE = 0.95
 SHOWN_BACKLOG_S = 2.0
 RESTED_BACKLOG_S = 1.0
 LONGEST_DRAIN_S = 20.0
+MOST_WAITING_Z = 1.0
 
 
 def run_capacity(
@@ -260,7 +261,8 @@ class _OpenSearch:
         found = judge(seen, self._context(seen))
         if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
             return found
-        if not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
+        waits = found.growth.queue_z > MOST_WAITING_Z
+        if waits or not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
             return found
         return replace(found, verdict="good", reasons=(f"{KEPT_UP} {' '.join(found.reasons)}",))
 
@@ -459,7 +461,9 @@ class _OpenSearch:
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
-        self.noise = pooled_noise([done / self.host.factors(speeds) for done, speeds in busy])
+        adjusted = [done / self.host.factors(speeds) for done, speeds in busy]
+        drifts = wanders(self.holder.speeds, self.holder.speed_error_share) and not has_no_plateau(self.trials)
+        self.noise = pooled_noise(adjusted, drifts)
         self.trials = self._trials_of(records)
 
     def _trial(self, record: StepRecord) -> Trial:

@@ -108,33 +108,35 @@ def collapsed(trials: Sequence[Trial]) -> list[bool]:
 
 
 def collapses(trials: Sequence[Trial]) -> list[Trial]:
-    """The collapsed trials that no other contradicts: one that was overloaded as much and did not fall. A target that
-    was still cold in its first overload has not collapsed."""
+    """The collapsed trials that no other contradicts: one that was overloaded as much and did not fall; of a short
+    probe of the ramp also one that held the level without falling behind plainly. A target that was still cold in its
+    first overload has not collapsed."""
     fell = collapsed(trials)
-    steady = [
-        other
-        for other, less in zip(trials, fell, strict=True)
-        if not less and other.verdict == "bad" and other.plateau is not None
-    ]
+    stood = [other for other, less in zip(trials, fell, strict=True) if not less]
+
+    def denies(other: Trial, trial: Trial) -> bool:
+        overloaded = other.verdict == "bad" and other.plateau is not None
+        held = not trial.proven and other.proven and other.verdict != "bad"
+        return (overloaded or held) and other.level >= (1 - CLOSE_LEVEL) * trial.level
+
     return [
         trial
         for trial, less in zip(trials, fell, strict=True)
-        if less and all(other.level < (1 - CLOSE_LEVEL) * trial.level for other in steady)
+        if less and not any(denies(other, trial) for other in stood)
     ]
 
 
 def falls_past_top(trials: Sequence[Trial]) -> bool:
     """Whether the target's throughput falls when it is overloaded."""
-    return any(collapsed(trials))
+    return bool(collapses(trials))
 
 
 def has_no_plateau(trials: Sequence[Trial]) -> bool:
     """Whether what overloaded steps finished is no constant of the target: it falls past its top; or it rises with the
     level, as where one operation of several is stuck while the others go on; or a step shows by itself what the
     others' capacity denies."""
-    fell = collapsed(trials)
     overloaded = [trial for trial in trials if trial.plateau is not None and trial.verdict == "bad"]
-    if any(fell) or any(_more(trial, other) for trial in overloaded for other in overloaded):
+    if falls_past_top(trials) or any(_more(trial, other) for trial in overloaded for other in overloaded):
         return True
     return any(_denied(trial, trials) for trial in trials if trial.proven and trial.own)
 
@@ -264,6 +266,8 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
     calm = [trial.level for trial in trials if not trial.proven and trial.verdict == "good"]
     good = bounds.good or max((level for level in calm if bad is None or level < bad), default=None)
     tried = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
+    if bounds.bad is None and bounds.good is not None and tried and tried[-1] > bounds.good:
+        return Proposal(tried[-1] * (1 + BESIDE_SHARE * goal.width), "bad")
     if bad is None:
         if tried and bounds.good is None:
             return Proposal(tried[0] * (1 - goal.width), "good")
