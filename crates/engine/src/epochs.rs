@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn an_arrival_ends_in_its_own_epoch_however_many_levels_came_since() {
         let ledger = Ledger::default();
-        [1, 1, 1, 2, 4].map(|epoch| ledger.arrived(epoch));
+        [1, 1, 1, 2, 4].into_iter().for_each(|epoch| ledger.arrived(epoch));
         ledger.ended(1, Ending::Done);
         ledger.ended(2, Ending::Interrupted);
         assert!(ledger.is_behind(4) && ledger.is_behind(2) && !ledger.is_behind(1));
