@@ -144,6 +144,10 @@ class EngineRun:
         """Seconds since the load began; None before, as long as setup() runs."""
         return self._run.elapsed_s()
 
+    def connections(self) -> list[tuple[str, int]]:
+        """The addresses (IP, port) that the run has connected to so far."""
+        return self._run.connections()
+
     def set_level(self, level: float) -> None:
         """Multiply the declared load by `level` from now on."""
         self._run.set_level(level)
@@ -258,6 +262,15 @@ class EngineSource:
         for snapshot in self._run.snapshots():
             self._unread.append(snapshot)
         self._run.result()
+
+    def rest(self) -> Iterator[Snapshot]:
+        """The seconds that were not read when the load was stopped, each once."""
+        while self._unread:
+            yield self._unread.popleft()
+
+    def connections(self) -> list[tuple[str, int]]:
+        """The addresses (IP, port) that the load has connected to so far; empty before it starts."""
+        return self._run.connections() if self._run is not None else []
 
     def now(self) -> float:
         return self._running().elapsed_s() or 0.0

@@ -2,6 +2,9 @@
 //!
 //! Tag sets are interned. More than `MAX_TAG_SETS` of them means that a script puts an id into a URL; the
 //! rest merge into one named "other", so that memory does not grow with the number of requests.
+//!
+//! Each change of level begins an epoch. A value belongs to the epoch of its arrival, however long after that it is
+//! recorded; values of different epochs are kept apart until they are taken.
 
 use hashbrown::{Equivalent, HashMap};
 use std::hash::{Hash, Hasher};
@@ -145,9 +148,10 @@ pub struct Metric {
     pub is_time: bool,
 }
 
-/// What one series gathered in an interval.
+/// What one series gathered in an interval, of the arrivals of one epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delta {
+    pub epoch: u32,
     pub metric: Metric,
     pub tags: Tags,
     pub values: Values,
@@ -170,14 +174,21 @@ pub trait Tap {
     fn flush(&mut self);
 }
 
+type Rows = Vec<Vec<Option<Values>>>;
+
 /// A thread's series since the last `take`.
 #[derive(Default)]
 pub struct Recorder {
     metrics: Vec<Metric>,
     tag_sets: Vec<Tags>,
     tag_index: HashMap<Tags, TagSetId>,
-    /// Indexed by tag set, then by metric: what is recorded together lies together.
-    values: Vec<Vec<Option<Values>>>,
+    /// Values of the newest epoch, indexed by tag set, then by metric: what is recorded together lies together.
+    values: Rows,
+    newest: u32,
+    /// The epoch of the arrival that is being recorded.
+    epoch: u32,
+    /// Values of earlier epochs that came since the last `take`.
+    earlier: Vec<(u32, Rows)>,
     overflow: Option<Overflow>,
     tap: Option<Box<dyn Tap>>,
 }
@@ -274,9 +285,22 @@ impl Recorder {
         self.add_all(tags, &[(metric, value)]);
     }
 
+    /// What is added from now on belongs to an arrival of that epoch.
+    pub fn set_epoch(&mut self, epoch: u32) {
+        self.epoch = epoch;
+        if epoch > self.newest {
+            let before = std::mem::replace(&mut self.values, vec![Vec::new(); self.tag_sets.len()]);
+            if before.iter().flatten().any(Option::is_some) {
+                self.earlier.push((self.newest, before));
+            }
+            self.newest = epoch;
+        }
+    }
+
     /// Adds samples of one moment with one set of tags.
     pub fn add_all(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
-        let row = &mut self.values[tags as usize];
+        let rows = if self.epoch == self.newest { &mut self.values } else { earlier_rows(&mut self.earlier, self.epoch, self.tag_sets.len()) };
+        let row = &mut rows[tags as usize];
         if row.len() < self.metrics.len() {
             row.resize(self.metrics.len(), None);
         }
@@ -291,21 +315,38 @@ impl Recorder {
         }
     }
 
-    /// Takes everything recorded since the last call.
+    /// Takes everything recorded since the last call, the newest epoch first.
     pub fn take(&mut self) -> Vec<Delta> {
         if let Some(tap) = &mut self.tap {
             tap.flush();
         }
         let mut deltas = Vec::new();
-        for (at, metric) in self.metrics.iter().enumerate() {
-            for (tags, row) in self.tag_sets.iter().zip(&mut self.values) {
-                if let Some(values) = row.get_mut(at).and_then(Option::take) {
-                    deltas.push(Delta { metric: metric.clone(), tags: tags.clone(), values });
+        let mut earlier = std::mem::take(&mut self.earlier);
+        let epochs = std::iter::once((self.newest, &mut self.values)).chain(earlier.iter_mut().map(|(epoch, rows)| (*epoch, rows)));
+        for (epoch, rows) in epochs {
+            for (at, metric) in self.metrics.iter().enumerate() {
+                for (tags, row) in self.tag_sets.iter().zip(&mut *rows) {
+                    if let Some(values) = row.get_mut(at).and_then(Option::take) {
+                        deltas.push(Delta { epoch, metric: metric.clone(), tags: tags.clone(), values });
+                    }
                 }
             }
         }
         deltas
     }
+}
+
+/// The rows of an earlier epoch, one for each set of tags.
+fn earlier_rows(earlier: &mut Vec<(u32, Rows)>, epoch: u32, tag_sets: usize) -> &mut Rows {
+    let at = earlier.iter().position(|(known, _)| *known == epoch).unwrap_or_else(|| {
+        earlier.push((epoch, Vec::new()));
+        earlier.len() - 1
+    });
+    let rows = &mut earlier[at].1;
+    if rows.len() < tag_sets {
+        rows.resize(tag_sets, Vec::new());
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -344,6 +385,32 @@ mod tests {
             .sum();
         assert_eq!((deltas.len(), total), (MAX_TAG_SETS + 1, 5000.0));
         assert_eq!(recorder.overflow(), Some(&Overflow::Unplaced));
+    }
+
+    #[test]
+    fn values_belong_to_the_epoch_of_their_arrival_however_late_they_come() {
+        let mut recorder = Recorder::new();
+        let metric = recorder.metric("http_reqs", Kind::Counter, false).unwrap();
+        let tags = recorder.tag_set(&[("name", "a")]);
+        for epoch in [1, 1, 2, 1, 2, 3, 2] {
+            recorder.set_epoch(epoch);
+            recorder.add(metric, tags, 1.0);
+        }
+        let other = recorder.tag_set(&[("name", "b")]);
+        recorder.set_epoch(1);
+        recorder.add(metric, other, 1.0);
+        let mut seen: Vec<(u32, &str, u64)> = Vec::new();
+        let deltas = recorder.take();
+        for delta in &deltas {
+            let Values::Counter { count, .. } = delta.values else { continue };
+            seen.push((delta.epoch, delta.tags.get("name").unwrap_or_default(), count));
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, [(1, "a", 3), (1, "b", 1), (2, "a", 3), (3, "a", 1)]);
+        assert!(recorder.take().is_empty());
+        recorder.set_epoch(2);
+        recorder.add(metric, tags, 1.0);
+        assert_eq!(recorder.take()[0].epoch, 2);
     }
 
     #[derive(Default)]

@@ -13,6 +13,8 @@ pub struct Counts {
     pub done: u64,
     pub late: u64,
     pub dropped: u64,
+    /// Iterations that were cut off.
+    pub interrupted: u64,
     pub backlog: u64,
     pub in_flight: u64,
     pub vus: u64,
@@ -27,6 +29,7 @@ impl Counts {
         self.done += other.done;
         self.late += other.late;
         self.dropped += other.dropped;
+        self.interrupted += other.interrupted;
         self.backlog += other.backlog;
         self.in_flight += other.in_flight;
         self.vus += other.vus;
@@ -65,16 +68,20 @@ impl SeriesMap {
         merged
     }
 
-    pub fn to_json(&self) -> Vec<Value> {
+    /// The series in the order of their names and tags; `epoch` is said of those of an earlier one.
+    pub fn to_json(&self, epoch: Option<u32>) -> Vec<Value> {
         let mut rows: Vec<_> = self.iter().collect();
         rows.sort_by(|a, b| (&a.0.name, a.1).cmp(&(&b.0.name, b.1)));
-        rows.into_iter().map(|(metric, tags, values)| series_json(metric, tags, values)).collect()
+        rows.into_iter().map(|(metric, tags, values)| series_json(epoch, metric, tags, values)).collect()
     }
 }
 
-fn series_json(metric: &Metric, tags: &Tags, values: &Values) -> Value {
+fn series_json(epoch: Option<u32>, metric: &Metric, tags: &Tags, values: &Values) -> Value {
     let tags: serde_json::Map<String, Value> = tags.0.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
     let mut row = json!({"metric": metric.name, "kind": metric.kind.name(), "tags": tags});
+    if let Some(epoch) = epoch {
+        row["epoch"] = json!(epoch);
+    }
     let fields = match values {
         Values::Counter { sum, .. } => json!({"value": sum}),
         Values::Gauge { last, min, max } => json!({"value": last, "min": min, "max": max}),

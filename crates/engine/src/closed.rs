@@ -8,7 +8,7 @@ use plimsoll_core::options::Executor;
 use plimsoll_core::think::Thinking;
 use tokio::sync::Notify;
 
-use crate::drive::{Context, End};
+use crate::drive::{Arrival, Context, End};
 use crate::signal::Signal;
 use crate::worker::{Slot, Worker};
 
@@ -21,7 +21,6 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let mut slots = slots.into_iter();
     let mut running: Vec<Running> = Vec::new();
     let start_s = worker.elapsed_s();
-    let level = worker.shared.level.clone();
     let stopping = context.stopping();
     tokio::pin!(stopping);
     loop {
@@ -29,7 +28,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         if elapsed_s >= vus.duration_s() {
             break;
         }
-        let total = worker.shared.options.segment.share(worker.shared.options.vus_at(at, elapsed_s, *level.borrow()));
+        let total = worker.shared.options.segment.share(worker.shared.options.vus_at(at, elapsed_s, worker.followed().value));
         worker.watch.deny(total.saturating_sub(worker.shared.vu_cap));
         let mine = worker.share_of(total.min(worker.shared.vu_cap));
         while (running.len() as u64) < mine {
@@ -146,7 +145,7 @@ async fn serve(context: Rc<Context>, mut vu: Vu, wanted: Rc<Wanted>) {
         if !joined {
             continue;
         }
-        if context.iterate(&mut vu.slot, None).await == End::Interrupted {
+        if context.iterate(&mut vu.slot, Arrival::unplanned(&context.worker)).await == End::Interrupted {
             joined = false;
             tokio::task::yield_now().await;
         }

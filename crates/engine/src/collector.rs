@@ -13,6 +13,7 @@ use plimsoll_core::snapshot::{Counts, SeriesMap};
 use plimsoll_core::threshold::{Threshold, Verdict};
 use serde_json::{json, Value};
 
+use crate::epochs::{Arrivals, Level};
 use crate::limits;
 use crate::samples::Samples;
 use crate::self_watch::Health;
@@ -23,6 +24,9 @@ pub struct ThreadSecond {
     /// How long the thread has run, to end the last second where it ended.
     pub elapsed_s: f64,
     pub counts: Counts,
+    /// That of the level at its end.
+    pub epoch: u32,
+    pub arrivals: Vec<(u32, Arrivals)>,
     pub deltas: Vec<Delta>,
     pub lag: Histogram,
     pub health: Health,
@@ -56,7 +60,7 @@ impl Totals {
         let mut totals = Self::default();
         for name in ["data_sent", "data_received"].into_iter().chain(dropped) {
             let metric = Metric { name: name.to_owned(), kind: Kind::Counter, is_time: false };
-            totals.series.merge(&Delta { metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
+            totals.series.merge(&Delta { epoch: 0, metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
         }
         totals
     }
@@ -65,7 +69,7 @@ impl Totals {
 pub struct Collector<'a> {
     pub threads: usize,
     pub thresholds: &'a [Threshold],
-    pub level: tokio::sync::watch::Receiver<f64>,
+    pub level: tokio::sync::watch::Receiver<Level>,
     pub output: Sender<String>,
     /// Asks the run to stop, because a threshold with `abortOnFail` failed.
     pub abort: &'a dyn Fn(String),
@@ -106,10 +110,25 @@ impl VusSamples {
 struct Second {
     parts: usize,
     counts: Counts,
-    series: SeriesMap,
+    epoch: u32,
+    arrivals: BTreeMap<u32, Arrivals>,
+    series: BTreeMap<u32, SeriesMap>,
     lag: Histogram,
     health: Health,
     elapsed_s: f64,
+}
+
+impl Second {
+    /// Its series; those of arrivals of earlier levels come last and say their epoch.
+    fn series(&self) -> Vec<Value> {
+        let epoch_of = |epoch: u32| (epoch < self.epoch).then_some(epoch);
+        self.series.iter().rev().flat_map(|(epoch, series)| series.to_json(epoch_of(*epoch))).collect()
+    }
+
+    /// Arrivals of earlier levels that ended in it, or had not ended at its end.
+    fn earlier(&self) -> Vec<Value> {
+        self.arrivals.range(..self.epoch).filter_map(|(epoch, arrivals)| arrivals.to_json(*epoch)).collect()
+    }
 }
 
 impl Collector<'_> {
@@ -132,10 +151,14 @@ impl Collector<'_> {
                     second.counts.add(&part.counts);
                     second.lag.merge(&part.lag);
                     second.health.merge(&part.health);
+                    second.epoch = second.epoch.max(part.epoch);
                     for delta in &part.deltas {
-                        second.series.merge(delta);
+                        second.series.entry(delta.epoch).or_default().merge(delta);
                     }
                     add_deltas(totals, &part.deltas);
+                    for (epoch, arrivals) in part.arrivals {
+                        second.arrivals.entry(epoch).or_default().merge(arrivals);
+                    }
                 }
             }
             while open.first_entry().is_some_and(|entry| entry.get().parts >= self.threads) {
@@ -169,12 +192,12 @@ impl Collector<'_> {
         let counts = &second.counts;
         let lag = |quantile: f64| second.lag.quantile(quantile).unwrap_or(0.0);
         let mut snapshot = json!({
-            "second": number, "t_unix": self.t0_unix_s + f64::from(number), "level": *self.level.borrow(),
+            "second": number, "t_unix": self.t0_unix_s + f64::from(number), "level": self.level.borrow().value, "epoch": second.epoch,
             "vus": counts.vus, "vus_max": counts.vus_max,
             "planned": counts.planned, "started": counts.started, "done": counts.done,
-            "late": counts.late, "dropped": counts.dropped, "backlog": counts.backlog, "in_flight": counts.in_flight,
+            "late": counts.late, "dropped": counts.dropped, "interrupted": counts.interrupted, "backlog": counts.backlog, "in_flight": counts.in_flight,
             "oldest_wait_s": counts.oldest_wait_s,
-            "series": second.series.to_json(),
+            "series": second.series(),
             "generator": {
                 "cpu_s": cpu_s, "lag_p50_ms": lag(0.5), "lag_p99_ms": lag(0.99), "lag_max_ms": lag(1.0),
                 "threads": self.threads, "rss_bytes": limits::resident_bytes(), "open_files": limits::open_files(),
@@ -182,6 +205,10 @@ impl Collector<'_> {
         });
         if let Some(generator) = snapshot["generator"].as_object_mut() {
             generator.extend(second.health.to_json());
+        }
+        let earlier = second.earlier();
+        if !earlier.is_empty() {
+            snapshot["earlier"] = json!(earlier);
         }
         if number == 0 && !self.script_metrics.is_empty() {
             snapshot["script_metrics"] = json!(self.script_metrics);

@@ -36,6 +36,8 @@ pub struct Network {
     names: RefCell<HashMap<String, Answer>>,
     /// Hosts and ports that speak TLS but no HTTP/2.
     http1_only: RefCell<HashSet<(String, u16)>>,
+    /// What this thread has told `rules.reached`, which takes a lock.
+    reached: RefCell<HashSet<SocketAddr>>,
 }
 
 /// What DNS said of a name.
@@ -61,6 +63,7 @@ impl Network {
             last_file: limits::last_file_of_connections(),
             names: RefCell::default(),
             http1_only: RefCell::default(),
+            reached: RefCell::default(),
         })
     }
 
@@ -82,6 +85,7 @@ impl Network {
         timings.looking_up = milliseconds(began, resolved);
         let tcp = dial(remote, from, self.last_file).await.map_err(|error| self.failed(&error))?;
         let _ = tcp.set_nodelay(true);
+        self.note_reached(remote);
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
         let Some(tls) = tls else { return Ok(Link::Http1(Box::new(Connection::new(Stream::Plain(tcp), remote, None)))) };
@@ -96,6 +100,18 @@ impl Network {
         }
         self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
         Ok(Link::Http1(Box::new(Connection::new(Stream::Tls(Box::new(stream)), remote, Some(agreed)))))
+    }
+
+    fn note_reached(&self, remote: SocketAddr) {
+        let mut reached = self.reached.borrow_mut();
+        if !reached.contains(&remote) {
+            self.rules.reached.note(remote);
+            // A script that calls ever new addresses must not fill the memory.
+            if reached.len() >= 1000 {
+                reached.clear();
+            }
+            reached.insert(remote);
+        }
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {

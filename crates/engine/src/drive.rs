@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 use crate::beside::Beside;
 use crate::client::Client;
 use crate::collector::unix_now_s;
+use crate::epochs::Ending;
 use crate::plain::Plain;
 use crate::signal::Signal;
 use crate::worker::{Phase, Slot, Worker};
@@ -40,6 +41,22 @@ pub struct Context {
     is_cut: Cell<bool>,
     /// What an iteration is where there is no script.
     plain: Option<Plain>,
+}
+
+/// What an iteration serves: its plan in an open model, and the epoch of its level.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    pub planned_s: Option<f64>,
+    pub epoch: u32,
+}
+
+impl Arrival {
+    /// One of a closed model or of a fixed number of iterations: it belongs to the level at its start.
+    pub fn unplanned(worker: &Worker) -> Self {
+        let epoch = worker.epoch.get();
+        worker.ledger.arrived(epoch);
+        Self { planned_s: None, epoch }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,13 +142,14 @@ impl Context {
         let _ = phase.wait_for(|phase| *phase >= Phase::Stopping).await;
     }
 
-    /// Runs one iteration; `planned_s` is its plan in an open model. The VU's cut interrupts it.
-    pub async fn iterate(&self, slot: &mut Slot, planned_s: Option<f64>) -> End {
-        let worker = &self.worker;
+    /// Runs one iteration for an arrival that the ledger knows. The VU's cut interrupts it.
+    pub async fn iterate(&self, slot: &mut Slot, arrival: Arrival) -> End {
+        let (worker, planned_s) = (&self.worker, arrival.planned_s);
         let started = Instant::now();
         let started_s = worker.elapsed_s_at(started);
         let lag_ms = planned_s.map_or(0.0, |planned_s| (started_s - planned_s).max(0.0) * 1000.0);
         slot.iterations += 1;
+        slot.doing.arrival.set(Some((arrival.epoch, planned_s.unwrap_or(started_s))));
         {
             let mut counts = worker.counts.borrow_mut();
             counts.started += 1;
@@ -145,24 +163,27 @@ impl Context {
         };
         worker.in_flight.set(worker.in_flight.get() - 1);
         worker.count_active(-1);
+        slot.doing.nothing();
         if worker.shared.options.no_vu_connection_reuse {
             slot.client.close_idle();
         }
         if let Some(message) = slot.vu.as_ref().and_then(|vu| vu.state.test_aborted.borrow_mut().take()) {
             (worker.shared.abort_test)(message);
             // As in k6, the iteration that ends the run counts; those that it interrupts do not.
-            self.record(slot, planned_s, started_s, lag_ms);
+            self.record(slot, arrival, started_s, lag_ms);
             return End::Interrupted;
         }
         match outcome {
             Outcome::Aborted => {
                 worker.recording.tally.interrupted.fetch_add(1, Ordering::Relaxed);
+                worker.counts.borrow_mut().interrupted += 1;
+                worker.ledger.ended(arrival.epoch, Ending::Interrupted);
                 return End::Interrupted;
             }
             Outcome::Threw(error) => worker.show_error(&error),
             Outcome::Returned(_) => {}
         }
-        self.record(slot, planned_s, started_s, lag_ms);
+        self.record(slot, arrival, started_s, lag_ms);
         self.rest(slot, started_s).await;
         End::Done
     }
@@ -197,27 +218,27 @@ impl Context {
         rested
     }
 
-    fn record(&self, slot: &Slot, planned_s: Option<f64>, started_s: f64, lag_ms: f64) {
+    fn record(&self, slot: &Slot, arrival: Arrival, started_s: f64, lag_ms: f64) {
         let worker = &self.worker;
+        worker.ledger.ended(arrival.epoch, Ending::Done);
         let now_s = worker.elapsed_s();
         worker.recording.tally.completed.fetch_add(1, Ordering::Relaxed);
         let own = slot.vu.as_ref().and_then(|vu| vu.state.own_tag_set());
         let tags = own.unwrap_or_else(|| self.own_tags());
         let mut recorder = worker.recorder.borrow_mut();
+        recorder.set_epoch(arrival.epoch);
         recorder.add_all(tags, &[(worker.builtin.iterations, 1.0), (worker.builtin.iteration_duration, (now_s - started_s) * 1000.0)]);
-        if let Some(planned_s) = planned_s {
+        if let Some(planned_s) = arrival.planned_s {
             let response_time_ms = (now_s - planned_s) * 1000.0;
             recorder.add_all(tags, &[(worker.builtin.arrival_lag, lag_ms), (worker.builtin.iteration_response_time, response_time_ms)]);
         }
     }
 
-    /// Counts arrivals of this scenario under a builtin counter.
-    pub fn count(&self, metric: MetricId, times: u64) {
+    /// Counts an arrival of this scenario under a builtin counter.
+    pub fn count(&self, metric: MetricId, epoch: u32) {
         let tags = self.own_tags();
-        if times > 0 {
-            self.worker.origin.set(None);
-            self.worker.recorder.borrow_mut().add(metric, tags, times as f64);
-        }
+        self.worker.records_for(None, epoch);
+        self.worker.recorder.borrow_mut().add(metric, tags, 1.0);
     }
 
     fn own_tags(&self) -> TagSetId {
@@ -252,8 +273,9 @@ impl Context {
         let number_on_vu = slot.iterations - 1;
         let origin = Some((slot.number as u32, number_on_vu as u32));
         let job = self.job(number_on_vu, lag_ms);
-        let Slot { vu: Some(vu), client, cut, .. } = slot else { return Outcome::Aborted };
-        self.worker.origin.set(origin);
+        let epoch = slot.epoch();
+        let Slot { vu: Some(vu), client, cut, doing, .. } = slot else { return Outcome::Aborted };
+        self.worker.records_for(origin, epoch);
         let mut beside = None;
         let mut script = self.worker.watch.script_time();
         script.goes_on();
@@ -267,12 +289,13 @@ impl Context {
                 }
                 Step::Effect(effect) => effect,
             };
+            doing.waits_for(&effect);
             let Some(reply) = cut.unless_raised(pin!(carry_out(client, effect, &mut beside, &vu.state.bundle.defaults))).await else {
                 vu.abort();
                 client.close_idle();
                 return Outcome::Aborted;
             };
-            self.worker.origin.set(origin);
+            self.worker.records_for(origin, epoch);
             script.goes_on();
             step = vu.reply(reply);
             script.stands();

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use futures_util::future::join_all;
 use plimsoll_core::options::Executor;
 
-use crate::drive::{Context, End};
+use crate::drive::{Arrival, Context, End};
 use crate::worker::{Phase, Slot, Worker};
 
 pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
@@ -31,7 +31,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
 
 async fn serve(context: Rc<Context>, mut slot: Slot, deadline: tokio::time::Instant) {
     while may_start(&context, &slot) && tokio::time::Instant::now() < deadline {
-        if context.iterate(&mut slot, None).await == End::Interrupted {
+        if context.iterate(&mut slot, Arrival::unplanned(&context.worker)).await == End::Interrupted {
             return;
         }
         tokio::task::consume_budget().await;

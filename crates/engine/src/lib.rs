@@ -3,7 +3,7 @@
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
 //! `iterations`); `client` carries out requests, over `connection` (HTTP/1.1) or `http2`, which `dial` makes by the run's `rules`;
 //! `deadline` is their time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots;
-//! `self_watch` is what a thread sees of itself; `samples` writes raw ones; `plain` requests one URL without a script.
+//! `epochs` knows the level to which an arrival belongs; `self_watch` is what a thread sees of itself; `samples` writes raw ones; `plain` requests one URL without a script.
 
 mod beside;
 mod client;
@@ -14,6 +14,7 @@ mod deadline;
 mod debug;
 mod dial;
 mod drive;
+mod epochs;
 mod failures;
 mod http2;
 mod iterations;

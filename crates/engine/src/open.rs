@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::options::Executor;
 use plimsoll_core::schedule::Arrivals;
-use tokio::sync::Notify;
+use tokio::sync::{watch, Notify};
 
-use crate::drive::{Context, End};
+use crate::drive::{Arrival, Context, End};
+use crate::epochs::{Ending, Level};
 use crate::timer::Timer;
 use crate::worker::{LateArrivals, Slot, Worker};
 
@@ -28,6 +29,8 @@ const IDLE_TURN: Duration = Duration::from_micros(5);
 #[derive(Clone, Copy)]
 struct Waiting {
     planned_s: f64,
+    /// That of its level.
+    epoch: u32,
     beyond_cap: bool,
 }
 
@@ -57,9 +60,9 @@ impl Line {
         self.0.borrow_mut().pop_front()
     }
 
-    /// Empties the line; how many were in it.
-    fn clear(&self) -> u64 {
-        self.0.borrow_mut().drain(..).count() as u64
+    /// Empties the line; the epochs of those in it.
+    fn clear(&self) -> Vec<u32> {
+        self.0.borrow_mut().drain(..).map(|waiting| waiting.epoch).collect()
     }
 }
 
@@ -98,6 +101,8 @@ struct Pool {
     made: Cell<u64>,
     busy: Cell<u64>,
     cap: u64,
+    /// That of the level by which arrivals are planned.
+    epoch: Cell<u32>,
     all_free: Notify,
     /// Somebody in line may have a new VU.
     wanted: Notify,
@@ -127,6 +132,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         line,
         busy: Cell::new(0),
         cap: worker.share_of(cap).max(1),
+        epoch: Cell::new(0),
         all_free: Notify::new(),
         wanted: Notify::new(),
     });
@@ -140,8 +146,14 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
 async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
     let worker = &pool.context.worker;
     let Ok(timer) = Timer::new() else { return };
-    let mut level = worker.shared.level.clone();
-    arrivals.set_level(*level.borrow_and_update(), 0.0);
+    let mut levels = worker.shared.level.clone();
+    let follow = |levels: &mut watch::Receiver<Level>, arrivals: &mut Arrivals, elapsed_s: f64| {
+        let level = *levels.borrow_and_update();
+        arrivals.set_level(level.value, elapsed_s);
+        pool.epoch.set(level.epoch);
+        worker.follow(level.epoch);
+    };
+    follow(&mut levels, arrivals, 0.0);
     let end_s = start_s + pool.context.scenario().duration().as_secs_f64();
     let mut stopping = pin!(pool.context.stopping());
     loop {
@@ -153,8 +165,8 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
         if now_s >= end_s {
             return;
         }
-        if level.has_changed().unwrap_or(false) {
-            arrivals.set_level(*level.borrow_and_update(), now_s - start_s);
+        if levels.has_changed().unwrap_or(false) {
+            follow(&mut levels, arrivals, now_s - start_s);
         }
         let next_s = arrivals.peek_s().map_or(end_s, |planned_s| planned_s + start_s).min(end_s);
         let wait = Duration::from_secs_f64((next_s - worker.elapsed_s()).max(0.0));
@@ -162,11 +174,11 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
             biased;
             () = timer.wait(wait) => {}
             () = &mut stopping => return,
-            changed = level.changed() => {
+            changed = levels.changed() => {
                 if changed.is_err() {
                     return;
                 }
-                level.mark_changed();
+                levels.mark_changed();
             }
         }
     }
@@ -217,17 +229,20 @@ impl Pool {
     fn arrive(self: &Rc<Self>, planned_s: f64) {
         let worker = &self.context.worker;
         worker.counts.borrow_mut().planned += 1;
-        let waiting = Waiting { planned_s, beyond_cap: self.made.get() + self.line.length() >= self.cap };
+        let epoch = self.epoch.get();
+        let waiting = Waiting { planned_s, epoch, beyond_cap: self.made.get() + self.line.length() >= self.cap };
         let free = self.free.borrow_mut().take();
         if let Some(vu) = free {
+            worker.ledger.arrived(epoch);
             self.start(vu, Waiting { beyond_cap: false, ..waiting });
             return;
         }
         let may_wait = !waiting.beyond_cap || worker.shared.late_arrivals == LateArrivals::Wait;
         if may_wait && self.line.join(waiting) {
+            worker.ledger.arrived(epoch);
             self.wanted.notify_one();
         } else {
-            self.drop_arrivals(1);
+            self.drop_arrival(epoch);
         }
     }
 
@@ -236,10 +251,10 @@ impl Pool {
         tokio::task::spawn_local(serve(self.clone(), vu, waiting));
     }
 
-    fn drop_arrivals(&self, times: u64) {
+    fn drop_arrival(&self, epoch: u32) {
         let worker = &self.context.worker;
-        worker.counts.borrow_mut().dropped += times;
-        self.context.count(worker.builtin.dropped_iterations, times);
+        worker.counts.borrow_mut().dropped += 1;
+        self.context.count(worker.builtin.dropped_iterations, epoch);
     }
 
     /// After the plan's end: what waits may still be sent, and what runs may end, within `gracefulStop`. A stop from
@@ -253,7 +268,10 @@ impl Pool {
             () = self.context.aborting() => {}
             () = self.context.stopping() => {}
         }
-        self.drop_arrivals(self.line.clear());
+        for epoch in self.line.clear() {
+            self.context.worker.ledger.ended(epoch, Ending::Dropped);
+            self.drop_arrival(epoch);
+        }
         tokio::select! {
             () = self.settled() => return,
             () = &mut grace => {}
@@ -279,9 +297,9 @@ async fn serve(pool: Rc<Pool>, mut vu: Pooled, first: Waiting) {
     while let Some(waiting) = next {
         if waiting.beyond_cap {
             worker.counts.borrow_mut().late += 1;
-            context.count(worker.builtin.late_iterations, 1);
+            context.count(worker.builtin.late_iterations, waiting.epoch);
         }
-        let end = context.iterate(&mut vu.slot, Some(waiting.planned_s)).await;
+        let end = context.iterate(&mut vu.slot, Arrival { planned_s: Some(waiting.planned_s), epoch: waiting.epoch }).await;
         next = if end == End::Done { pool.line.next() } else { None };
     }
     pool.free.borrow_mut().put(vu);

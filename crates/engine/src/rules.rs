@@ -1,7 +1,9 @@
 //! What a run's options say of the network, shared by all threads: names, addresses, TLS, the limit of requests.
 
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use plimsoll_core::options::network::Network;
@@ -15,6 +17,28 @@ pub struct Rules {
     pub reuse: bool,
     pub tls: Tls,
     pub pace: Option<Pace>,
+    /// Where connections were made to.
+    pub reached: Reached,
+}
+
+/// The addresses to which a run has connected so far, at most `MOST` of them.
+#[derive(Default)]
+pub struct Reached(Mutex<BTreeSet<SocketAddr>>);
+
+impl Reached {
+    const MOST: usize = 1000;
+
+    pub fn note(&self, remote: SocketAddr) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < Self::MOST {
+            known.insert(remote);
+        }
+    }
+
+    /// All of them, in order.
+    pub fn all(&self) -> Vec<SocketAddr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
 }
 
 impl Rules {
@@ -24,7 +48,7 @@ impl Rules {
         let network = options.network.clone();
         let tls = Tls::new(&network, options.insecure_skip_tls_verify)?;
         let pace = network.rps.map(Pace::new);
-        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace }))
+        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, reached: Reached::default() }))
     }
 }
 
@@ -59,6 +83,16 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_known_once_and_their_number_is_bounded() {
+        let reached = Reached::default();
+        for port in [90, 80, 90].into_iter().chain(1000..3000) {
+            reached.note(SocketAddr::from(([127, 0, 0, 1], port)));
+        }
+        let all = reached.all();
+        assert_eq!((all.len(), all[0].port(), all[1].port()), (Reached::MOST, 80, 90));
+    }
 
     #[test]
     fn turns_are_apart_and_unused_ones_are_lost() {

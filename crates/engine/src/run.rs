@@ -1,6 +1,7 @@
 //! A whole run: load the script, set up, start the threads, collect, tear down, summarise.
 
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
@@ -25,6 +26,7 @@ use tokio::sync::watch;
 use crate::client::Client;
 use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals, VusSamples};
 use crate::dial::Network;
+use crate::epochs::Level;
 use crate::plain::PlainUrl;
 use crate::rules::Rules;
 use crate::samples::{OutputFile, Samples};
@@ -307,11 +309,12 @@ pub struct Ended {
 pub struct Run {
     /// Until the load begins.
     plan: Mutex<Option<Plan>>,
-    level: watch::Sender<f64>,
+    level: watch::Sender<Level>,
     phase: Arc<watch::Sender<Phase>>,
     snapshots: Mutex<Receiver<String>>,
     thread: Mutex<Option<JoinHandle<Result<Ended, EngineError>>>>,
     began: Arc<Mutex<Option<Instant>>>,
+    rules: Arc<Rules>,
     pub vu_cap: limits::VuCap,
     pub late_arrivals: &'static str,
     /// The scenarios with a fixed number of iterations, which follow no level.
@@ -342,7 +345,7 @@ impl Run {
         };
         let samples = Samples::start(&config.outputs, &loaded.options).map_err(EngineError::Output)?;
         let vu_cap = limits::vu_cap();
-        let (level, level_seen) = watch::channel(config.level);
+        let (level, level_seen) = watch::channel(Level::first(config.level));
         let (phase, _) = watch::channel(Phase::Running);
         let phase = Arc::new(phase);
         let (output, snapshots) = channel();
@@ -362,8 +365,21 @@ impl Run {
         let is_fixed = |scenario: &&Scenario| matches!(scenario.executor, Executor::SharedIterations { .. } | Executor::PerVuIterations { .. });
         let fixed_iterations = plan.loaded.options.scenarios.iter().filter(is_fixed).map(|scenario| scenario.name.clone()).collect();
         let starts_paused = plan.loaded.options.paused;
+        let rules = plan.loaded.rules.clone();
         let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
-        Ok(Self { plan, level, phase, snapshots, thread: Mutex::default(), began, vu_cap, late_arrivals: late_name, fixed_iterations, starts_paused })
+        Ok(Self {
+            plan,
+            level,
+            phase,
+            snapshots,
+            thread: Mutex::default(),
+            began,
+            rules,
+            vu_cap,
+            late_arrivals: late_name,
+            fixed_iterations,
+            starts_paused,
+        })
     }
 
     /// Runs setup and begins the load; a second call does nothing.
@@ -375,7 +391,7 @@ impl Run {
     }
 
     pub fn set_level(&self, level: f64) {
-        self.level.send_replace(level);
+        self.level.send_modify(|known| known.change(level));
     }
 
     /// Stops: gracefully (running iterations end), or at once.
@@ -393,6 +409,11 @@ impl Run {
     /// Seconds since the first arrival could be planned; `None` before (setup).
     pub fn elapsed_s(&self) -> Option<f64> {
         locked(&self.began).map(|began| began.elapsed().as_secs_f64())
+    }
+
+    /// The addresses to which connections were made so far, in order.
+    pub fn connections(&self) -> Vec<SocketAddr> {
+        self.rules.reached.all()
     }
 
     /// The next snapshot as JSON; `Ok(None)` on a timeout, `Err(())` when the run has ended.
@@ -424,7 +445,7 @@ struct Plan {
     spacing: Spacing,
     late_arrivals: LateArrivals,
     vu_cap: u64,
-    level: watch::Receiver<f64>,
+    level: watch::Receiver<Level>,
     phase: Arc<watch::Sender<Phase>>,
     output: Sender<String>,
     began: Arc<Mutex<Option<Instant>>>,

@@ -58,6 +58,8 @@ pub struct Health {
     /// Share of the time that went by in stalls.
     pub stalled_share: Option<f64>,
     pub longest_turn_ms: f64,
+    /// The longest time between two pulses that touches the second, time in which the machine slept included.
+    pub gap_ms: f64,
     /// Milliseconds of processor time in the script, of each iteration that was timed.
     pub script: Histogram,
     pub refused: Refused,
@@ -73,6 +75,7 @@ impl Health {
             *mine = mine.map_or(theirs, |mine| Some(theirs.map_or(mine, |theirs| mine.max(theirs))));
         }
         self.longest_turn_ms = self.longest_turn_ms.max(other.longest_turn_ms);
+        self.gap_ms = self.gap_ms.max(other.gap_ms);
         self.script.merge(&other.script);
         self.refused.files += other.refused.files;
         self.refused.ports += other.refused.ports;
@@ -94,6 +97,7 @@ impl Health {
         let mut known: Map<String, Value> =
             shares.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value)))).collect();
         known.insert("longest_turn_ms".into(), json!(self.longest_turn_ms));
+        known.insert("gap_ms".into(), json!(self.gap_ms));
         known.insert("script_timed".into(), json!(self.script.count()));
         known.insert("refused_files".into(), json!(self.refused.files));
         known.insert("denied_vus".into(), json!(self.denied_vus));
@@ -119,6 +123,9 @@ impl Reading {
 pub struct SelfWatch {
     last: Cell<Reading>,
     longest_turn: Cell<Duration>,
+    /// Seconds since the machine started, at the last pulse.
+    pulsed_s: Cell<f64>,
+    gap_s: Cell<f64>,
     stalled: Cell<Duration>,
     to_time: Cell<u32>,
     script: RefCell<Histogram>,
@@ -131,6 +138,8 @@ impl SelfWatch {
         Self {
             last: Cell::new(Reading::now()),
             longest_turn: Cell::default(),
+            pulsed_s: Cell::new(since_boot_s()),
+            gap_s: Cell::default(),
             stalled: Cell::default(),
             to_time: Cell::new(TIMED_ITERATIONS),
             script: RefCell::default(),
@@ -141,6 +150,20 @@ impl SelfWatch {
     /// Begins to measure.
     pub fn begin(&self) {
         self.last.set(Reading::now());
+        self.pulsed_s.set(since_boot_s());
+    }
+
+    /// The thread lives; seconds since it did so before. A stopped process and a suspended machine show here.
+    pub fn pulse(&self) -> f64 {
+        let now_s = since_boot_s();
+        let gap_s = now_s - self.pulsed_s.replace(now_s);
+        self.note_gap(gap_s);
+        gap_s
+    }
+
+    /// A time between two pulses touches the second that is next reported.
+    pub fn note_gap(&self, gap_s: f64) {
+        self.gap_s.set(self.gap_s.get().max(gap_s));
     }
 
     /// The work, each of whose turns is timed; it must be what the thread's loop polls.
@@ -196,6 +219,7 @@ impl SelfWatch {
             waiting_share: waited_s.and_then(share),
             stalled_share: share(self.stalled.take().as_secs_f64()),
             longest_turn_ms: self.longest_turn.take().as_secs_f64() * 1000.0,
+            gap_ms: self.gap_s.take() * 1000.0,
             script: self.script.take(),
             refused,
             denied_vus: self.denied_vus.take(),
@@ -230,10 +254,23 @@ impl ScriptTime {
 
 #[cold]
 fn thread_cpu_s() -> f64 {
+    clock_s(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Goes on while the machine is suspended, where the system has such a clock.
+fn since_boot_s() -> f64 {
+    #[cfg(target_os = "linux")]
+    const CLOCK: libc::clockid_t = libc::CLOCK_BOOTTIME;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+    clock_s(CLOCK)
+}
+
+fn clock_s(clock: libc::clockid_t) -> f64 {
     // SAFETY: an all-zero timespec is valid, and the call fills it.
     let time = unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
+        libc::clock_gettime(clock, &mut time);
         time
     };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
@@ -259,6 +296,19 @@ mod tests {
         assert_eq!((watch.longest_turn.get(), watch.stalled.get()), (Duration::from_millis(30), Duration::from_millis(50)));
         assert_eq!(watch.take(Refused::default()).longest_turn_ms, 30.0);
         assert_eq!(watch.take(Refused::default()).longest_turn_ms, 0.0);
+    }
+
+    #[test]
+    fn a_time_without_a_pulse_is_told_of_each_second_that_it_touches() {
+        let watch = SelfWatch::new();
+        watch.begin();
+        assert!(watch.pulse() < 1.0);
+        watch.pulsed_s.set(watch.pulsed_s.get() - 5.0);
+        let gap_s = watch.pulse();
+        assert!((5000.0..6000.0).contains(&watch.take(Refused::default()).gap_ms));
+        watch.note_gap(gap_s);
+        assert!((5000.0..6000.0).contains(&watch.take(Refused::default()).gap_ms));
+        assert!(watch.take(Refused::default()).gap_ms < 1000.0);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use crate::client::{Client, Repeated};
 use crate::collector::{Part, ThreadSecond};
 use crate::dial::Network;
+use crate::epochs::{self, Doing, Ledger, Level};
 use crate::plain::PlainUrl;
 use crate::rules::Rules;
 use crate::samples::{Origin, Samples};
@@ -59,7 +60,7 @@ pub struct Shared {
     /// Cap of VUs of a scenario that states none.
     pub vu_cap: u64,
     pub setup_json: Option<Arc<str>>,
-    pub level: watch::Receiver<f64>,
+    pub level: watch::Receiver<Level>,
     pub phase: watch::Receiver<Phase>,
     pub abort_test: Arc<dyn Fn(String) + Send + Sync>,
     pub vu_numbers: AtomicU64,
@@ -87,6 +88,15 @@ pub struct Slot {
     pub cut: Rc<Signal>,
     pub client: Client,
     pub iterations: u64,
+    /// What it is at.
+    pub doing: Rc<Doing>,
+}
+
+impl Slot {
+    /// That of the arrival which it serves.
+    pub fn epoch(&self) -> u32 {
+        self.doing.arrival.get().map_or(0, |(epoch, _)| epoch)
+    }
 }
 
 pub struct Worker {
@@ -99,6 +109,10 @@ pub struct Worker {
     pub began: Cell<Instant>,
     pub counts: RefCell<Counts>,
     pub in_flight: Cell<u64>,
+    /// That of the newest level which this thread has seen.
+    pub epoch: Cell<u32>,
+    pub ledger: Ledger,
+    doings: RefCell<Vec<Rc<Doing>>>,
     pub vus: Cell<u64>,
     pub waiting: RefCell<Vec<Rc<open::Line>>>,
     lag: RefCell<Histogram>,
@@ -134,6 +148,9 @@ impl Worker {
             began: Cell::new(Instant::now()),
             counts: RefCell::default(),
             in_flight: Cell::new(0),
+            epoch: Cell::new(0),
+            ledger: Ledger::default(),
+            doings: RefCell::default(),
             vus: Cell::new(0),
             waiting: RefCell::default(),
             lag: RefCell::default(),
@@ -165,7 +182,27 @@ impl Worker {
         };
         self.vus.set(self.vus.get() + 1);
         self.recording.tally.initialized.store(self.vus.get(), Ordering::Relaxed);
-        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone(), number), iterations: 0 })
+        let doing = Rc::<Doing>::default();
+        self.doings.borrow_mut().push(doing.clone());
+        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone(), number), iterations: 0, doing })
+    }
+
+    /// A level of that epoch is in force on this thread.
+    pub fn follow(&self, epoch: u32) {
+        self.epoch.set(self.epoch.get().max(epoch));
+    }
+
+    /// The level as it is now, which then is in force on this thread.
+    pub fn followed(&self) -> Level {
+        let level = *self.shared.level.borrow();
+        self.follow(level.epoch);
+        level
+    }
+
+    /// What is recorded from now on belongs to that VU's iteration, and to an arrival of that epoch.
+    pub fn records_for(&self, origin: Option<(u32, u32)>, epoch: u32) {
+        self.origin.set(origin);
+        self.recorder.borrow_mut().set_epoch(epoch);
     }
 
     /// A VU begins (1) or ends (-1) to be active.
@@ -198,8 +235,12 @@ impl Worker {
             timer.wait(PULSE).await;
             let lag_ms = (asked.elapsed().saturating_sub(PULSE)).as_secs_f64() * 1000.0;
             self.lag.borrow_mut().record(lag_ms);
+            self.followed();
+            let gap_s = self.watch.pulse();
             while self.elapsed_s() >= f64::from(self.second.get() + 1) {
                 self.report(parts);
+                // It reached into the next second as well.
+                self.watch.note_gap(gap_s);
             }
         }
     }
@@ -213,6 +254,13 @@ impl Worker {
             counts.oldest_wait_s = counts.oldest_wait_s.max(line.oldest_wait_s(now_s));
         }
         counts.in_flight = self.in_flight.get();
+        let epoch = self.followed().epoch;
+        let behind = self.ledger.is_behind(epoch);
+        let mut arrivals = self.ledger.take();
+        if behind {
+            let plain = self.repeated.as_ref().map(|repeated| &repeated.request);
+            epochs::describe(self.doings.borrow().iter(), plain, epoch, now_s, &mut arrivals);
+        }
         let tally = &self.recording.tally;
         let completed = tally.completed.load(Ordering::Relaxed);
         counts.done = completed - self.told_done.replace(completed);
@@ -223,6 +271,8 @@ impl Worker {
             second,
             elapsed_s: now_s,
             counts,
+            epoch,
+            arrivals,
             deltas: recorder.take(),
             lag: std::mem::take(&mut *self.lag.borrow_mut()),
             health: self.watch.take(self.network.refusals.take()),
@@ -247,6 +297,7 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
     let load = local.run_until(async {
         worker.began.set(Instant::now());
         worker.watch.begin();
+        worker.followed();
         let ended = futures_util::future::join_all(pools.into_iter().enumerate().map(|(at, slots)| run_scenario(worker.clone(), at, slots)));
         tokio::select! {
             _ = ended => {}
@@ -275,7 +326,7 @@ fn prepare_thread(shared: &Arc<Shared>, index: usize) -> Result<Prepared, Script
 fn prepare(worker: &Worker) -> Result<Vec<Vec<Slot>>, ScriptError> {
     let needed = |scenario: &Scenario| match &scenario.executor {
         Executor::SharedIterations { vus, .. } | Executor::PerVuIterations { vus, .. } => *vus,
-        Executor::Closed { vus, .. } => (vus.peak() * *worker.shared.level.borrow()).round() as u64,
+        Executor::Closed { vus, .. } => (vus.peak() * worker.shared.level.borrow().value).round() as u64,
         Executor::Open { pre_allocated_vus, .. } => *pre_allocated_vus,
     };
     let segment = &worker.shared.options.segment;

@@ -86,6 +86,11 @@ impl EngineRun {
         Ok(self.run()?.elapsed_s())
     }
 
+    /// The addresses to which connections were made so far, as (ip, port).
+    fn connections(&self) -> PyResult<Vec<(String, u16)>> {
+        Ok(self.run()?.connections().iter().map(|remote| (remote.ip().to_string(), remote.port())).collect())
+    }
+
     /// Waits for the end: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;

@@ -129,7 +129,8 @@ def run_capacity(
         holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
     finally:
         result.load_s = source.now() if started else 0.0
-        _stop(source, graceful=result.status != "failed")
+        _stop(source, graceful=result.status != "failed" and not holder.only_stuck)
+        holder.finish()
     result.rate_per_level_s = search.rate_per_level_s()
     result.rate_arrivals = None if settings.arrivals_per_level_s else holder.planned_total
     holder.event("capacity_result", result.load_s, result=result.to_json())

@@ -6,14 +6,16 @@ Pure: snapshots in, numbers out. Memory grows with the seconds of the step, neve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
+INTERRUPTED = "interrupted"
 # The first of these that a snapshot holds is "the" response time of a step.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
 
@@ -27,14 +29,21 @@ class Measurement:
     (NaN where nobody measured), `mean_ms` and `iteration_mean_ms`, the mean response time and duration of an iteration
     (NaN without any), and `failed_each` of `requests_each`; `best_done_per_s`: of earlier steps; `times`: response
     times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+
+    Times, iterations, requests and failures are those of the step's own arrivals (`epoch`: the number of its level),
+    also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
+    seconds, whenever it arrived: that is what a queue is judged by; `done_own` of `done` arrived in this step.
+    `interrupted`: own arrivals that were cut off, which count as failed requests.
     """
 
     level: float
+    epoch: int = 0
     unfinished_start: float = 0.0
     best_done_per_s: float = 0.0
     seconds: list[int] = field(default_factory=list)
     planned: list[int] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
+    done_own: list[int] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
     stolen: list[float] = field(default_factory=list)
     speed: list[float] = field(default_factory=list)
@@ -45,6 +54,8 @@ class Measurement:
     iterations: Histogram = field(default_factory=Histogram)
     requests: int = 0
     failed: int = 0
+    finished_requests: int = 0
+    interrupted: int = 0
     requests_each: list[int] = field(default_factory=list)
     failed_each: list[int] = field(default_factory=list)
     failures: Failures = field(default_factory=Failures)
@@ -63,6 +74,10 @@ class Measurement:
         self.seconds.append(snapshot.second)
         for name in ("planned", "done", "dropped", "late"):
             getattr(self, name).append(int(getattr(snapshot, name)))
+        self.epoch = int(snapshot.epoch)
+        self.done_own.append(int(snapshot.done) - sum(one.done for one in snapshot.earlier))
+        own_interrupted = int(snapshot.interrupted) - sum(one.interrupted for one in snapshot.earlier)
+        self.amend_arrivals(Earlier(self.epoch, interrupted=max(0, own_interrupted)))
         self.backlog, self.in_flight = int(snapshot.backlog), int(snapshot.in_flight)
         self.oldest_wait_s = float(snapshot.oldest_wait_s)
         self._add_series(snapshot)
@@ -70,11 +85,15 @@ class Measurement:
 
     def _add_series(self, snapshot: Snapshot) -> None:
         if self.response_metric is None:
-            present = {series.metric for series in snapshot.series if series.count}
+            present = {series.metric for series in snapshot.series if series.count and series.epoch is None}
             self.response_metric = next((name for name in RESPONSE_METRICS if name in present), None)
         total_ms, count, requests, failed = 0.0, 0, self.requests, self.failed
         iterations_ms, iterations = 0.0, 0
         for series in snapshot.series:
+            if series.metric == "http_req_failed":
+                self.finished_requests += int(series.total or 0)
+            if series.epoch is not None:
+                continue
             if series.metric == self.response_metric:
                 self.times.add_series(series)
                 total_ms, count = total_ms + series.sum, count + series.count
@@ -89,6 +108,28 @@ class Measurement:
         self.iteration_mean_ms.append(iterations_ms / iterations if iterations else math.nan)
         self.requests_each.append(self.requests - requests)
         self.failed_each.append(self.failed - failed)
+
+    def amend(self, rows: Iterable[Series]) -> None:
+        """Add what ended after the step and arrived in it."""
+        for series in rows:
+            if self.response_metric is None and series.metric in RESPONSE_METRICS[:2] and series.count:
+                self.response_metric = series.metric
+            if series.metric == self.response_metric:
+                self.times.add_series(series)
+            if series.metric == "iteration_duration":
+                self.iterations.add_series(series)
+            elif series.metric == "http_req_failed":
+                self.failures.add(series)
+                self.failed += int(series.passes or 0)
+                self.requests += int(series.total or 0)
+
+    def amend_arrivals(self, ended: Earlier) -> None:
+        """Add own arrivals that were cut off: requests without an answer."""
+        if ended.interrupted:
+            self.interrupted += ended.interrupted
+            self.failed += ended.interrupted
+            self.requests += ended.interrupted
+            self.failures.causes[INTERRUPTED] += ended.interrupted
 
     def _add_generator(self, generator: Any) -> None:
         if not generator:
@@ -119,8 +160,13 @@ class Measurement:
 
     @property
     def requests_per_s(self) -> float:
-        """Requests finished per second; 0 without any second."""
-        return self.requests / len(self.seconds) if self.seconds else 0.0
+        """Requests finished per second, whenever they arrived; 0 without any second."""
+        return self.finished_requests / len(self.seconds) if self.seconds else 0.0
+
+    @property
+    def ended_own(self) -> int:
+        """Own arrivals that ended within the step."""
+        return sum(self.done_own)
 
     @property
     def error_share(self) -> float:

@@ -88,7 +88,9 @@ class CapacitySettings:
 class StepRecord:
     """One step as it was held: `start_s` to `end_s` of the run, of which `measurement` saw the part after warm-up.
 
-    `volume_start`, `volume_end`: the target's data volume before and after it, where the study says how to read it.
+    `stuck`: arrivals of it that were given up and have had no answer since. The measurement is added to when arrivals
+    of this step end after it. `volume_start`, `volume_end`: the target's data volume before and after it, where the
+    study says how to read it.
     """
 
     level: float
@@ -98,6 +100,7 @@ class StepRecord:
     measurement: Measurement
     judgement: Judgement
     drain_s: float | None = None
+    stuck: int = 0
     volume_start: float | None = None
     volume_end: float | None = None
 
@@ -130,6 +133,9 @@ class StepRecord:
             "errors": seen.failed,
             "error_share": seen.error_share,
             "error_causes": dict(seen.failures.causes),
+            "done_own_per_s": seen.ended_own / len(seen.seconds) if seen.seconds else 0.0,
+            "interrupted": seen.interrupted,
+            "stuck": self.stuck,
             "late": sum(seen.late),
             "dropped": sum(seen.dropped),
             "backlog_end": seen.backlog,
@@ -152,6 +158,14 @@ class Confirmation:
     verdict: Confirmed
     seconds: int
     why: str
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """Arrivals that were never answered: `count` in all, most of them of `level`."""
+
+    level: float
+    count: int
 
 
 @dataclass(frozen=True)
@@ -210,6 +224,15 @@ class CapacityResult:
     rate_per_level_s: float | None = None
     rate_arrivals: int | None = None
 
+    @property
+    def stuck(self) -> Stuck | None:
+        """What was never answered, and the level at which most of it was lost; None without any."""
+        lost: dict[float, int] = {}
+        for step in self.steps:
+            lost[step.level] = lost.get(step.level, 0) + step.stuck
+        count = sum(lost.values())
+        return Stuck(max(lost, key=lambda level: lost[level]), count) if count else None
+
     def to_json(self) -> dict[str, Any]:
         """The result as findings read it, from memory or from the run's event `capacity_result`."""
         width = self.bracket.width
@@ -225,12 +248,14 @@ class CapacityResult:
             "step_s": self.settings.step_s,
             "max_level": self.settings.max_level,
             "min_level": self.settings.min_level,
+            "vus_per_level": self.settings.vus_per_level,
             "estimate": self.estimate.level if self.estimate else None,
             "estimate_sd": self.estimate.sd if self.estimate else None,
             "rate_per_level_s": self.rate_per_level_s,
             "rate_arrivals": self.rate_arrivals,
             "load_s": self.load_s,
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
+            "stuck": asdict(self.stuck) if self.stuck else None,
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
             "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],

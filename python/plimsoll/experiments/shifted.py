@@ -32,5 +32,10 @@ class Shifted:
     def stop(self, graceful: bool = True) -> None:
         self._source.stop(graceful)
 
+    def rest(self) -> Iterator[Snapshot]:
+        """The seconds that were not read when it was stopped."""
+        for snapshot in getattr(self._source, "rest", tuple)():
+            yield replace(snapshot, second=snapshot.second + self._by_s)
+
     def now(self) -> float:
         return self._source.now() + self._by_s

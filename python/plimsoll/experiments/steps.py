@@ -10,9 +10,11 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol
 
+from plimsoll.experiments.booking import Books
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.patience import patience_s, words_of_loss
 from plimsoll.experiments.result import (
     AFTER_OVERLOAD,
     PHASE_OF,
@@ -33,6 +35,7 @@ Conclude = Callable[[Measurement], Judgement]
 SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
+DRAIN_ROUND_S = 1.0
 SHORT_OF_CPU = 0.85
 CORE_SPEED_SOURCE = "core_speed"
 
@@ -97,6 +100,7 @@ class StepHolder:
         self._data_volume, self._on_step = data_volume, on_step
         self.watch: Callable[[Snapshot], None] | None = None  # of the measured seconds of a step
         self._began = False
+        self._books, self._booked = Books(), source
         self._unfinished = 0
         self.words = ""
         self._stolen, self._speed = 0.0, math.nan
@@ -113,6 +117,7 @@ class StepHolder:
         volume = None if after_overload else self.read_data_volume()
         if not after_overload:
             self._tell_step("started")
+        self._tell_amended()
         start_s = self.source.now()
         self.event("recovery_started" if after_overload else "step_started", start_s, level=level, step_kind=kind)
         self.source.set_level(level)
@@ -122,13 +127,13 @@ class StepHolder:
         judgement: Judgement | None = None
         try:
             for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
-                self.record(snapshot, PHASE_OF[kind])
+                judged = self.record(snapshot, PHASE_OF[kind])
                 if snapshot.second < measured_from:
-                    seen.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
+                    seen.unfinished_start = float(judged.backlog + judged.in_flight)
                     continue
-                seen.add(snapshot, self._stolen, self._speed)
+                seen.add(judged, self._stolen, self._speed)
                 if self.watch is not None:
-                    self.watch(snapshot)
+                    self.watch(judged)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)
@@ -140,23 +145,68 @@ class StepHolder:
         return self._close(seen, kind, start_s, judgement or conclude(seen), volume)
 
     def drain(self, limit_s: float) -> float:
-        """Level 0 until nothing waits or runs; seconds taken, infinity if the work left did not shrink in
-        `limit_s`."""
-        total_s, rounds = 0.0, 0
-        while True:
-            before = self._unfinished
-            took_s = self.source.drain(limit_s)
-            seconds = list(self.source.snapshots(self.source.now()))
-            for snapshot in seconds:
-                self.record(snapshot, "drain", probe=snapshot is seconds[-1])
-            rounds += 1
-            total_s += took_s if math.isfinite(took_s) else limit_s
-            if math.isfinite(took_s) or self._unfinished >= DRAINING_SHARE * before or rounds >= MOST_DRAINS:
-                break
-        drained_s = total_s if math.isfinite(took_s) else math.inf
+        """Level 0 until nothing waits or runs; seconds taken. Infinity if the rest was given up: it did not shrink at
+        all in a time plainly longer than the service needs (patience.py), or by less than a tenth in `limit_s`."""
+        drained_s = self._until_drained(patience_s(self.records, limit_s), limit_s)
         if self.records:
             self.records[-1].drain_s = drained_s
         return drained_s
+
+    def _until_drained(self, patience: float, limit_s: float) -> float:
+        least = window_start = self._unfinished
+        total_s = still_s = window_s = 0.0
+        while still_s < patience and total_s < MOST_DRAINS * limit_s:
+            took_s, is_done = self._drain_on(min(DRAIN_ROUND_S, patience))
+            total_s, still_s, window_s = total_s + took_s, still_s + took_s, window_s + took_s
+            if is_done:
+                return total_s
+            if self._unfinished < least:
+                least, still_s = self._unfinished, 0.0
+            if window_s >= limit_s:
+                if self._unfinished >= DRAINING_SHARE * window_start:
+                    break
+                window_start, window_s = self._unfinished, 0.0
+        self._give_up(total_s)
+        return math.inf
+
+    def _drain_on(self, limit_s: float) -> tuple[float, bool]:
+        """Drain for `limit_s` more; seconds taken, and whether nothing is left but what was given up before."""
+        began_s = self.source.now()
+        took_s = self.source.drain(limit_s)
+        seconds = list(self.source.snapshots(self.source.now()))
+        for snapshot in seconds:
+            self.record(snapshot, "drain", probe=snapshot is seconds[-1])
+        if math.isfinite(took_s):
+            return took_s, True
+        return max(limit_s, self.source.now() - began_s), bool(seconds) and self.only_stuck
+
+    def _give_up(self, after_s: float) -> None:
+        """What is left is no backlog of the next steps, and is told."""
+        lost = self._books.give_up(self.records[-1] if self.records else None)
+        self._unfinished = 0
+        about = {"count": lost.count, "after_s": after_s, "oldest_s": lost.oldest_s, "waiting_for": list(lost.names)}
+        self.event("drain_gave_up", self.source.now(), levels=list(lost.levels), **about)
+        self.say(words_of_loss(lost, self.source.unit, after_s))
+
+    @property
+    def only_stuck(self) -> bool:
+        """Whether all that is unfinished was given up, so that nothing is gained by waiting for it."""
+        return self._unfinished == 0 and self._books.given_up > 0
+
+    def finish(self) -> None:
+        """After the source was stopped: book and write the seconds until the last iteration had ended."""
+        for snapshot in getattr(self.source, "rest", tuple)():
+            self._books.take(snapshot)
+            if self.writer is not None:
+                self.writer.append_snapshot(snapshot)
+        self._tell_amended()
+
+    def _tell_amended(self) -> None:
+        """Write what steps were that have been added to since they ended."""
+        for record in self._books.amended():
+            after_overload = record.kind in AFTER_OVERLOAD
+            kind = "recovery_amended" if after_overload else "step_amended"
+            self.event(kind, self.source.now(), **record.to_json())
 
     def read_data_volume(self) -> float | None:
         """The data volume now, which is also that after the last step; None where the study does not say how, and
@@ -197,6 +247,7 @@ class StepHolder:
         end_s = float(seen.seconds[-1] + 1) if seen.seconds else self.source.now()
         record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement, volume_start=volume)
         self.records.append(record)
+        self._books.enter(record)
         after_overload = kind in AFTER_OVERLOAD
         self.event("recovery_ended" if after_overload else "step_ended", end_s, **record.to_json())
         if not after_overload:
@@ -208,9 +259,14 @@ class StepHolder:
         if self._on_step is not None:
             self._on_step(what, self.source.now())
 
-    def record(self, snapshot: Snapshot, phase: Phase, probe: bool = True) -> None:
-        """Write one second and ask the probes, whose rates span the time since they were last asked."""
-        self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
+    def record(self, snapshot: Snapshot, phase: Phase, probe: bool = True) -> Snapshot:
+        """Write one second and ask the probes, whose rates span the time since they were last asked. Returned is the
+        second as it may be judged: without what was given up."""
+        if self._booked is not self.source:
+            self._books.begin_source()
+            self._booked = self.source
+        judged = self._books.take(snapshot)
+        self._unfinished = int(judged.backlog) + int(judged.in_flight)
         if self.writer is not None:
             if not self._began:
                 self._began = True
@@ -226,12 +282,13 @@ class StepHolder:
                     snapshot.level,
                     self.source.unit,
                     float(snapshot.planned),
-                    float(snapshot.done),
+                    float(judged.done),
                     float(self._unfinished),
                     self.bracket,
                     self.words,
                 )
             )
+        return judged
 
     def _take(self, rows: list[Mapping[str, Any]], second: int) -> None:
         """Write the rows of the probes and keep what judges need of them."""

@@ -19,6 +19,8 @@ from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
 from plimsoll.findings.sustainable import bounds_for_headroom, sustainable_load
+from plimsoll.runs.arrivals import by_arrival, windows_of
+from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.bracket import relevant_bounds
@@ -66,14 +68,14 @@ def capacity_findings(
     facts = dict(result.to_json() if hasattr(result, "to_json") else result)
     per_level = 1.0 if facts["unit"] == "users" else users_per_level
     steps: list[dict[str, Any]] = facts["steps"]
-    rows, snapshots = _sources(run)
+    rows, snapshots = _sources(run, steps)
     means = means_of_steps(rows, steps)
     for step, seen in zip(steps, means, strict=True):
         step["cpu"] = cpu_shares(seen, step.get("generator_share"))
     deciding = _deciding(facts, steps)
     bad = _bound(steps, facts["bad"], "bad")
     decisive = [steps[at] for at in deciding]
-    again_rows, again_snapshots = _sources(run)
+    again_rows, again_snapshots = _sources(run, steps)
     seconds = seconds_of_steps(again_snapshots, again_rows, decisive)
     generator = generator_health(
         [{**figures_of(facts_of), **step} for facts_of, step in zip(seconds, decisive, strict=True)],
@@ -143,7 +145,7 @@ def result_of_run(run: Run) -> dict[str, Any]:
     ended = run.events("capacity_result")
     if ended:
         return dict(ended[-1]["result"])
-    steps = [event for event in run.events("step_ended") if "measured_from_s" in event]
+    steps = ended_steps(run)
     good, bad = relevant_bounds((step["level"], step["verdict"] == "good") for step in steps if _proves(step))
     started = [event for event in run.events("experiment_started") if event.get("experiment") == "capacity"]
     about = started[-1] if started else {}
@@ -176,11 +178,12 @@ def _proves(step: Mapping[str, Any]) -> bool:
     return held and not (step.get("disturbed") or step.get("unsteady"))
 
 
-def _sources(run: Any) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]:
+def _sources(run: Any, steps: Sequence[Step]) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]:
     if run is None:
         return (), ()
     if hasattr(run, "resources"):
-        return run.resources(), run.snapshots(metrics=(*RESPONSE_METRICS, "http_req_failed"))
+        metrics = (*RESPONSE_METRICS, "http_req_failed")
+        return run.resources(), by_arrival(lambda: run.snapshots(metrics=metrics), windows_of(steps))
     return run, ()
 
 

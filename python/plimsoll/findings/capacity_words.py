@@ -38,8 +38,11 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
 
 
-def level_words(level: float, unit: str) -> str:
-    """A level with its unit: "168 users", "1 user", "the declared load"."""
+def level_words(level: float, unit: str, vus_per_level: float | None = None) -> str:
+    """A level with its unit: "168 users", "1 user", "the declared load"; of a load of VUs that the script declares, the
+    VUs too: "1 VU (0.2 times the declared load)"."""
+    if vus_per_level and unit == "multiple":
+        return f"{level_words(round(level * vus_per_level), 'vus')} ({level_words(level, unit)})"
     if level == 1 and unit == "multiple":
         return "the declared load"
     return f"{number(level)} {ONE_WORDS.get(unit, unit) if level == 1 else UNIT_WORDS.get(unit, unit)}"
@@ -85,19 +88,21 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
             hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"
         return f"It cannot be said how much load it carries: no step was decided.{hint}"
     if good is None:
-        return f"It does not carry {level_words(bad, unit)}; no lower level was proven to be carried."
+        level = level_words(bad, unit, result.get("vus_per_level"))
+        return f"It does not carry {level}; no lower level was proven to be carried."
     rates = [f"{number(capacity[key])} {word}/s" for key, word in _RATES if capacity.get(key)]
     inside = f" ({', '.join(rates)})" if rates else ""
     users = ""
     if unit != "users" and capacity.get("users") is not None:
         users = f", which is {number(capacity['users'])} users"
     if not result["open"]:
+        vus = result.get("vus_per_level")
         stops = (
-            f"; from {level_words(bad, unit)} on, more bring no more throughput"
+            f"; from {level_words(bad, unit, vus)} on, more bring no more throughput"
             if bad is not None
             else ", the most that was tried"
         )
-        return f"Throughput rises up to {level_words(good, unit)}{users}{inside}{sustainable}{stops}."
+        return f"Throughput rises up to {level_words(good, unit, vus)}{users}{inside}{sustainable}{stops}."
     if bad is None:
         return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"
     at_bad = not_carried_words(result, level_words, number)

@@ -27,6 +27,7 @@ from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.words import time_words
+from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.objective_samples import Wanted
 
@@ -187,7 +188,7 @@ def _facts(run: Any) -> dict[str, Any]:
     if ended:
         return dict(ended[-1]["result"])
     about = (run.events("experiment_started") or [{}])[-1]
-    steps = [event for event in run.events("step_ended") if "measured_from_s" in event]
+    steps = ended_steps(run)
     reason = "The run ended before its experiment did; only what was recorded until then counts."
     return {
         "unit": about.get("unit", "users"),

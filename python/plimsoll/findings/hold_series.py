@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.runs.arrivals import windows_of
 from plimsoll.runs.failures import METRIC as FAILED
 from plimsoll.runs.failures import is_unanswered
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -82,7 +83,8 @@ def hold_series(
     tags = sorted({"scenario", "name", "status", *(name for one in objectives for name in one.tags)})
     names: set[str] = set()
     unanswered = 0
-    for part in run.blocks((metric or "", FAILED)):
+    windows = windows_of(step for step in (hold, baseline) if step is not None)
+    for part in run.blocks((metric or "", FAILED), arrived_in=windows):
         for snapshot in part.whole_seconds(with_buckets=False):
             if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))

@@ -73,6 +73,10 @@ class ProbeCost:
         self._first_s: dict[str, float] = {}
         self._own_before_s: dict[str, float] = {}
 
+    def add(self, probes: Iterable[Any]) -> None:
+        """Count these, too."""
+        self._probes.extend(probes)
+
     @contextmanager
     def of(self, probe: Any) -> Iterator[None]:
         """Around one question."""

@@ -71,6 +71,11 @@ class Sampler:
             if kind is None:  # else the error that is under way matters more
                 raise
 
+    def add(self, probes: Sequence[Probe | Observer]) -> None:
+        """Ask these as well from now on."""
+        self._probes.extend(probes)
+        self.cost.add(probes)
+
     def sample_once(self) -> None:
         """Ask every probe once. Raises only what a callback raises."""
         for probe in self._probes:

@@ -63,7 +63,8 @@ def read_run(run_dir: Path) -> RunEvidence:
     bounds = sorted({bound for step in run.steps for bound in (step.measured_from_s, step.end_s)})
     begins = [moment.start_s for moment in run.timeline.bins]
     in_bins = (run.times_metric or "", "http_req_failed")
-    for block in reader.blocks(shown):
+    windows = [(step.measured_from_s, step.end_s) for step in run.steps]
+    for block in reader.blocks(shown, arrived_in=windows):
         for merged in block.merged(bounds, ("scenario", "name", "url")):
             _add_to_steps(run, merged)
         for merged in block.merged(begins, (), in_bins):

@@ -137,6 +137,8 @@ def steps_from_events(events: Iterable[Mapping[str, Any]], end_s: float) -> list
     opened: dict[str, Any] | None = None
     for event in events:
         second, kind = event.get("second"), event.get("kind")
+        if kind == "step_amended":
+            _amend(steps, event)
         if not is_number(second) or kind not in ("step_started", "step_ended"):
             continue
         if opened is not None:
@@ -145,6 +147,13 @@ def steps_from_events(events: Iterable[Mapping[str, Any]], end_s: float) -> list
     if opened is not None and end_s > opened["start_s"]:
         steps.append(_from_entry(opened | {"end_s": end_s}))
     return [step for step in steps if step is not None]
+
+
+def _amend(steps: list[Step | None], event: Mapping[str, Any]) -> None:
+    """Put the numbers of a step to which something was added since it ended in place of those it ended with."""
+    for at, step in enumerate(steps):
+        if step is not None and (step.start_s, step.level) == (event.get("start_s"), event.get("level")):
+            steps[at] = _from_entry(dict(event))
 
 
 def steps_from_levels(levels: Iterable[tuple[int, float]]) -> list[Step]:

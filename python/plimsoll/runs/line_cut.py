@@ -24,8 +24,8 @@ _COUNT = b',"count":'
 _MOST_KNOWN = 20_000
 _DECODER = json.JSONDecoder()
 
-# What a series is, by the bytes in front of its values: (metric, kind, tags).
-Known = dict[bytes, tuple[str, Any, Mapping[str, str]]]
+# What a series is, by the bytes in front of its values: (metric, kind, tags), and the epoch.
+Known = dict[bytes, tuple[tuple[str, Any, Mapping[str, str]], int | None]]
 
 
 class LineCutter:
@@ -84,12 +84,14 @@ class LineCutter:
             about = quick_json.loads(_FIRST + key + b"}")
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            known = self._known[key] = about["metric"], about["kind"], about.get("tags") or {}
+            known = (about["metric"], about["kind"], about.get("tags") or {}), about.get("epoch")
+            self._known[key] = known
         numbers = quick_json.loads(b"{" + piece[values + 1 : begin] + b"}")
         text = piece[begin + len(_BUCKETS) : close].replace(b"],[", b",")
         buckets = np.fromstring(text, np.int64, sep=",").reshape(-1, 2)
         return Series(
-            *known,
+            *known[0],
+            epoch=known[1],
             count=numbers["count"],
             sum=numbers.get("sum") or 0.0,
             min=numbers.get("min"),

@@ -45,6 +45,7 @@ class Rows:
     `second`: place of the second in the block; `place`: that of the series in the second; `tags`: in the block's list.
     `values`: by field of Series; of a trend arrays (NaN for none), else lists. A trend's row k has the buckets
     [ends[k], ends[k + 1]): `times` are their counts, `total` + offset[k] their indices, all of which are in `span`.
+    `epoch`: that of arrivals of an earlier level, 0 of the second's own; None if all are its own.
     """
 
     metric: str
@@ -58,6 +59,7 @@ class Rows:
     offset: Integers
     times: NDArray[Any]
     span: tuple[int, int] = (0, 0)
+    epoch: Integers | None = None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Rows:
@@ -65,9 +67,10 @@ class Rows:
         none."""
         at = (_whole(data["second"]), _whole(data["place"]), _whole(data["tags"]))
         nothing = np.zeros(0, np.int64)
+        epoch = _whole(data["epoch"]) if "epoch" in data else None
         if data["kind"] != "trend":
             values = {name: data[name] for name in FIELDS[data["kind"]]}
-            return cls(data["metric"], data["kind"], *at, values, nothing, nothing, nothing, nothing)
+            return cls(data["metric"], data["kind"], *at, values, nothing, nothing, nothing, nothing, epoch=epoch)
         values = {name: _column(data[name]) for name in ("sum", "min", "max")} | {"count": _whole(data["count"])}
         offset = np.zeros(at[0].size, np.int64)
         sizes = _whole(data["sizes"])
@@ -76,7 +79,7 @@ class Rows:
         offset[filled] = first - total[ends[:-1][filled]]
         last = total[ends[1:][filled] - 1] + offset[filled]
         span = (int(first.min()), int(last.max())) if first.size else (0, 0)
-        return cls(data["metric"], "trend", *at, values, ends, total, offset, _column(data["times"]), span)
+        return cls(data["metric"], "trend", *at, values, ends, total, offset, _column(data["times"]), span, epoch)
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, int, int, Series]]) -> Rows:
@@ -84,9 +87,12 @@ class Rows:
         second, place, tags = np.array([row[:3] for row in rows], dtype=np.int64).reshape(-1, 3).T
         series = [row[3] for row in rows]
         about, nothing = series[0], np.zeros(0, np.int64)
+        own = all(one.epoch is None for one in series)
+        epoch = None if own else np.array([one.epoch or 0 for one in series], dtype=np.int64)
         if about.kind != "trend":
             values = {name: [getattr(one, name) for one in series] for name in FIELDS[about.kind]}
-            return cls(about.metric, about.kind, second, place, tags, values, nothing, nothing, nothing, nothing)
+            none = (nothing, nothing, nothing, nothing)
+            return cls(about.metric, about.kind, second, place, tags, values, *none, epoch=epoch)
         pairs = [np.asarray(one.buckets if one.count else (), dtype=np.int64).reshape(-1, 2) for one in series]
         both = np.concatenate(pairs)
         trend = {
@@ -98,7 +104,8 @@ class Rows:
         ends = np.concatenate(([0], np.cumsum([len(one) for one in pairs]))).astype(np.int64)
         span = (int(both[:, 0].min()), int(both[:, 0].max())) if both.size else (0, 0)
         offset = np.zeros(len(rows), np.int64)
-        return cls(about.metric, "trend", second, place, tags, trend, ends, both[:, 0], offset, both[:, 1], span)
+        columns = (trend, ends, both[:, 0], offset, both[:, 1], span, epoch)
+        return cls(about.metric, "trend", second, place, tags, *columns)
 
     @property
     def sizes(self) -> Integers:
@@ -124,12 +131,13 @@ class Rows:
     def series(self, row: int, tags: Sequence[Mapping[str, str]]) -> Series:
         """One row as a series; buckets are an array of shape (n, 2)."""
         about = self.metric, self.kind, tags[self.tags[row]]
+        epoch = None if self.epoch is None else int(self.epoch[row]) or None
         if self.kind != "trend":
-            return Series(*about, **{name: column[row] for name, column in self.values.items()})
+            return Series(*about, **{name: column[row] for name, column in self.values.items()}, epoch=epoch)
         count, total, least, most = (self.values[name][row].item() for name in FIELDS["trend"])
         inside = slice(self.ends[row], self.ends[row + 1])
         buckets = np.column_stack((self.total[inside] + self.offset[row], self.times[inside]))
-        return Series(*about, count, total, _known(least), _known(most), buckets)
+        return Series(*about, count, total, _known(least), _known(most), buckets, epoch=epoch)
 
 
 def _known(value: float) -> float | None:

@@ -44,6 +44,7 @@ class _Rows:
     second: list[int] = field(default_factory=list)
     place: list[int] = field(default_factory=list)
     tags: list[int] = field(default_factory=list)
+    epoch: list[int] = field(default_factory=list)  # 0: the second's own
     values: dict[str, list[Any]] = field(default_factory=dict)
     first: list[int] = field(default_factory=list)
     steps: array[int] = field(default_factory=lambda: array("I"))
@@ -55,6 +56,7 @@ class _Rows:
         self.second.append(second)
         self.place.append(place)
         self.tags.append(tags)
+        self.epoch.append(int(item.get("epoch") or 0))
         for name in FIELDS[self.kind]:
             self.values.setdefault(name, []).append(item.get(name))
         if self.kind == "trend":
@@ -73,6 +75,8 @@ class _Rows:
         """The columns; ValueError, OverflowError or TypeError where one does not fit."""
         at = {"metric": self.metric, "kind": self.kind}
         rows = {"second": column(self.second), "place": column(self.place), "tags": column(self.tags)}
+        if any(self.epoch):
+            rows["epoch"] = column(self.epoch)
         if self.kind != "trend":
             return {**at, **rows, **self.values}
         return {

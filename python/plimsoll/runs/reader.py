@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.arrivals import Homes, Window, moves_of
 from plimsoll.runs.directory import is_being_written, run_error
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.line_cut import LineCutter
@@ -110,12 +111,32 @@ class RunReader:
         for block in self.blocks(metrics):
             yield from block.whole_seconds()
 
-    def blocks(self, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Block]:
+    def blocks(
+        self, metrics: Iterable[str], from_s: float | None = None, *, arrived_in: Sequence[Window] = ()
+    ) -> Iterator[Block]:
         """The run in blocks of at most a minute, in order, with the series of these metrics; those that end before
-        second `from_s` may come without."""
+        second `from_s` may come without. What arrived in one of the windows `arrived_in` and ended after it is in the
+        last second of that window."""
+        wanted = frozenset(metrics)
+        moves = moves_of(self.snapshots(metrics=()), arrived_in) if arrived_in else {}
+        if not moves:
+            yield from self._blocks(wanted, from_s)
+            return
+        from plimsoll.runs.minute_blocks import Block
+
+        late = {second for second, _ in moves}
+        read = self.snapshots(min(late), max(late) + 1, metrics=wanted)
+        homes = Homes(moves, (snapshot for snapshot in read if snapshot.second in late))
+        for block in self._blocks(wanted, from_s):
+            if homes.touched.isdisjoint(one.second for one in block.load):
+                yield block
+            else:
+                yield Block.of_snapshots([homes.booked(snapshot) for snapshot in block.snapshots()])
+
+    def _blocks(self, wanted: frozenset[str], from_s: float | None) -> Iterator[Block]:
         from plimsoll.runs import minute_blocks
 
-        lines, wanted = self.path / directory.SERIES, frozenset(metrics)
+        lines = self.path / directory.SERIES
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
             found = (_with_only(snapshot, wanted) for snapshot in self._from_tables(from_s, None))
             return minute_blocks.blocks_of(found)

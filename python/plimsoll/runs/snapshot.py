@@ -1,5 +1,8 @@
 """One second of a run, as the load source reports it and as one line of `series.jsonl` holds it.
 
+A change of level begins an epoch. What arrived before it and ends after it is told apart: its series say the `epoch` of
+their arrivals, and `earlier` counts those arrivals. Added up, all series are what ended in the second.
+
 Trends are in milliseconds. Unknown keys are ignored, so that an older Plimsoll reads a newer run of the same schema.
 """
 
@@ -31,7 +34,8 @@ class Series:
 
     trend: count, sum, min, max, buckets ((index, count) pairs, see histogram.py; of a run read in part an array
     of shape (n, 2)); counter: value (added this second);
-    rate: passes (non-zero values, as in k6) of total; gauge: value (last), min, max.
+    rate: passes (non-zero values, as in k6) of total; gauge: value (last), min, max. `epoch`: of the arrivals, if that
+    is an earlier one than the snapshot's.
     """
 
     metric: str
@@ -45,6 +49,7 @@ class Series:
     value: float | None = None
     passes: int | None = None
     total: int | None = None
+    epoch: int | None = None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Series:
@@ -53,11 +58,15 @@ class Series:
         given = {name: data[name] for name in FIELDS.get(kind, ()) if data.get(name) is not None}
         if kind == "trend":
             given["buckets"] = tuple((pair[0], pair[1]) for pair in data.get("buckets") or ())
+        if data.get("epoch") is not None:
+            given["epoch"] = data["epoch"]
         return cls(metric=data["metric"], kind=kind, tags=data.get("tags") or {}, **given)
 
     def to_json(self) -> dict[str, Any]:
         """The plain mapping that a line of series.jsonl holds."""
         data: dict[str, Any] = {"metric": self.metric, "kind": self.kind, "tags": dict(self.tags)}
+        if self.epoch is not None:
+            data["epoch"] = self.epoch
         data |= {name: getattr(self, name) for name in FIELDS.get(self.kind, ())}
         if self.kind == "trend":
             data["buckets"] = [list(pair) for pair in self.buckets]
@@ -98,12 +107,41 @@ class ScriptMetric:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """Arrivals of an earlier epoch in a second: how many ended in it (`done`, `interrupted`, `dropped` before they were
+    sent), how many were `unfinished` at its end, since how long the oldest of those inside the target, and the requests
+    that they wait for, by name (the commonest three)."""
+
+    epoch: int
+    done: int = 0
+    interrupted: int = 0
+    dropped: int = 0
+    unfinished: int = 0
+    oldest_s: float = 0.0
+    waiting_for: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Earlier:
+        """From a plain mapping; raises KeyError without `epoch`."""
+        names = [name for name in cls.__dataclass_fields__ if data.get(name) is not None]
+        return cls(**{"epoch": data["epoch"]} | {name: data[name] for name in names})
+
+    def to_json(self) -> dict[str, Any]:
+        """The plain mapping that a line of series.jsonl holds."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
+            "waiting_for": dict(self.waiting_for)
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What happened in elapsed [second, second + 1) s since the run's start.
 
-    `level`: in force at its end; arrivals `planned`, `started`, `done` (iterations), `late`, `dropped` in this
-    second; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end; `generator`: CPU seconds,
-    lag in ms, threads, bytes and files of the generator itself. `script_metrics`: of the first second of a load.
+    `level`: in force at its end, and the number of its `epoch`, 0 where that is not known; arrivals `planned`,
+    `started`, `done` (iterations), `late`, `dropped`, `interrupted` in this second, of whatever epoch, and how many of
+    them are of `earlier` epochs; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end;
+    `generator`: CPU seconds, lag in ms, threads, bytes and files of the generator itself. `script_metrics`: of the
+    first second of a load.
     """
 
     second: int
@@ -119,9 +157,12 @@ class Snapshot:
     backlog: int = 0
     in_flight: int = 0
     oldest_wait_s: float = 0.0
+    epoch: int = 0
+    interrupted: int = 0
     series: tuple[Series, ...] = ()
     generator: Mapping[str, float] = field(default_factory=dict)
     script_metrics: tuple[ScriptMetric, ...] = ()
+    earlier: tuple[Earlier, ...] = ()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Snapshot:
@@ -130,7 +171,8 @@ class Snapshot:
         series = tuple(Series.from_json(item) for item in data.get("series") or ())
         own = tuple(ScriptMetric.from_json(item) for item in data.get("script_metrics") or ())
         generator = data.get("generator") or {}
-        return cls(second=data["second"], series=series, generator=generator, script_metrics=own, **given)
+        earlier = tuple(Earlier.from_json(item) for item in data.get("earlier") or ())
+        return cls(data["second"], series=series, generator=generator, script_metrics=own, earlier=earlier, **given)
 
     def to_json(self) -> dict[str, Any]:
         """The plain mapping that a line of series.jsonl is; `second` comes first."""
@@ -138,8 +180,10 @@ class Snapshot:
         data |= {name: getattr(self, name) for name in SCALARS}
         if self.script_metrics:
             data["script_metrics"] = [one.to_json() for one in self.script_metrics]
+        if self.earlier:
+            data["earlier"] = [one.to_json() for one in self.earlier]
         return data | {"series": [item.to_json() for item in self.series], "generator": dict(self.generator)}
 
 
-_NO_SCALARS = ("second", "series", "generator", "script_metrics")
+_NO_SCALARS = ("second", "series", "generator", "script_metrics", "earlier")
 SCALARS = tuple(name for name in Snapshot.__dataclass_fields__ if name not in _NO_SCALARS)

@@ -29,7 +29,7 @@ _ROWS_AT_ONCE = 10_000
 _GENERATOR = "generator_"
 GENERATOR_FIELDS = (
     *("cpu_s", "lag_p50_ms", "lag_p99_ms", "lag_max_ms", "threads", "rss_bytes", "open_files"),
-    *("busiest_thread_share", "waiting_share", "stalled_share", "longest_turn_ms"),
+    *("busiest_thread_share", "waiting_share", "stalled_share", "longest_turn_ms", "gap_ms"),
     *(
         "script_timed",
         "script_mean_ms",
@@ -64,6 +64,7 @@ SERIES_SCHEMA = pa.schema(
         ("total", pa.int64()),
         ("bucket_index", pa.list_(pa.int64())),
         ("bucket_count", pa.list_(pa.int64())),
+        ("epoch", pa.int64()),
     ]
 )
 RESOURCES_SCHEMA = pa.schema(
@@ -128,6 +129,7 @@ def series_rows(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
             "total": item.total,
             "bucket_index": _column_of(item, 0) if trend else None,
             "bucket_count": _column_of(item, 1) if trend else None,
+            "epoch": item.epoch,
         }
 
 
@@ -158,9 +160,9 @@ def snapshots_from(seconds: pa.Table, series_file: Path, wanted: Callable[[int],
             group = next(rows, None)
         series = group[1] if group is not None and group[0] == second else []
         if wanted(second):
-            generator = {name: row.pop(_GENERATOR + name) for name in GENERATOR_FIELDS}
+            generator = {name: row.pop(_GENERATOR + name, None) for name in GENERATOR_FIELDS}
             known = {name: value for name, value in generator.items() if value is not None}
-            scalars = {name: row[name] for name in SCALARS if row[name] is not None}
+            scalars = {name: row[name] for name in SCALARS if row.get(name) is not None}
             yield Snapshot(second, series=tuple(map(_series, series)), generator=known, **scalars)
 
 

@@ -21,7 +21,6 @@ from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
 from plimsoll.plans.load_time import check_search_time
 from plimsoll.plans.negligible import check_negligible
-from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
 from plimsoll.study.experiments import CapacityOptions, first_of
@@ -119,14 +118,14 @@ def _measure(
             budgets=plan.budgets,
             cores=plan.cores,
             negligible_below=plan.negligible_below,
-            same_host=is_local(around.control.target.url),
+            same_host=around.same_host,
             kept_apart=around.kept_apart,
             variant=choices.variant,
             **remedies,
         )
         record(writer, facts)
         result = run_capacity(
-            load_of(plan, choices),
+            around.follow(load_of(plan, choices)),
             plan.settings,
             writer,
             around.sample,
@@ -135,5 +134,6 @@ def _measure(
             listeners.message,
             around.on_step,
         )
+        facts = replace(facts, same_host=around.same_host)
     notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
     return finish(writer, judge(writer, facts, notes), result.status)

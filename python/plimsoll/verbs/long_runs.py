@@ -27,7 +27,6 @@ from plimsoll.plans.long_runs import (
     load_time,
     options_of,
 )
-from plimsoll.probes.local_targets import is_local
 from plimsoll.runs.reader import RunReader
 from plimsoll.study import Study
 from plimsoll.study.experiments import DrainOptions, GrowOptions, HoldOptions
@@ -84,11 +83,11 @@ def hold(
             facts = Facts(
                 objectives=objectives_as_data(plan.objectives),
                 memory_limit_bytes=wanted.memory_limit_mb * MIB if wanted.memory_limit_mb else None,
-                same_host=is_local(around.control.target.url),
+                same_host=around.same_host,
                 kept_apart=around.kept_apart,
             )
             record(writer, facts)
-            load = load_of(plan, choices)
+            load = around.follow(load_of(plan, choices))
             alone = (
                 EngineSource(alone_config(plan, settings.baseline_s), unit="users", is_open=False)
                 if settings.baseline_s
@@ -105,6 +104,7 @@ def hold(
                 listeners.message,
                 around.on_step,
             )
+        facts = replace(facts, same_host=around.same_host)
         notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
         return finish(writer, judge(writer, facts, notes), result.status)
 
@@ -147,10 +147,10 @@ def grow(
                 doubts=doubts, longest_s=wanted.for_s,
             )  # fmt: skip
             writer.append_event("grow_settings", second=0.0, counter=wanted.counter, volume_before=before)
-            facts = Facts(same_host=is_local(around.control.target.url), kept_apart=around.kept_apart)
+            facts = Facts(same_host=around.same_host, kept_apart=around.kept_apart)
             record(writer, facts)
             result = run_grow(
-                load_of(plan, choices),
+                around.follow(load_of(plan, choices)),
                 settings,
                 writer,
                 around.sample,
@@ -158,6 +158,7 @@ def grow(
                 around.data_volume,
                 listeners.message,
             )
+        facts = replace(facts, same_host=around.same_host)
         notes = [*around.notes, *([around.control.early_end] if around.control.early_end else [])]
         return finish(writer, judge(writer, facts, notes), result.status)
 
@@ -204,13 +205,13 @@ def drain(
             facts = Facts(
                 index_budget_bytes=wanted.index_budget_mb * MIB if wanted.index_budget_mb else None,
                 memory_budget_bytes=wanted.memory_budget_mb * MIB if wanted.memory_budget_mb else None,
-                same_host=is_local(around.control.target.url),
+                same_host=around.same_host,
                 kept_apart=around.kept_apart,
             )
             record(writer, facts)
             with consumer.polls_kept(writer):
                 result = run_drain(
-                    load_of(plan, choices),
+                    around.follow(load_of(plan, choices)),
                     settings,
                     writer,
                     around.sample,
@@ -218,6 +219,7 @@ def drain(
                     listeners.message,
                     before,
                 )
+        facts = replace(facts, same_host=around.same_host)
         notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
         return finish(writer, judge(writer, facts, notes), result.status)
 

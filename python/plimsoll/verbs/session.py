@@ -24,7 +24,7 @@ from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.plans.load import Choices, Plan
 from plimsoll.probes import Sampler, probes_for
 from plimsoll.probes.load_seconds import LoadSeconds
-from plimsoll.probes.local_targets import local_listeners
+from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.probes.probe import Observer, Probe
 from plimsoll.probes.probe_cost import Cost
 from plimsoll.report.html import write_html
@@ -35,6 +35,7 @@ from plimsoll.study import Probes, ProcessSelector, Redactor, Target
 from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.profiles import profiled
+from plimsoll.verbs.script_targets import ScriptTargets
 
 AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
 UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the study tells it."
@@ -65,6 +66,19 @@ class Session:
     tell: Callable[[str], None]
     on_step: OnStep | None = None
     notes: list[str] = field(default_factory=list)
+    targets: ScriptTargets | None = None
+
+    def follow(self, load: EngineSource) -> EngineSource:
+        """The load; where no process of the target is known, those to which it connects are probed."""
+        if self.targets is not None:
+            self.targets.follow(load)
+        return load
+
+    @property
+    def same_host(self) -> bool | None:
+        """Whether the target runs on this host; None where it is not known."""
+        known = is_local(self.control.target.url)
+        return self.targets.same_host if known is None and self.targets is not None else known
 
 
 def writer_of(experiment: str, plan: Plan, choices: Choices, options: Mapping[str, Any] | None = None) -> RunWriter:
@@ -143,7 +157,8 @@ def session(
             )
             with sampling:
                 on_step = together(databases.on_step, profiles)
-                yield Session(control, sampling, data_volume, kept_apart, tell, on_step, notes)
+                targets = None if processes or control.target.url else _script_targets(plan, awake, sampling, tell)
+                yield Session(control, sampling, data_volume, kept_apart, tell, on_step, notes, targets)
             sampling.tell_cost(tell, notes.append)
 
 
@@ -192,6 +207,18 @@ def _processes(target: Target) -> list[ProcessSelector]:
     return local_listeners([target.url])
 
 
+def _script_targets(plan: Plan, awake: Awake, sampling: Sampling, tell: Callable[[str], None]) -> ScriptTargets:
+    """Probes whoever listens where the script connects to, from the second in which it does."""
+
+    def found(processes: Sequence[ProcessSelector]) -> None:
+        probes = probes_for(plan.probes, list(processes), awake.cpu_s, plan.directory)
+        sampling.add([probe for probe in probes if probe.source not in sampling.sources])
+
+    targets = ScriptTargets(found, tell)
+    sampling.before_each = targets.look
+    return targets
+
+
 class Sampling:
     """Probes asked once per second of load, so that their rows and the load's seconds are the same seconds. A context:
     at its end the receivers and files of `probes` are closed, and the run says what all of them cost; `guests` are
@@ -215,11 +242,26 @@ class Sampling:
             t0_unix=0.0,
         )
         self.cost: Cost | None = None
+        self.before_each: Callable[[], None] = lambda: None
+
+    @property
+    def sources(self) -> set[str]:
+        """The sources of the probes that are closed at the end."""
+        return {probe.source for probe in self._probes}
+
+    def add(self, probes: Sequence[Probe | Observer]) -> None:
+        """Ask these as well from now on, and close them at the end."""
+        for probe in probes:
+            if hasattr(probe, "open"):
+                probe.open()
+        self._probes = [*self._probes, *probes]
+        self._sampler.add(probes)
 
     def __call__(self, second: int, t_unix: float) -> list[dict[str, Any]]:
         """The rows of that second, which began at `t_unix`, and what came late of earlier ones."""
         self._load.add(second, t_unix)
         self._rows.clear()
+        self.before_each()
         self._sampler.sample_once()
         return [row for row in (self._placed(row, second) for row in self._rows) if row is not None]
 

@@ -23,6 +23,7 @@ from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
 from plimsoll.report.html import write_html
 from plimsoll.runs import directory
 from plimsoll.runs.directory import write_json
+from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.own_runs import is_own_run
 
@@ -150,7 +151,7 @@ def _steps(run: RunReader, first: Mapping[str, Any]) -> list[dict[str, Any]]:
     if run.manifest.get("experiment") == "capacity":
         return list(first["steps"])
     ended = run.events("hold_result")
-    steps = ended[-1]["result"]["steps"] if ended else run.events("step_ended")
+    steps = ended[-1]["result"]["steps"] if ended else ended_steps(run)
     return [dict(step) for step in steps if "measured_from_s" in step]
 
 

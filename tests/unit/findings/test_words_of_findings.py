@@ -250,3 +250,19 @@ def test_what_is_said_of_the_expected_load(good: float | None, bad: float | None
         "headroom": headroom_of(200.0, good, bad), "objectives": [], "steps": [],
     }  # fmt: skip
     assert answer(result, finding).endswith(said)
+
+
+def test_levels_of_a_script_of_vus_are_told_in_vus_too() -> None:
+    assert level_words(0.2, "multiple", 5.0) == "1 VU (0.2 times the declared load)"
+    assert level_words(1.0, "multiple", 5.0) == "5 VUs (the declared load)"
+    assert level_words(1.2, "multiple") == "1.2 times the declared load"
+    result = {
+        "status": "finished", "unit": "multiple", "open": False, "good": 1.0, "bad": 1.2, "vus_per_level": 5.0,
+        "steps": [],
+    }  # fmt: skip
+    finding = {
+        "capacity": {}, "generator": {"healthy": True, "remedies": []}, "limited_by": {"kind": "none"},
+        "headroom": None, "objectives": [], "steps": [],
+    }  # fmt: skip
+    said = answer(result, finding)
+    assert "up to 5 VUs (the declared load)" in said and "from 6 VUs (1.2 times the declared load) on" in said

@@ -14,6 +14,7 @@ import pytest
 
 from plimsoll.report import run_evidence
 from plimsoll.report.html import render
+from plimsoll.runs.arrivals import Window, by_arrival
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.minute_blocks import Merged
 from plimsoll.runs.reader import RunReader
@@ -38,8 +39,11 @@ class SlowReader(RunReader):
     def whole_seconds(self, metrics: Iterable[str]) -> Iterator[Snapshot]:
         return self.snapshots(metrics=metrics)
 
-    def blocks(self, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Any]:
-        yield SlowBlock(list(self.snapshots(metrics=metrics)))
+    def blocks(
+        self, metrics: Iterable[str], from_s: float | None = None, *, arrived_in: Sequence[Window] = ()
+    ) -> Iterator[Any]:
+        wanted = frozenset(metrics)
+        yield SlowBlock(list(by_arrival(lambda: self.snapshots(metrics=wanted), arrived_in)))
 
 
 @dataclass

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from slow_reader import SlowReader, plain
 
 from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot, minute_blocks, minutes
 from plimsoll.runs.minutes import KEPT_TRENDS, MinuteWriter, column
+from plimsoll.runs.snapshot import Earlier
 from plimsoll.study.secrets import Redactor
 
 WRITER = Path(__file__).with_name("writing_process.py")
@@ -49,9 +51,13 @@ def second_of(draw: random.Random, second: int) -> Snapshot:
     if draw.random() < 0.2:
         series.append(Series.of_trend("http_req_response_time", {"name": "empty"}, Histogram()))
         series.append(Series("http_req_duration", "trend", {}, 2**40, 1.5, None, None, ((5, 2**40 - 1), (9, 1))))
+    epoch = 1 + second // 40
+    series += [replace(one, epoch=epoch - 1) for one in draw.sample(series, len(series) // 3) if epoch > 1]
+    earlier = (Earlier(epoch - 1, done=3, unfinished=2, oldest_s=1.5, waiting_for={"GET /": 2}),) if epoch > 1 else ()
     draw.shuffle(series)
     generator = {"cpu_s": draw.random(), **({"threads": 2} if draw.random() < 0.5 else {})}
-    return Snapshot(second, 1e9 + second, 50.0, planned=draw.randint(0, 9), series=tuple(series), generator=generator)
+    load = Snapshot(second, 1e9 + second, 50.0, planned=draw.randint(0, 9), epoch=epoch, earlier=earlier)
+    return replace(load, series=tuple(series), generator=generator)
 
 
 def written(folder: Path, seconds: int, seed: int = 1, **facts: Any) -> RunWriter:

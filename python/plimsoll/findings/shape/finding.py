@@ -208,7 +208,11 @@ class Table(TypedDict, total=False):
 
 
 class Step(TypedDict, total=False):
-    """A step as it was held; `cpu`: shares by process; of imported results what their source says."""
+    """A step as it was held; `cpu`: shares by process; of imported results what their source says.
+
+    Times, samples and errors are those of arrivals in the step, whenever they ended; `done_per_s` and `requests_per_s`
+    are what ended in it, `done_own_per_s` of that arrived in it. `interrupted` were cut off; `stuck` were given up
+    without an answer."""
 
     level: Level
     step_kind: str
@@ -242,6 +246,9 @@ class Step(TypedDict, total=False):
     errors: Requests | None
     error_share: Ratio | None
     error_causes: dict[str, Requests]
+    done_own_per_s: PerSecond | None
+    interrupted: Annotated[float, Unit("iterations")]
+    stuck: Annotated[float, Unit("arrivals")]
     late: Annotated[float, Unit("arrivals")]
     dropped: Annotated[float, Unit("arrivals")]
     backlog_end: Annotated[float, Unit("arrivals")]
