@@ -207,12 +207,14 @@ class IndexAdviser:
                 "serves": one.kind,
                 "share": 0.0,
                 "proof": option.proof,
-                "proven": option.proof == "executed",
+                "proven": option.proof == "executed" and workload.statement.origin == "seen",
                 "why_unproven": option.why_not,
                 "values": workload.statement.origin,
                 "is_order": one.gives_order,
                 "rows_written": self._written.get(name, 0),
-                "needs": " ".join(f"CREATE EXTENSION IF NOT EXISTS {each};" for each in one.needs if not self._rights.has(each)),
+                "needs": " ".join(
+                    f"CREATE EXTENSION IF NOT EXISTS {each};" for each in one.needs if not self._rights.has(each)
+                ),
                 "together_with": [other for other in all_sql if other != sql],
                 "statements": [],
             }
