@@ -13,7 +13,7 @@ from plimsoll.findings.words import ms_words, share_words
 
 UNKNOWN_INDEX = "(one that it did not use)"
 _PROOFS = {
-    "executed": "proven by runs with the index",
+    "executed": "compared by runs with the index",
     "planner": "confirmed by the planner with hypothetical indexes",
     "none": "not proven",
 }

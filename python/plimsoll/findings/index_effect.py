@@ -50,10 +50,12 @@ def _executed_words(one: Advice) -> str:
     before, after = first["time_before_ms"], first["time_after_ms"]
     together = one.get("together_with") or ()
     also = f" and {'; '.join(each.rstrip(';') for each in together)}" if together else ""
-    values = " (for values of the table's rows)" if one.get("values") == "drawn" else ""
+    proven = "proven by a run: the statement takes"
+    if one.get("values") == "drawn":
+        proven = "not proven for the application's own values; with values of the table's rows a run of it takes"
     return (
-        f"proven by a run: the statement takes {ms_words(before)} without and {ms_words(after)} with it{also}, "
-        f"a factor of {number(before / max(after, 1e-3))}{values}"
+        f"{proven} {ms_words(before)} without and {ms_words(after)} with it{also}, "
+        f"a factor of {number(before / max(after, 1e-3))}"
     )
 
 

@@ -207,7 +207,7 @@ class IndexAdviser:
                 "serves": one.kind,
                 "share": 0.0,
                 "proof": option.proof,
-                "proven": option.proof == "executed",
+                "proven": option.proof == "executed" and workload.statement.origin == "seen",
                 "why_unproven": option.why_not,
                 "values": workload.statement.origin,
                 "is_order": one.gives_order,
