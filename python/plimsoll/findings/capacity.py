@@ -17,6 +17,8 @@ from plimsoll.findings.generator import figures_of, generator_health, limit_of_g
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
+from plimsoll.findings.script_caps import with_script_cap
+from plimsoll.findings.validity import conclusions, objectives_within
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.bracket import relevant_bounds
@@ -81,6 +83,7 @@ def capacity_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
+    generator = with_script_cap(generator, run, steps, facts["unit"])
     reference = expected_users / per_level if expected_users and per_level else objectives_level or facts["good"]
     failed = facts["status"] == "failed"
     answered = not failed and _has_bound(facts)
@@ -92,8 +95,11 @@ def capacity_findings(
         "experiment": "capacity",
         "status": facts["status"],
         "valid": generator["healthy"] and answered,
+        "validity": conclusions(generator, ("throughput", "response_time", "failures"))["validity"],
         "capacity": _capacity(facts, steps, means, per_level),
-        "objectives": judge_objectives(objectives, steps, snapshots, reference, facts["unit"]),
+        "objectives": objectives_within(
+            judge_objectives(objectives, steps, snapshots, reference, facts["unit"]), steps
+        ),
         "limited_by": limiting_resource(
             _clearest(bad, steps),
             steps,

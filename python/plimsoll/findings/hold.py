@@ -24,6 +24,7 @@ from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_t
 from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
+from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
 from plimsoll.findings.words import time_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 
@@ -35,8 +36,15 @@ UNTOLD = {
     "Does it leak memory?": "whether it leaks memory",
     "Is it slow, or overloaded?": "whether it is slow or overloaded",
 }
-# What a generator that was late says all the same.
-_OF_THE_TARGET = ("Does it leak memory?", "Did it restart?", "Do requests fail in bursts?")
+# What each further question's answer rests on; a late generator leaves memory and failures as they are.
+RESTS_ON: dict[str, RestsOn] = {
+    "Does it get slower over time?": "mean_time",
+    "Does something slow it down periodically?": "mean_time",
+    "Does it leak memory?": "memory",
+    "Did it restart?": "memory",
+    "Do requests fail in bursts?": "failures",
+    "Is it slow, or overloaded?": "mean_time",
+}
 
 
 def hold_findings(
@@ -67,15 +75,16 @@ def hold_findings(
     all_means = means_of_steps(run.resources(), held_steps)
     means = all_means[0]
     seconds = _generator_seconds(run, held, series)
+    figures = {**figures_of(seconds), **held}
     generator = generator_health(
-        [{**figures_of(seconds), **held}],
+        [figures],
         [means],
         [seconds],
         same_host=same_host,
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
-    judged = held_objectives(wanted, series.wanted, held, facts["unit"])
+    judged = objectives_within(held_objectives(wanted, series.wanted, held, facts["unit"]), [figures])
     details = [
         drift_finding(series),
         periodic_finding(series),
@@ -84,8 +93,13 @@ def hold_findings(
         bursts_finding(series),
         slow_or_overloaded(series, judged, alone is not None),
     ]
-    troubles = [one["trouble"] for one in details if one.get("trouble")]
-    untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
+    details = [one | conclusions(generator, [RESTS_ON[one["question"]]]) for one in details]
+    troubles = [one["trouble"] for one in details if one.get("trouble") and one["valid"]]
+    untold = [
+        UNTOLD[one["question"]]
+        for one in details
+        if one["question"] in UNTOLD and (one["answer"].startswith("It cannot be told") or not one["valid"])
+    ]
     given_up = [facts["reason"]] if held.get("given_up") else []
     limit = hold_limit(
         held,
@@ -101,23 +115,18 @@ def hold_findings(
         **common,
         "question": QUESTION,
         "answer": _answer(facts, held, judged, [*given_up, *troubles], untold, generator),
-        "valid": generator["healthy"],
+        **conclusions(generator, ALL),
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
         "generator": generator,
-        "invalid_because": generator["reasons"],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
         "stable": not (given_up or troubles),
         "steps": facts["steps"],
         "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
-    healthy = generator["healthy"]
-    others = [
-        {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
-    ]
-    return [main, *others]
+    return [main, *({**common, "objectives": [], **one} for one in details)]
 
 
 def _evidence(
