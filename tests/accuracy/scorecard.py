@@ -38,6 +38,7 @@ MODULES = (
     "step_scorecard",
     "loading_scorecard",
     "lateness_scorecard",
+    "validity_scorecard",
     "model_scorecard",
     "knee_scorecard",
     "otava_peer",

@@ -98,21 +98,22 @@ class GeneratorSeconds:
             self._note_machine(row)
 
     def _note_iterations(self, snapshot: Snapshot) -> None:
-        """Durations of iterations, where the series were read; of the first second with some its p10, at low load."""
+        """Durations of iterations, where the series were read. At low load: the mean of the first second, or, where some
+        of its arrivals found no VU already, its shortest; at the cap: the seconds in which some found none."""
         found = [one for one in snapshot.series if one.metric == "iteration_duration" and one.count]
-        if not found:
+        count, total_ms = sum(one.count for one in found), sum(one.sum for one in found)
+        if count < _LEAST_ITERATIONS:
             return
-        count = sum(one.count for one in found)
-        self.iterations, self._iteration_ms = self.iterations + count, self._iteration_ms + sum(s.sum for s in found)
-        if self.low_iteration_ms is None and count >= _LEAST_ITERATIONS:
-            buckets: Counter[int] = Counter()
-            for series in found:
-                buckets.update({int(bucket): int(number) for bucket, number in series.buckets})
-            self.low_iteration_ms = _quantile(buckets, 0.10)
+        capped = snapshot.late + snapshot.dropped > 0
+        if self.low_iteration_ms is None:
+            shortest = min((one.min for one in found if one.min is not None), default=None)
+            self.low_iteration_ms = shortest if capped else total_ms / count
+        if capped:
+            self.iterations, self._iteration_ms = self.iterations + count, self._iteration_ms + total_ms
 
     @property
     def iteration_ms(self) -> float | None:
-        """The mean duration of an iteration; None without any, or where they were not read."""
+        """The mean duration of an iteration in the seconds in which arrivals found no VU; None without any."""
         return self._iteration_ms / self.iterations if self.iterations else None
 
     def _note_lived(self, snapshot: Snapshot) -> None:
