@@ -63,12 +63,13 @@ class Generator:
             load |= self.loads[second]
             mean_ms = load.pop("iteration_ms")
             times = mean_ms * np.exp(0.1 * self.random.standard_normal(max(1, int(load["started"]))))
-            series = [
-                Series.of_trend(name, {}, Histogram.from_values(times)) for name in ("http_req_duration", "iteration_duration")
-            ]  # fmt: skip
+            names = ("http_req_duration", "iteration_duration")
+            series = [Series.of_trend(name, {}, Histogram.from_values(times)) for name in names]
             silent = load["started"] == 0
             found.add(
-                Snapshot(second, vus_max=VUS, series=() if silent else tuple(series), generator=self.told[second], **load)
+                Snapshot(
+                    second, vus_max=VUS, series=() if silent else tuple(series), generator=self.told[second], **load
+                )
             )
             if self.machine[second]:
                 found.add_row({"second": second, "source": "generator", "values": self.machine[second]})
@@ -189,7 +190,13 @@ def foreign(random: Random, planted: bool) -> tuple[bool, bool]:
         "process:app": {"cpu_cores_used": target, "busiest_thread_cores_used": min(0.9, target)},
     }
     facts = made.facts()
-    step = {"level": 100.0, "verdict": "bad", **figures_of(facts), "generator_cores": own, "generator_share": own / cores}
+    step = {
+        "level": 100.0,
+        "verdict": "bad",
+        **figures_of(facts),
+        "generator_cores": own,
+        "generator_share": own / cores,
+    }
     health = generator_health([step], [means], [facts])
     return any("other processes used" in text for text in health["reasons"]), bool(health["healthy"])
 

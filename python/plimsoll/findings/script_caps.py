@@ -142,11 +142,14 @@ def binding_cap(
     allowed = [(cap, per_s) for cap in caps if (per_s := cap.allows_per_s(low_iteration_s)) is not None]
     near: list[BindingCap] = []
     for unit, reached in (("iterations", iterations_per_s), ("requests", requests_per_s)):
-        of_unit = [(cap, per_s) for cap, per_s in allowed if cap.unit == unit]
+        least: dict[str | None, tuple[DeclaredCap, float]] = {}  # of each scenario the cap that allows least
+        for cap, per_s in allowed:
+            if cap.unit == unit and (cap.scenario not in least or per_s < least[cap.scenario][1]):
+                least[cap.scenario] = cap, per_s
         # Scenarios run side by side: what they allow adds up, and all must be at their cap.
-        whole = sum(per_s for cap, per_s in of_unit if cap.scenario is not None) or None
-        for cap, per_s in of_unit:
-            most = per_s if cap.scenario is None or whole is None else whole
+        whole = sum(per_s for scenario, (_, per_s) in least.items() if scenario is not None)
+        for scenario, (cap, per_s) in least.items():
+            most = per_s if scenario is None else whole
             if (NEAR if cap.per_s is None else NEAR_RATE) * most <= reached:
                 near.append(BindingCap(cap, most, reached, low_iteration_s))
     found = min(near, key=lambda one: one.allows_per_s, default=None)

@@ -98,8 +98,8 @@ class GeneratorSeconds:
             self._note_machine(row)
 
     def _note_iterations(self, snapshot: Snapshot) -> None:
-        """Durations of iterations, where the series were read. At low load: the mean of the first second, or, where some
-        of its arrivals found no VU already, its shortest; at the cap: the seconds in which some found none."""
+        """Durations of iterations, where the series were read. At low load: the mean of the first second, or, where
+        some of its arrivals found no VU already, its shortest; at the cap: the seconds in which some found none."""
         found = [one for one in snapshot.series if one.metric == "iteration_duration" and one.count]
         count, total_ms = sum(one.count for one in found), sum(one.sum for one in found)
         if count < _LEAST_ITERATIONS:
