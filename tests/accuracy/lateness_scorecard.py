@@ -83,7 +83,7 @@ class Loaded:
     def valid(self) -> bool:
         """Whether the rule lets it pass."""
         step = {"level": AT_A_TIME, **figures_of(self.facts)}
-        return bool(generator_health([step], [{}], [self.facts], rests_on="means")["healthy"])
+        return bool(generator_health([step], [{}], [self.facts], rests_on="mean_time")["healthy"])
 
 
 def load(law: Callable[[float], float], late: Late, scale_ms: float, seed: int) -> Loaded:
@@ -185,7 +185,7 @@ def _minute(late: Late, spread: float, scale_ms: float, seed: int) -> tuple[Arra
     true = RESPONSE_MS * np.exp(spread * random.standard_normal(MINUTE_S * A_SECOND))
     seen = true + np.concatenate(lags)
     facts.add_times(Histogram.from_values(seen))
-    health = generator_health([{"level": AT_A_TIME, **figures_of(facts)}], [{}], [facts])
+    health = generator_health([{"level": AT_A_TIME, **figures_of(facts)}], [{}], [facts], rests_on="response_time")
     return seen, true, bool(health["healthy"])
 
 

@@ -40,6 +40,7 @@ MODULES = (
     "objective_scorecard",
     "loading_scorecard",
     "lateness_scorecard",
+    "validity_scorecard",
     "model_scorecard",
     "knee_scorecard",
     "imported_scorecard",

@@ -46,7 +46,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.cli.run_watch import RunWatch, sentences
+    from plimsoll.cli.run_watch import RunWatch, is_own_fault, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
@@ -87,7 +87,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, export)
-    for warning in [*tally.warnings(), *_sample_warnings(ended), *sentences(finding), *watch.warnings()]:
+    warnings = [*tally.warnings(is_own_fault=is_own_fault(finding)), *_sample_warnings(ended), *sentences(finding)]
+    for warning in [*warnings, *watch.warnings()]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()

@@ -42,8 +42,9 @@ class Tally:
         """Whether requests were made and none of them had an answer, so that no time was measured."""
         return self.requests > 0 and not self.answered
 
-    def warnings(self) -> list[str]:
-        """Sentences with their next step; none for a run without trouble."""
+    def warnings(self, *, is_own_fault: bool = False) -> list[str]:
+        """Sentences with their next step; none for a run without trouble. `is_own_fault`: arrivals were late for what
+        the generator says of itself, and not for the target."""
         found = []
         if self.nothing_answered:
             found.append(f"no request was answered ({self.requests:,} were made): no response time was measured.")
@@ -53,10 +54,13 @@ class Tally:
         if self.late or self.dropped:
             kinds = ((self.late, "sent late (measured from their plan)"), (self.dropped, "never sent"))
             words = " and ".join(f"{count:,} were {how}" for count, how in kinds if count)
-            found.append(
-                f"of {self.planned:,} planned arrivals {words}, because no VU was free. See whether the target became "
-                "slow; if it should take this load, raise maxVUs."
+            why = (
+                "because the generator had no free VU. That says nothing of the target; the reason is below."
+                if is_own_fault
+                else "because no VU was free. See whether the target became slow; if it should take this load, raise "
+                "maxVUs."
             )
+            found.append(f"of {self.planned:,} planned arrivals {words}, {why}")
         cut = self.started - self.done
         if cut > 0:
             step = (

@@ -57,11 +57,17 @@ class RunWatch:
             yield f"{churn.words} {churn.remedy}"
 
 
+def is_own_fault(finding: Mapping[str, Any] | None) -> bool:
+    """Whether what was sent late or not at all says nothing of the target: the generator stood still, or the script's
+    VUs were too few for iterations that took no longer than at low load."""
+    return finding is not None and any(one["name"] in ("stood_still", "script_cap") for one in finding["diagnoses"])
+
+
 def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:
     """What to tell after the summary: one line for each trouble, with its remedy; none for a healthy run."""
     if finding is None or not finding["diagnoses"]:
         return
     if not finding["valid"]:
-        yield "the generator was a limit in this run, so that its figures are not the target's alone:"
+        yield "the generator was a limit in this run, so its figures are not the target's alone:"
     for one in finding["diagnoses"]:
         yield f"{one['words']} {one['remedy']}"

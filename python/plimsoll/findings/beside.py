@@ -4,10 +4,22 @@ does the work, whether its mix stays, and what was watched beside the load, data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plimsoll.findings.validity import RestsOn
 
 SCHEMA = 1
 KINDS = ("database_step", "database_run", "profile_step")
+
+
+def _validity(main: Mapping[str, Any], rests_on: RestsOn) -> dict[str, Any]:
+    """That of what rests on this, where the main finding tells it apart; else it is as valid as that."""
+    from plimsoll.findings.validity import conclusions
+
+    of_run = {"validity": (main.get("generator") or {}).get("validity") or main.get("validity") or ()}
+    known = any(one["rests_on"] == rests_on for one in of_run["validity"])
+    return conclusions(of_run, [rests_on]) if known else {}
 
 
 def findings_beside(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -32,8 +44,13 @@ def findings_beside(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dic
         "next": [],
         "run": main.get("run", str(run.path)),
     }
-    parts = (script_metrics_findings, request_split_findings, process_work_findings, mix_findings)
-    found = [common | own for part in parts for own in part(run, main)]
+    parts: tuple[tuple[RestsOn, Any], ...] = (
+        ("response_time", script_metrics_findings),
+        ("mean_time", request_split_findings),
+        ("cpu_per_operation", process_work_findings),
+        ("cpu_per_operation", mix_findings),
+    )
+    found = [common | _validity(main, rests_on) | own for rests_on, part in parts for own in part(run, main)]
     if any(event.get("kind") in KINDS for event in run.events()):
         from plimsoll.findings.database import database_findings
         from plimsoll.findings.profile import profile_findings

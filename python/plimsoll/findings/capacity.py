@@ -18,7 +18,9 @@ from plimsoll.findings.generator import figures_of, generator_health, limit_of_g
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
+from plimsoll.findings.script_caps import with_script_cap
 from plimsoll.findings.sustainable import bounds_for_headroom, sustainable_load
+from plimsoll.findings.validity import conclusions, objectives_within
 from plimsoll.runs.arrivals import by_arrival, windows_of
 from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
@@ -85,11 +87,13 @@ def capacity_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
+    if facts["bad"] is not None:  # else what is said to be carried is a least, which a cap leaves true
+        generator = with_script_cap(generator, run, steps, facts["unit"])
     reference = expected_users / per_level if expected_users and per_level else objectives_level or facts["good"]
     failed = facts["status"] == "failed"
     answered = not failed and _has_bound(facts)
     volume = data_volume_facts(steps, means)
-    judged = judge_objectives(objectives, steps, snapshots, reference, facts["unit"])
+    judged = objectives_within(judge_objectives(objectives, steps, snapshots, reference, facts["unit"]), steps)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -97,6 +101,7 @@ def capacity_findings(
         "experiment": "capacity",
         "status": facts["status"],
         "valid": generator["healthy"] and answered,
+        "validity": conclusions(generator, ("throughput", "response_time", "failures"))["validity"],
         "capacity": _capacity(facts, steps, means, per_level),
         "objectives": judged,
         "sustainable": sustainable_load(facts["good"], facts["bad"], judged, facts["unit"]),

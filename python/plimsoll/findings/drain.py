@@ -16,6 +16,7 @@ from plimsoll.findings.drain_polls import polls_finding
 from plimsoll.findings.drain_series import Array, Consumer, consumer_series, lost_from, operations_of
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data, of_seconds, of_steps
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
+from plimsoll.findings.validity import conclusions
 from plimsoll.findings.words import share_words, time_words
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
@@ -76,6 +77,7 @@ def drain_findings(
             ]
         ),
         "generator": generator,
+        "validity": conclusions(generator, ["counts"])["validity"],
         "invalid_because": generator["reasons"],
         "notes": [
             *([facts["reason"]] if facts["reason"] else []),

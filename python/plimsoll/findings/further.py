@@ -21,6 +21,7 @@ from plimsoll.findings.scaling import scaling_finding
 from plimsoll.findings.sizing import sizing_finding
 from plimsoll.findings.sizing_facts import sizing_facts
 from plimsoll.findings.sizing_needs import wanted_of
+from plimsoll.findings.validity import RestsOn, conclusions
 
 SCHEMA = 1
 
@@ -46,27 +47,30 @@ def further_findings(
     means = means_of_steps(run.resources(), steps)
     resources = resources_of(steps, means, same_host=same_host, kept_apart=kept_apart is not None)
     asked = dict(budgets or {})
-    found = [
-        scaling_finding(main, steps),
-        bounds_finding(main, steps, resources),
-        how_far_finding(main, resources, asked, cores, same_host is not False, _probed(means), kept_apart is not None),
-        next_limit_finding(main, resources, same_host is not False, _hosts_read(means)),
-        _sizing(main, run, steps, expected_level),
-        _negligible(main, run, steps, resources, expected_level, negligible_below),
+    far = how_far_finding(main, resources, asked, cores, same_host is not False, _probed(means), kept_apart is not None)
+    found: list[tuple[RestsOn, dict[str, Any] | None]] = [
+        ("throughput", scaling_finding(main, steps)),
+        ("throughput", bounds_finding(main, steps, resources)),
+        ("cpu_per_operation", far),
+        ("throughput", next_limit_finding(main, resources, same_host is not False, _hosts_read(means))),
+        ("throughput", _sizing(main, run, steps, expected_level)),
+        ("cpu_per_operation", _negligible(main, run, steps, resources, expected_level, negligible_below)),
     ]
     common = {
         "schema": SCHEMA,
         "experiment": "capacity",
         "status": main["status"],
-        "valid": main["generator"]["healthy"],
-        "invalid_because": list(main["generator"]["reasons"]),
         "level_unit": main["capacity"]["unit"],
         "run": main["run"],
         "evidence": as_data(
             [of_steps(steps, main["capacity"]["unit"]), of_sources(means, steps, "Probes in these steps")]
         ),
     }
-    return [common | finding for finding in found if finding is not None]
+    return [
+        common | conclusions(main["generator"], [rests_on]) | finding
+        for rests_on, finding in found
+        if finding is not None
+    ]
 
 
 def _sizing(

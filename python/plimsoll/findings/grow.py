@@ -14,6 +14,7 @@ import numpy as np
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.generator import NOT_ALONE, health_of_load
+from plimsoll.findings.validity import conclusions
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
 from plimsoll.runs.failures import Failures
 from plimsoll.stats.cliff import LEAST_RISE, Cliff, cliff
@@ -87,7 +88,7 @@ def grow_findings(
     failed_share = facts["failed"] / max(1, facts["failed"] + facts["loaded"] - facts["loaded_before"])
     too_many = failed_share > facts["allowed_failures"]
     generator = health_of_load(
-        run, _loading(run, facts), rests_on="means", same_host=same_host, kept_apart=kept_apart, unit="vus"
+        run, _loading(run, facts), rests_on="mean_time", same_host=same_host, kept_apart=kept_apart, unit="vus"
     )
     reasons = [*generator["reasons"], *_doubts_before(run)]
     main: dict[str, Any] = {
@@ -100,6 +101,7 @@ def grow_findings(
         "forecast": _forecast_json(ahead),
         "failed_share": failed_share,
         "generator": generator,
+        "validity": conclusions(generator, ["mean_time"])["validity"],
         "invalid_because": reasons,
         "notes": [*_volume_note(facts), *_apart_words(generator), *notes],
         "next": [*_remedies(generator, reasons), *_next(facts, too_many, run_path)],

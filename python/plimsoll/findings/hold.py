@@ -26,6 +26,7 @@ from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_t
 from plimsoll.findings.restarts import restart_finding
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
+from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
 from plimsoll.findings.words import time_words
 from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
@@ -40,8 +41,15 @@ UNTOLD = {
     "Does it leak memory?": "whether it leaks memory",
     "Is it slow, or overloaded?": "whether it is slow or overloaded",
 }
-# What a generator that was late says all the same.
-_OF_THE_TARGET = ("Does it leak memory?", "Did it restart?", "Do requests fail in bursts?")
+# What each further question's answer rests on; a late generator leaves memory and failures as they are.
+RESTS_ON: dict[str, RestsOn] = {
+    "Does it get slower over time?": "mean_time",
+    "Does something slow it down periodically?": "mean_time",
+    "Does it leak memory?": "memory",
+    "Did it restart?": "memory",
+    "Do requests fail in bursts?": "failures",
+    "Is it slow, or overloaded?": "mean_time",
+}
 
 
 def hold_findings(
@@ -74,8 +82,9 @@ def hold_findings(
     all_means = means_of_steps(run.resources(), held_steps)
     means = all_means[0]
     seconds = _generator_seconds(run, held, series)
+    figures = {**figures_of(seconds), **held}
     generator = generator_health(
-        [{**figures_of(seconds), **held}],
+        [figures],
         [means],
         [seconds],
         same_host=same_host,
@@ -92,6 +101,7 @@ def hold_findings(
         all_ms=sum(one.sum for one in whole),
         names=series.names,
     )
+    judged = objectives_within(judged, [figures])
     periodic = periodic_finding(series)
     details = [
         *([] if keep else [drift_finding(series)]),
@@ -101,8 +111,13 @@ def hold_findings(
         bursts_finding(series),
         slow_or_overloaded(series, judged, alone is not None),
     ]
-    troubles = [one["trouble"] for one in details if one.get("trouble")]
-    untold = [UNTOLD[one["question"]] for one in details if one["answer"].startswith("It cannot be told")]
+    details = [one | conclusions(generator, [RESTS_ON[one["question"]]]) for one in details]
+    troubles = [one["trouble"] for one in details if one.get("trouble") and one["valid"]]
+    untold = [
+        UNTOLD[one["question"]]
+        for one in details
+        if one["question"] in UNTOLD and (one["answer"].startswith("It cannot be told") or not one["valid"])
+    ]
     silent = nothing_answered(series)
     given_up = [facts["reason"]] if held.get("given_up") else []
     limit = hold_limit(
@@ -120,24 +135,19 @@ def hold_findings(
         **common,
         "question": KEEP_QUESTION if keep else QUESTION,
         "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator, keep),
-        "valid": generator["healthy"] and not silent,
+        **conclusions(generator, ALL, answered=not silent, because=silent),
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
         **({"keep": keep} if keep else {}),
         "generator": generator,
-        "invalid_because": [*generator["reasons"], *silent],
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
         "stable": not (given_up or troubles or silent),
         "steps": facts["steps"],
         "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
-    healthy = generator["healthy"]
-    others = [
-        {**common, "valid": healthy or one["question"] in _OF_THE_TARGET, "objectives": [], **one} for one in details
-    ]
-    return [main, *others]
+    return [main, *({**common, "objectives": [], **one} for one in details)]
 
 
 def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:

@@ -25,9 +25,10 @@ from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
 from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.findings.remedy import not_run, remedy_finding
 from plimsoll.findings.run import run_finding_of
+from plimsoll.findings.self_diagnosis import standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing_drain import drain_sizing
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
 
 EVENT = "judgement"
@@ -91,9 +92,25 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     found = _findings(run, Facts.of(run) if facts is None else facts)
     if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
         found[0] = with_churn(found[0], run)
+    if found and run.manifest.get("experiment") != "run":  # a plain run's finding tells it itself
+        of_generator = (found[0].get("generator") or {}).get("notes") or ()
+        found[0]["notes"] = [*(found[0].get("notes") or ()), *of_generator]
+        _tell_standstill(run, found[0])
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
     retell = partial(answer, result_of_run(run)) if is_capacity else None
     return [with_units(one) for one in consistent(found, retell)]
+
+
+def _tell_standstill(run: RunReader, main: dict[str, Any]) -> None:
+    """That the generator did not live for a time, wherever in the run, unless the finding tells it already."""
+    facts = GeneratorSeconds()
+    for snapshot in run.snapshots(metrics=()):
+        facts.add(snapshot, with_times=False)
+    still = facts.standstills()
+    told = [*(main.get("notes") or ()), *(main.get("invalid_because") or ())]
+    if still and not any("stood still" in str(text) for text in told):
+        where = " Not in what decides the answer." if main.get("valid") else ""
+        main["notes"] = [*(main.get("notes") or ()), f"{standstill_words(still)}.{where}"]
 
 
 def _findings(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
@@ -117,7 +134,7 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 
 
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
-    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or ""])
+    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", "iteration_duration"])
     found = run_finding_of(
         snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.findings.self_diagnosis import Diagnosis, diagnose
+from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words
 from plimsoll.findings.shape.units_of import with_units
+from plimsoll.findings.validity import Validity, of_time
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
@@ -27,20 +29,22 @@ def run_finding(
     unknown)."""
     found = diagnose(facts, busiest_destination)
     spoiled = [one for one in found if one.spoils]
+    limits = [one for one in spoiled if one.limits]
     told = {
         "schema": SCHEMA,
         "question": QUESTION,
-        "answer": _answer(facts, found, bool(spoiled)),
+        "answer": _answer(facts, found, spoiled),
         "experiment": "run",
         "status": status,
-        "valid": not spoiled,
+        "valid": not limits,
+        "validity": [one.to_json() for one in validity_of_run(facts, spoiled)],
         "evidence": as_data([Evidence(facts.seconds, "seconds", SERIES, "The generator in each")]),
         "generator": {"healthy": not spoiled, **_numbers(facts, busiest_destination)},
         "diagnoses": [
             {"name": one.name, "words": one.words, "remedy": one.remedy, "spoils": one.spoils} for one in found
         ],
-        "invalid_because": [one.words for one in spoiled],
-        "notes": [one.words for one in found if not one.spoils],
+        "invalid_because": [one.words for one in limits],
+        "notes": [one.words for one in found if one not in limits],
         "next": list(dict.fromkeys(one.remedy for one in found)),
         "run": run_path,
     }
@@ -66,15 +70,54 @@ def run_finding_of(
     return run_finding(facts, busiest_destination=busiest_destination, status=status, run_path=run_path)
 
 
-def _answer(facts: GeneratorSeconds, found: list[Diagnosis], is_spoiled: bool) -> str:
-    if is_spoiled:
-        return "Yes: its figures are not the target's alone."
+def validity_of_run(facts: GeneratorSeconds, spoiled: Sequence[Diagnosis]) -> list[Validity]:
+    """What the run's throughput, response times and failures are worth: a generator that only was late adds its
+    lateness to times."""
+    limits = tuple(one.words for one in spoiled if one.limits)
+    refused = tuple(one.words for one in spoiled if one.name in ("files", "ports"))
+    of_run = Validity("throughput", "invalid", because=limits) if limits else Validity("throughput")
+    times = []
+    for quantile, error_ms in ((0.5, facts.median("lag_p50_ms") or 0.0), (0.99, _rare_error_ms(facts))):
+        one = of_time(error_ms, facts.response_ms(quantile), "response_time", quantile)
+        because = limits or _still_at(facts, quantile)
+        times.append(replace(one, verdict="invalid", because=because) if because else one)
+    return [of_run, *times, Validity("failures", "invalid", because=refused) if refused else Validity("failures")]
+
+
+def _still_at(facts: GeneratorSeconds, quantile: float) -> tuple[str, ...]:
+    """Why a response time at `quantile` is of the generator's standing still; empty where that was too short for it."""
+    found = facts.standstills()
+    touched = sum(one.length_s for one in found) / max(1, facts.seconds)
+    return (f"{standstill_words(found)}.",) if found and touched > (1 - quantile) / 2 else ()
+
+
+def _rare_error_ms(facts: GeneratorSeconds) -> float:
+    """By how much p99 of response times may be too long: lag, or turns in which answers were not read."""
+    stalled = lasting(facts.of("stalled_share"), STALLED)
+    turn_ms = (facts.median("longest_turn_ms") or 0.0) if stalled and facts.vus_max > 1 else 0.0
+    return max(facts.median("lag_p99_ms") or 0.0, turn_ms)
+
+
+def _answer(facts: GeneratorSeconds, found: list[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
+    limits = [one for one in spoiled if one.limits]
+    if limits:
+        first = limits[0].words
+        return f"Yes: its figures are not the target's alone. {first}"
+    if spoiled:
+        error = _rare_error_ms(facts)
+        size = f"within ± {error:.2g} ms at p99" if error else "too long by what it waited"
+        return f"It did not limit the load, but delayed it: response times are {size}. Throughput and failures stand."
     numbers = []
     if (busiest := facts.most("busiest_thread_share")) is not None:
         numbers.append(f"its busiest thread was at most {busiest:.0%} busy in a second")
     if (lag_ms := facts.median("lag_p99_ms")) is not None:
         numbers.append(f"it was {lag_ms:.2g} ms late at p99")
+    still = facts.standstills()
     near = ", but a limit was near" if found else ""
+    if still:
+        length_s = sum(one.length_s for one in still)
+        rest = f": {' and '.join(numbers)}" if numbers else ""
+        return f"For {length_s:.1f} of {facts.seconds:,} s it stood still; it did not limit the rest{rest}."
     return f"No{near}{': ' if numbers else ''}{' and '.join(numbers)}."
 
 

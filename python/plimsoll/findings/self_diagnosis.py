@@ -2,6 +2,9 @@
 
 A trouble that comes and goes with the seconds counts where it lasts: in a tenth of the seconds and in at least two of
 them. The thresholds and their reasons stand in docs/measurement.md, "When the generator is the limit".
+
+What bounds the load that it can send (LIMITING) makes all figures another load's; what only delays it (DELAYING) adds
+to response times, and leaves throughput and failures as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 
 from plimsoll.probes import remedies
 from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
 
 THREAD_BUSY = 0.90
 WAITING = 0.20
@@ -24,6 +28,11 @@ OF_P99 = 0.50
 _LEAST_RESPONSES = 100  # of fewer, p99 is the slowest one
 NEAR = 0.90
 MEMORY_LEFT = 0.05
+STOOD_STILL_SHARE = 0.05  # of the load; as much as a step may be short of its arrivals
+LIMITING = ("vus", "files", "ports", "stood_still", "script_cap", "thread", "starved")
+UNSERVED_SHARE = 0.01  # of the arrivals that found no VU; fewer are a burst
+SLOWER = 1.5  # an iteration at the most load beside one at low load, from which on the target was what was slow
+DELAYING = ("quota", "waiting", "steal", "stall", "lag")
 _LASTS_SHARE, _LASTS_SECONDS = 0.10, 2
 
 
@@ -36,6 +45,11 @@ class Diagnosis:
     words: str
     remedy: str
     spoils: bool = True
+
+    @property
+    def limits(self) -> bool:
+        """Whether the generator could not have sent more, or did not send what was asked for."""
+        return self.spoils and self.name in LIMITING
 
 
 @dataclass(frozen=True)
@@ -63,16 +77,93 @@ def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | Non
 
     `busiest_destination`: the address to which most local ports were held at the end, and how many.
     """
-    found = [*_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_taken(facts)]
+    found = [*_stood_still(facts), *_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_clock(facts)]
+    if not any(one.spoils for one in found):
+        found += _script_cap(facts)
     # Requests that fail at once, one after the other, fill a thread: that says nothing more.
-    if not any(one.spoils and one.name in ("files", "ports") for one in found):
+    flooded = any(one.spoils and one.name in ("files", "ports") for one in found)
+    found += (not flooded and _starved(facts)) or list(_taken(facts))
+    if not flooded:
         found += [*_steal(facts), *_full(facts), *_stalls(facts)]
         found += [] if any(one.name in _LATE_BY for one in found) else _lag(facts)
     return [*found, *_memory(facts)]
 
 
 # Troubles that explain why the loop was late.
-_LATE_BY = ("thread", "quota", "steal", "waiting", "stall")
+_LATE_BY = ("thread", "quota", "steal", "waiting", "stall", "starved", "stood_still")
+_WHY_STILL = {
+    "stopped": "its process was stopped (a signal, docker pause, a frozen control group), or the machine paused",
+    "starved": "other work kept it from every processor",
+    "quota": "the container's CPU quota was used up",
+    "steal": "the hypervisor took its processors",
+    "suspended": "the machine slept",
+}
+
+
+def standstill_words(found: Sequence[Standstill]) -> str:
+    """ "The generator stood still for 5.0 s from second 5: …"; of several all, with their sum."""
+    longest = max(found, key=lambda one: one.length_s)
+    text = f"The generator {longest.words}"
+    if len(found) > 1:
+        text += f", and {sum(one.length_s for one in found):.1f} s in {len(found)} pieces together"
+    return f"{text}: {_WHY_STILL[longest.cause]}"
+
+
+def _stood_still(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """It did not live for a part of the load: nothing was sent, and no answer was read."""
+    found = facts.standstills()
+    if not found:
+        return
+    lost = f" {facts.dropped:,} arrivals were dropped." if facts.dropped else ""
+    yield Diagnosis(
+        "stood_still",
+        f"{standstill_words(found)}. Meanwhile nothing was sent and no answer was read; what was due then was sent "
+        f"afterwards, at once.{lost}",
+        remedies.STOOD_STILL,
+        spoils=sum(one.length_s for one in found) >= STOOD_STILL_SHARE * facts.seconds or facts.dropped > 0,
+    )
+
+
+def _clock(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    jump_s = max(facts.of("clock_jump_s"), key=abs, default=0.0)
+    if abs(jump_s) >= STOOD_STILL_S:
+        yield Diagnosis(
+            "clock",
+            f"The wall clock jumped by {jump_s:+.1f} s during the run: it was set, or the machine was paused and went "
+            "on. Times of requests are not measured by it; values of probes may lie in other seconds.",
+            remedies.CLOCK,
+            spoils=False,
+        )
+
+
+def _script_cap(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """Arrivals found no VU, and iterations took no longer than at low load: the VUs were too few, and the target was
+    not slow (Little's law: VUs ÷ duration is the most per second)."""
+    unserved, low_ms, mean_ms = facts.late + facts.dropped, facts.low_iteration_ms, facts.iteration_ms
+    if unserved < UNSERVED_SHARE * facts.planned or not low_ms or mean_ms is None or mean_ms > SLOWER * low_ms:
+        return
+    yield Diagnosis(
+        "script_cap",
+        f"The script's {facts.vus_max:,} VUs allow about {1000 * facts.vus_max / mean_ms:,.3g} iterations/s, as an "
+        f"iteration takes {mean_ms:,.3g} ms, no longer than at low load; {unserved:,} of {facts.planned:,} arrivals "
+        "found no free VU. The target was not the limit.",
+        remedies.MAX_VUS,
+    )
+
+
+def _starved(facts: GeneratorSeconds) -> list[Diagnosis]:
+    """It had work all the time, and a processor for a part of it: it could not have sent more."""
+    wanting = lasting([one.wanting for one in facts.lived()], THREAD_BUSY)
+    kept = [one.kept_away for one in facts.lived() if one.wanting >= THREAD_BUSY]
+    if wanting is None or sum(kept) < WAITING * len(kept):
+        return []
+    quota = facts.mean("throttled_share") >= facts.mean("waiting_share")
+    who = "the container's CPU quota" if quota else "other work on this machine"
+    words = (
+        f"The generator had work for {min(1.0, wanting.mean):.0%} of the time {wanting.words()}, and {who} kept a "
+        f"thread of it from its core for {sum(kept) / len(kept):.0%}: it could not have sent more."
+    )
+    return [Diagnosis("starved", words, remedies.QUOTA if quota else remedies.OWN_CORES)]
 
 
 def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:

@@ -108,6 +108,7 @@ class Plan:
 
 # An experiment judges its run itself: a script's threshold with abortOnFail must not end it.
 NO_THRESHOLDS: dict[str, Any] = {"thresholds": {}}
+_CAPS = ("rps", "minIterationDuration")  # that the run directory shall tell, as they bound the load
 
 
 def plan_of(source: str | Path | Study, choices: Choices, function: str | None = None) -> Plan:
@@ -223,8 +224,9 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         )
     held = _held_scenarios(about["options"] if unit == "multiple" else {})
     rate = rate_of_scenarios({"scenarios": held}) if is_open else None
+    caps = {key: about["options"][key] for key in _CAPS if key in about["options"]}
     config = EngineConfig(
-        script=script, env=choices.env, options={"scenarios": held, **NO_THRESHOLDS},
+        script=script, env=choices.env, options={"scenarios": held, **caps, **NO_THRESHOLDS},
         threads=choices.threads, level=0.0,
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
     )  # fmt: skip

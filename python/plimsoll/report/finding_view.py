@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.findings.validity import invalid_for
 from plimsoll.report import wording
 from plimsoll.report.wording import is_number
 
@@ -34,6 +35,7 @@ HANDLED = {
         "reasons",
         "invalid",
         "invalid_because",
+        "validity",
         "notes",
         "warnings",
         "data_volume",
@@ -92,6 +94,7 @@ class FindingView:
     gauge: Gauge | None
     sentences: list[str] = field(default_factory=list)
     tables: list[FindingTable] = field(default_factory=list)
+    invalid_for: str = ""
 
 
 def as_mapping(finding: Any) -> dict[str, Any]:
@@ -117,6 +120,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
         valid=finding.get("valid", True) is not False,
+        invalid_for=invalid_for(finding.get("validity")),
         unanswered=unanswered,
         experiment=str(finding.get("experiment") or ""),
         facts=[*_told_facts(finding), *_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],

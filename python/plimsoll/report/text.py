@@ -41,7 +41,8 @@ def _lines(item: FindingView) -> list[str]:
     lines = [_clean(item.question), *_wrapped(item.answer, "  ")]
     if not item.valid and not item.unanswered:
         where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
-        lines += _wrapped(f"INVALID: this is not a result of the target. {where}", "  ")
+        what = f" for {item.invalid_for}" if item.invalid_for else ""
+        lines += _wrapped(f"INVALID{what}: the target alone did not make this result. {where}", "  ")
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {_clean(label):<{width}}  {_clean(value)}" for label, value in item.facts]
     lines += [line for text in item.sentences for line in _wrapped(f"- {text}", "  ")]

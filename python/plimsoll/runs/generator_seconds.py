@@ -8,15 +8,17 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.standstill import LivedSecond, Standstill, standstills
 
 if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
 
 SOURCE = "generator"
+_LEAST_ITERATIONS = 20
 _MOST_PENDING = 128  # arrays of buckets kept apart before they are merged
 # The first of these that a run has is its response time.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
@@ -30,6 +32,13 @@ class GeneratorSeconds:
     values: dict[str, list[float]] = field(default_factory=dict)
     seconds: int = 0
     vus_max: int = 0
+    planned: int = 0
+    dropped: int = 0
+    late: int = 0
+    iterations: int = 0
+    low_iteration_ms: float | None = None
+    _iteration_ms: float = 0.0
+    _lived: dict[int, LivedSecond] = field(default_factory=dict)
     _metric: str | None = None
     _buckets: Counter[int] = field(default_factory=Counter)
     _script_sum_ms: float = 0.0
@@ -39,9 +48,13 @@ class GeneratorSeconds:
         """Add one second of load; its response times unless they are added apart."""
         self.seconds += 1
         self.vus_max = max(self.vus_max, snapshot.vus_max)
+        self.planned, self.dropped = self.planned + snapshot.planned, self.dropped + snapshot.dropped
+        self.late += snapshot.late
         self._note(snapshot.generator)
+        self._note_lived(snapshot)
         timed = float(snapshot.generator.get("script_timed") or 0)
         self._script_sum_ms += timed * float(snapshot.generator.get("script_mean_ms") or 0)
+        self._note_iterations(snapshot)
         if not with_times:
             return
         if self._metric is None:
@@ -82,6 +95,62 @@ class GeneratorSeconds:
         """Add one row of resources; rows of other sources change nothing."""
         if row.get("source") == SOURCE and isinstance(row.get("values"), Mapping):
             self._note(row["values"])
+            self._note_machine(row)
+
+    def _note_iterations(self, snapshot: Snapshot) -> None:
+        """Durations of iterations, where the series were read. At low load: the mean of the first second, or, where
+        some of its arrivals found no VU already, its shortest; at the cap: the seconds in which some found none."""
+        found = [one for one in snapshot.series if one.metric == "iteration_duration" and one.count]
+        count, total_ms = sum(one.count for one in found), sum(one.sum for one in found)
+        if count < _LEAST_ITERATIONS:
+            return
+        capped = snapshot.late + snapshot.dropped > 0
+        if self.low_iteration_ms is None:
+            shortest = min((one.min for one in found if one.min is not None), default=None)
+            self.low_iteration_ms = shortest if capped else total_ms / count
+        if capped:
+            self.iterations, self._iteration_ms = self.iterations + count, self._iteration_ms + total_ms
+
+    @property
+    def iteration_ms(self) -> float | None:
+        """The mean duration of an iteration in the seconds in which arrivals found no VU; None without any."""
+        return self._iteration_ms / self.iterations if self.iterations else None
+
+    def _note_lived(self, snapshot: Snapshot) -> None:
+        told = snapshot.generator
+        if "lag_max_ms" not in told:
+            return
+        # No timer came in the second: nothing was late, and no turn was taken. Of an older run turns are not known.
+        silent = told.get("longest_turn_ms") == 0 and not told["lag_max_ms"] and not snapshot.started
+        self._lived[snapshot.second] = LivedSecond(
+            snapshot.second,
+            float(told["lag_max_ms"] or 0.0) / 1000,
+            float(told.get("cpu_s") or 0.0),
+            waiting=float(told.get("waiting_share") or 0.0),
+            silent=silent,
+            busy=float(told.get("busiest_thread_share") or 0.0),
+        )
+
+    def _note_machine(self, row: Mapping[str, Any]) -> None:
+        """What the machine says of a second that the engine told before."""
+        values, second = row["values"], row.get("second")
+        lived = self._lived.get(second) if isinstance(second, int) else None
+        if lived is not None:
+            self._lived[lived.second] = replace(
+                lived,
+                throttled=float(values.get("throttled_share") or 0.0),
+                stolen=float(values.get("host_steal_share") or 0.0),
+                suspended_s=float(values.get("suspended_s") or 0.0),
+            )
+
+    def lived(self) -> list[LivedSecond]:
+        """Each second in which its timers were known, in order."""
+        return [self._lived[second] for second in sorted(self._lived)]
+
+    def standstills(self) -> list[Standstill]:
+        """Each time within these seconds in which the generator did not live."""
+        lived = self.lived()
+        return standstills(lived, lived[-1].second + 1.0) if lived else []
 
     def _note(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
@@ -127,13 +196,17 @@ class GeneratorSeconds:
 
     def response_ms(self, quantile: float) -> float | None:
         """Response time at `quantile` in [0, 1], from buckets (docs/run-directory.md); None without samples."""
-        rank = quantile * self.responses
-        seen = 0
-        for bucket in sorted(self._buckets):
-            seen += self._buckets[bucket]
-            if seen >= rank:
-                return (_edge(bucket) + _edge(bucket + 1)) / 2
-        return None
+        self._settle()
+        return _quantile(self._buckets, quantile)
+
+
+def _quantile(buckets: Counter[int], quantile: float) -> float | None:
+    rank, seen = quantile * buckets.total(), 0
+    for bucket in sorted(buckets):
+        seen += buckets[bucket]
+        if seen >= rank:
+            return (_edge(bucket) + _edge(bucket + 1)) / 2
+    return None
 
 
 def _edge(bucket: int) -> float:

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from plimsoll.findings.generator import RestsOn, figures_of, generator_health
+from plimsoll.findings.generator import figures_of, generator_health
+from plimsoll.findings.validity import RestsOn
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 QUICK = {"level": 23, "p50_ms": 14.0, "p90_ms": 30.0, "p99_ms": 51.0}
 
 
-def reasons(step: dict[str, Any], rests_on: RestsOn = "times") -> list[str]:
+def reasons(step: dict[str, Any], rests_on: RestsOn = "response_time") -> list[str]:
     told: list[str] = generator_health([step], [{}], rests_on=rests_on)["reasons"]
     return told
 
@@ -82,5 +83,5 @@ def test_lateness_of_a_part_of_the_load_counts_by_its_mean() -> None:
 def test_counts_bear_lateness_up_to_a_tenth_of_a_second_and_means_by_half_of_the_median() -> None:
     assert reasons(QUICK | {"lag_p99_ms": 99.0}, "counts") == []
     assert len(reasons(QUICK | {"lag_p99_ms": 101.0}, "counts")) == 1
-    assert reasons(QUICK | {"lag_p99_ms": 6.9}, "means") == []
-    assert len(reasons(QUICK | {"lag_p99_ms": 7.1}, "means")) == 1
+    assert reasons(QUICK | {"lag_p99_ms": 6.9}, "mean_time") == []
+    assert len(reasons(QUICK | {"lag_p99_ms": 7.1}, "mean_time")) == 1

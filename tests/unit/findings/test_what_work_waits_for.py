@@ -380,7 +380,9 @@ def test_a_generator_that_could_send_no_more_is_the_limit_and_one_that_was_late_
     found = limiting_resource(BAD, [LOW, BAD], [IDLE, {**IDLE, "waits:app": WAITS}], "users", generator=limit)
     assert found["kind"] == "generator" and found["runner_up"]["kind"] == "lock"
     late = generator_health([{**BAD, "lag_p99_ms": 40.0, "p50_ms": 50.0}], [{}])
-    assert not late["healthy"] and limit_of_generator(late) is None
+    assert late["healthy"] and limit_of_generator(late) is None
+    times = {one["quantile"]: one["verdict"] for one in late["validity"] if one["rests_on"] == "response_time"}
+    assert set(times.values()) == {"invalid"} and "say nothing of the target" in late["notes"][1]
 
 
 def test_the_next_step_is_the_remedy_of_this_very_limit() -> None:

@@ -119,10 +119,10 @@ def test_memory_that_stays_has_no_sign() -> None:
 )
 def test_a_late_generator_is_told_with_the_unit_of_its_level(unit: str, level: float, words: str) -> None:
     step = {"level": level, "lag_p99_ms": 20.0, "p50_ms": 30.0}
-    told = generator_health([step], [{}], unit=unit)
+    told = generator_health([step], [{}], rests_on="response_time", unit=unit)
     assert not told["healthy"] and words in told["reasons"][0]
     assert "--isolate" in told["remedies"][0]
-    apart = generator_health([step], [{}], unit=unit, kept_apart="on other cores")
+    apart = generator_health([step], [{}], rests_on="response_time", unit=unit, kept_apart="on other cores")
     assert "--isolate" not in apart["remedies"][0] and "something else ran" in apart["remedies"][0]
 
 

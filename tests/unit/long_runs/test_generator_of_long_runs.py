@@ -210,13 +210,13 @@ def test_a_hold_tells_what_its_generator_and_the_machine_of_it_did_in_the_measur
     load, alone = queues()
     load.generator |= REFUSED
     main, *others = held(tmp_path, load, alone, 30, machine(lambda second: True))
-    files, quota = main["generator"]["reasons"]
+    [files] = main["generator"]["reasons"]
     assert files.startswith("At 50 users: 90 connections could not be opened") and "(1,000 are allowed)" in files
+    assert not main["valid"] and main["invalid_because"] == [files] and main["answer"].startswith(NOT_ALONE)
+    assert {one["question"] for one in others if one["valid"]} == {"Does it leak memory?", "Did it restart?"}
+    [slower] = [one for one in others if one["question"] == "Does it get slower over time?"]
+    quota = slower["invalid_because"][1]
     assert "CPU quota of 1 cores held the generator up for 20% of the time in 30 of 30 s" in quota
-    assert not main["valid"] and main["invalid_because"] == [files, quota] and main["answer"].startswith(NOT_ALONE)
-    assert {one["question"] for one in others if one["valid"]} == {
-        "Does it leak memory?", "Did it restart?", "Do requests fail in bursts?",
-    }  # fmt: skip
 
 
 def test_what_the_generator_did_while_one_user_was_alone_does_not_count(tmp_path: Path) -> None:
@@ -229,11 +229,13 @@ def test_what_the_generator_did_while_one_user_was_alone_does_not_count(tmp_path
 
 def test_a_turn_of_the_loop_counts_beside_the_response_times_of_the_hold(tmp_path: Path) -> None:
     turns = {"stalled_share": 0.1, "longest_turn_ms": 15.0}
-    for mean_s, told in ((0.3, 0), (0.03, 1)):
+    for mean_s, told in ((0.3, False), (0.03, True)):
         load = OpenQueue(100, mean_s, 3)
         load.generator |= turns
         main, *_ = held(tmp_path / str(told), load, None, 30)
-        assert len(main["generator"]["reasons"]) == told, f"15 ms beside {mean_s} s"
+        assert main["valid"] and main["generator"]["reasons"] == []
+        errors = [one.get("error", 0.0) for one in main["validity"] if one.get("quantile") == 0.99]
+        assert (errors == [15.0]) is told, f"15 ms beside {mean_s} s"
 
 
 def test_a_killed_hold_tells_that_its_generator_was_late(tmp_path: Path) -> None:
@@ -247,5 +249,43 @@ def test_a_killed_hold_tells_that_its_generator_was_late(tmp_path: Path) -> None
     load.generator |= LATE
     with pytest.raises(RuntimeError), writer(tmp_path, "hold", "users") as run:
         run_hold(load, HoldSettings(50, 60, 5, 0), None, run)
-    [main, *_] = checked(hold_findings(RunReader(run.path)))
-    assert main["status"] == "interrupted" and "late at 50 users" in main["invalid_because"][0]
+    [main, *others] = checked(hold_findings(RunReader(run.path)))
+    assert main["status"] == "interrupted" and main["valid"] and "whether it gets slower" in main["answer"]
+    [slower] = [one for one in others if one["question"] == "Does it get slower over time?"]
+    assert not slower["valid"] and "late at 50 users" in slower["invalid_because"][0]
+
+
+def test_a_leak_is_right_however_late_the_generator_was(tmp_path: Path) -> None:
+    """Seen: 1.5 ms of lag at 61 operations/s voided a leak of 7,930 MiB an hour, exit code 3."""
+    load = OpenQueue(8, 0.005, 3)
+    load.generator |= {"lag_p50_ms": 0.1, "lag_p99_ms": 2.5}
+
+    def leaking(second: int, t_unix: float) -> list[dict[str, Any]]:
+        values = {"rss_bytes": 1e8 + second * 7930 * 2**20 / 3600, "cpu_cores_used": 0.3}
+        return [{"t_unix": t_unix, "second": second, "source": "process:shop", "values": values}]
+
+    main, *others = held(tmp_path, load, None, 90, leaking)
+    [leak] = [one for one in others if one["question"] == "Does it leak memory?"]
+    assert leak["valid"] and leak["memory"][0]["process"] == "shop" and "Not stable" in main["answer"]
+    assert main["valid"] and exit_code(main) != EXIT_INVALID and main["invalid_because"] == []
+
+
+@pytest.mark.parametrize("where", ["load", "baseline"])
+def test_a_standstill_is_told_wherever_it_was(tmp_path: Path, where: str) -> None:
+    load, alone = queues()
+    stopped = load if where == "load" else alone
+    calm = dict(stopped.generator)
+    advance = stopped._advance
+
+    def advanced() -> None:
+        at = stopped.second
+        stopped.generator = calm | ({"lag_max_ms": 4000.0} if at == (40 if where == "load" else 5) else {})
+        advance()
+
+    stopped._advance = advanced  # type: ignore[method-assign]
+    with writer(tmp_path, "hold", "users") as run:
+        run_hold(load, HoldSettings(50, 60, 5, 15), alone, run)
+        [main, *_] = findings_of_run(RunReader(run.path))
+    told = " ".join([*main["notes"], *main["invalid_because"]])
+    assert "The generator stood still for 4.0 s from second" in told
+    assert main["valid"] is (where == "baseline")

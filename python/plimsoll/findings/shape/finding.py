@@ -115,6 +115,21 @@ class ObjectiveVerdict(TypedDict, total=False):
     line: Number | None
 
 
+class Validity(TypedDict, total=False):
+    """Whether what rests on this may be said: valid, valid within ± `error`, or invalid, with the reasons; `quantile`
+    of a response time."""
+
+    rests_on: Required[
+        Literal["throughput", "response_time", "mean_time", "counts", "failures", "memory", "cpu_per_operation"]
+    ]
+    verdict: Required[Literal["valid", "within", "invalid"]]
+    words: Required[str]
+    error: Annotated[float, Unit("named by validity[].error_unit")]
+    error_unit: Literal["ms", "ratio"]
+    quantile: Ratio
+    because: list[str]
+
+
 class Objective(TypedDict, total=False):
     """An objective, up to which level it was met, and its verdict at the level that matters (`at_level`)."""
 
@@ -137,6 +152,7 @@ class Objective(TypedDict, total=False):
     words: str
     reason: str
     needs: str | None
+    validity: Validity
 
 
 class Destination(TypedDict):
@@ -144,6 +160,19 @@ class Destination(TypedDict):
 
     address: str
     local_ports: Ports
+
+
+class ScriptCap(TypedDict):
+    """An option of the script that allows no more load: at most `allows_per_s` of `unit`."""
+
+    option: str
+    scenario: str | None
+    value: Annotated[float, Unit("named by script_cap[].value_unit")]
+    value_unit: str
+    allows_per_s: PerSecond
+    unit: Literal["iterations", "requests"]
+    words: str
+    remedy: str
 
 
 class Generator(TypedDict, total=False):
@@ -154,6 +183,11 @@ class Generator(TypedDict, total=False):
     reasons: list[str]
     remedies: list[str]
     limits: list[str]
+    validity: list[Validity]
+    notes: list[str]
+    foreign_cores: Cores | None
+    stood_still_s: Seconds
+    script_cap: ScriptCap | None
     same_host: bool | None
     kept_apart: str | None
     cpu: Ratio | None
@@ -280,6 +314,7 @@ class Finding(TypedDict, total=False):
     next: Required[list[str]]
     run: Required[str | None]
     invalid_because: list[str]
+    validity: list[Validity]
     notes: list[str]
     level_unit: LevelUnit
     facts: list[list[str]]

@@ -1,0 +1,70 @@
+"""Work of others on the host: CPU time that neither the target nor the generator used, and time that the hypervisor
+took.
+
+What others use of a full host is capacity that the target did not have: what it carried is that of what was left. The
+generator's process includes the probes. Known where a process of the target was probed on this host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plimsoll.findings.resources import Means, host_of, processes, target_cores
+
+HOST_BUSY = 0.90
+NAMED_CORES, NAMED_SHARE = 0.2, 0.10  # of the host; less is the kernel's own work for network and timers
+LARGE_SHARE = 0.20  # of the host: the capacity may be a fifth greater without it
+STOLEN_SHARE = 0.10
+THREAD_FULL = 0.95
+
+
+@dataclass(frozen=True)
+class ForeignWork:
+    """`cores` of the host's `of` that others used, or the hypervisor took (`stolen`); `took_capacity`: the host was
+    full, and it was enough to make the target's capacity another one."""
+
+    cores: float
+    of: float
+    stolen: bool
+    took_capacity: bool
+
+    def words(self, level: str) -> str:
+        """ "At 592/s: other processes used 1.1 of the host's 2 cores, so the capacity is that of what was left."."""
+        who = "the hypervisor took" if self.stolen else "other processes used"
+        text = f"At {level}: {who} {self.cores:.1f} of the host's {self.of:g} cores"
+        return f"{text}, so the capacity is that of what was left." if self.took_capacity else f"{text}."
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        if self.stolen:
+            return "Move to a quieter host, or to a machine with cores of its own."
+        return (
+            "Stop what else runs on the host and run it again; if it belongs to the target, name it in "
+            "target.processes of a study."
+        )
+
+
+def foreign_work(seen: Means, generator_cores: float | None) -> list[ForeignWork]:
+    """What others took in a step, from its probe means; none where it is small or not known."""
+    host = seen.get("host", {})
+    cores, busy = host.get("cores"), host.get("cpu_share")
+    if not cores or busy is None:
+        return []
+    stolen = host.get("cpu_steal_share", 0.0)
+    full = busy + stolen > HOST_BUSY and not _is_one_full_thread(seen)
+    found = []
+    known = target_cores(seen)
+    if known is not None and generator_cores is not None:
+        others = busy * cores - known - generator_cores
+        if others >= max(NAMED_CORES, NAMED_SHARE * cores):
+            found.append(ForeignWork(others, cores, False, full and others >= LARGE_SHARE * cores))
+    if stolen >= STOLEN_SHARE:
+        found.append(ForeignWork(stolen * cores, cores, True, full))
+    return found
+
+
+def _is_one_full_thread(seen: Means) -> bool:
+    """Whether the target is at the ceiling of one thread, which had a whole core: others took nothing from it."""
+    here = [values for label, values in processes(seen).items() if not host_of(label, values)]
+    return any(values.get("busiest_thread_cores_used", 0.0) >= THREAD_FULL for values in here)
