@@ -460,7 +460,8 @@ class _OpenSearch:
         telling = [record.measurement for record, less in zip(records, fell, strict=True) if not less]
         telling += [seen] if seen is not None else []
         best = max((step.done_per_s for step in telling), default=0.0)
-        busy = [busy_speeds(step) for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
+        loaded = [step for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
+        busy = [busy_speeds(step, self._context(step, trials=())) for step in loaded]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)

@@ -147,7 +147,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     elif found.plateau is None:
         return found
     else:
-        why = warms_up(seen, busy_seconds(seen.planned, seen.done, seen.unfinished_start), factors)
+        why = warms_up(seen, busy_seconds(seen.planned, seen.done, queued_at_start(seen, context)), factors)
     if why is None:
         return found
     return Judgement("undecided", (*found.reasons, why), growth=found.growth, unsteady=True)
@@ -199,10 +199,17 @@ def _answered(seen: Measurement, moved: Growth) -> Plateau | None:
     return plateau(answered, moved.expected, 1 / seen.level, moved.service_noise)
 
 
-def busy_speeds(seen: Measurement) -> tuple[np.ndarray, np.ndarray]:
+def queued_at_start(seen: Measurement, context: Context) -> float:
+    """Work that waited when measuring began: what is unfinished above rate × time of an iteration at low load, in which
+    users may only be thinking."""
+    idle = (context.idle_s or 0.0) * context.rate_per_level_s * seen.level
+    return max(0.0, seen.unfinished_start - idle)
+
+
+def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """Completions, as without stolen time, and speed of the host in each second in which work waited throughout, two of
     shape (n,)."""
-    busy = busy_seconds(seen.planned, seen.done, seen.unfinished_start)
+    busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
     return (np.asarray(seen.done) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
 
 
@@ -286,8 +293,9 @@ def _stolen_words(seen: Measurement) -> str:
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
     factors = _factors(seen, context.host)
-    done = at_mean_speed(seen.planned, seen.done, seen.unfinished_start, factors)
-    return not context.quick and is_plainly_overloaded(seen.planned, done, seen.unfinished_start, rate_per_s, window_s)
+    queued = queued_at_start(seen, context)
+    done = at_mean_speed(seen.planned, seen.done, queued, factors)
+    return not context.quick and is_plainly_overloaded(seen.planned, done, queued, rate_per_s, window_s)
 
 
 def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:

@@ -97,8 +97,9 @@ def growth(
         raise ValueError("planned and done must be series of the same length of at least one second")
     speed = np.ones(finished.size) if host_speed is None else np.asarray(host_speed, dtype=float)
     waiting = unfinished_start + np.concatenate(([0.0], np.cumsum(arrivals - finished)))
-    busy = busy_seconds(arrivals, finished, unfinished_start)
-    adjusted = at_mean_speed(arrivals, finished, unfinished_start, speed)
+    queued = max(0.0, unfinished_start - (idle_unfinished or 0.0))  # what is inside without waiting keeps nobody busy
+    busy = busy_seconds(arrivals, finished, queued)
+    adjusted = at_mean_speed(arrivals, finished, queued, speed)
     seconds, expected = float(arrivals.size), rate_per_s * arrivals.size
     own, arriving = variance_per_event(adjusted), variance_per_event(arrivals)
     service = max(own, least_noise)

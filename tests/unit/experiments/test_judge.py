@@ -80,6 +80,14 @@ def test_a_queue_above_what_little_s_law_keeps_inside_is_not_taken_for_calm():
     assert judge(seen, Context(1.0, 0.048, 10, idle_s=0.01)).verdict == "undecided", "147 wait"
 
 
+def test_users_who_think_within_an_iteration_keep_no_target_busy():
+    seen = measured([27] * 30, [25, 29] * 15, 27, unfinished_start=15.0)
+    context = Context(1.0, 0.048, 10, Plateau(400, 0.05), idle_s=0.55)
+    found = judge(seen, context)
+    assert found.verdict == "good" and found.growth.busy_share == 0, "15 = 27/s × 0.55 s of sleeping"
+    assert judge(seen, Context(1.0, 0.048, 10)).growth.busy_share > 0.9, "without knowing how long an iteration takes"
+
+
 def test_errors_that_begin_in_the_last_third_and_last_are_bad_and_a_burst_of_them_is_not():
     seen = measured([208] * 30, [208] * 30, 208)
     seen.requests_each = [208] * 30
@@ -254,5 +262,5 @@ def test_the_smallest_distance_is_where_a_level_is_just_clear_of_the_capacity():
 def test_stolen_time_counts_as_a_slower_host_second_by_second():
     seen = measured([330] * 4, [300, 240, 300, 300], 330, unfinished_start=200.0, stolen=[0, 0.2, 0, 0])
     seen.speed = [1.0, 2.0, 3.0, 4.0]
-    done, speed = busy_speeds(seen)
+    done, speed = busy_speeds(seen, CONTEXT)
     assert done == pytest.approx([300] * 4) and speed.tolist() == [1, 2, 3, 4]
