@@ -32,6 +32,7 @@ ALONE = ("report_scorecard", "real_aa_scorecard")
 # A scorecard is added here; the slowest first, so that no core idles at the end.
 MODULES = (
     "capacity_goals",
+    "adversary_scorecard",
     "scorecard:long_runs",
     "keep_scorecard",
     "scorecard:comparisons",

@@ -4,6 +4,9 @@ M/M/1 and M/M/4 with a capacity of 300/s in virtual time, of which the search kn
 request grows (or shrinks) in a straight line by `share` within the measured seconds. A step that is not called good is
 right: it is unsteady, falls behind, or is undecided, and is held again in each case. A change of a fifth within 30 s is
 only published: at 90 requests/s even a straight line through the seconds, at 1 %, shows it in 28 % of steps.
+
+A1 in a step that nothing else is known beside: looked at each second from 10 s on, up to 60 s, is a level above the
+capacity called good by its own queue, and how soon is one below?
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from plimsoll.stats.plateau import Plateau
 CAPACITY_PER_S = 300.0
 WARM_UP_S = 3
 REPEAT = 300
+LONGEST_S = 60
 
 
 def step(servers: int, load: float, seconds: int, share: float, seed: int) -> Judgement:
@@ -53,6 +57,34 @@ def lines(servers: int, load: float, seconds: int, repeat: int, first_seed: int)
     return [*made, Line("A6", f"{where}, steady: held again for nothing", alarms, repeat, repeat, "≤", 0.02)]
 
 
+def good_after_s(servers: int, load: float, seed: int) -> int | None:
+    """Seconds until a step at `load` of the capacity shows by itself that it is carried; None if not within 60 s."""
+    source = OpenQueue(servers, servers / CAPACITY_PER_S, seed)
+    source.set_level(load * CAPACITY_PER_S)
+    seen = Measurement(source.level)
+    for snapshot in source.snapshots(1 + LONGEST_S):
+        if snapshot.second < 1:
+            seen.unfinished_start = float(snapshot.in_flight)
+            continue
+        seen.add(snapshot)
+        context = Context(1.0, 0.048, 10, idle_s=servers / CAPACITY_PER_S)
+        if len(seen.seconds) >= 10 and judge(seen, context).verdict == "good":
+            return len(seen.seconds)
+    return None
+
+
+def own_lines(servers: int, repeat: int, first_seed: int) -> Lines:
+    """False "good" at and above the capacity; how often 60 s tell below it."""
+    made: Lines = []
+    for load, sense, target in ((1.03, "≤", 0.01), (1.0, None, None), (0.95, None, None), (0.92, "≥", 0.95)):
+        found = [good_after_s(servers, load, first_seed + n) for n in range(repeat)]
+        told = sorted(one for one in found if one is not None)
+        after = f" (median {told[len(told) // 2]} s)" if load < 1 and told else ""
+        what = f"M/M/{servers}, step at {load:g} of 300/s, its own queue looked at for 60 s: called carried{after}"
+        made.append(Line("A1", what, len(told), repeat, repeat, *((sense, target) if sense else ())))
+    return made
+
+
 def jobs(scale: float, first_seed: int) -> Iterator[Job]:
     """300 steps a line at scale 1."""
     repeat = max(20, math.ceil(REPEAT * scale))
@@ -60,3 +92,5 @@ def jobs(scale: float, first_seed: int) -> Iterator[Job]:
         yield Job(
             f"A6 step M/M/{servers} {load:g} {seconds} s", partial(lines, servers, load, seconds, repeat, first_seed)
         )
+    for servers in (1, 16):
+        yield Job(f"A1 step's own evidence M/M/{servers}", partial(own_lines, servers, repeat, first_seed))

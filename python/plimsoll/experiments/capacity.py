@@ -203,8 +203,8 @@ class _OpenSearch:
             self.result.collapse = find_recovery(
                 self.holder, self.result.collapse, good, self._budget_left_s, self.goal.whole
             )
-            if not self.result.collapse.seen_again:
-                self.result.collapse = None
+            if not self.result.collapse.seen_again and not any(trial.proven for trial in fell):
+                self.result.collapse = None  # only the ramp saw it: the target may have been cold
 
     def _narrow(self, held: int) -> int:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
