@@ -31,7 +31,7 @@ PHASE_OF: dict[StepKind, Phase] = {
 }
 
 
-LONGEST_CONFIRM_S = 60.0
+LONGEST_CONFIRM_S, MOST_CONFIRMING_STEPS = 60.0, 6
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ class CapacitySettings:
 
     @property
     def confirm_s(self) -> float:
-        """Seconds that the level that is carried is held once more: a fifth of the budget, at most a minute."""
-        return max(self.step_s, min(LONGEST_CONFIRM_S, self.load_budget_s / 5))
+        """Seconds that the level that is carried is held once more: a fifth of the budget, at most six steps or a
+        minute."""
+        return max(self.step_s, min(LONGEST_CONFIRM_S, MOST_CONFIRMING_STEPS * self.step_s, self.load_budget_s / 5))
 
     @property
     def load_budget_s(self) -> float:
