@@ -32,6 +32,7 @@ STOOD_STILL_SHARE = 0.05  # of the load; as much as a step may be short of its a
 LIMITING = ("vus", "files", "ports", "stood_still", "script_cap", "thread", "starved")
 UNSERVED_SHARE = 0.01  # of the arrivals that found no VU; fewer are a burst
 SLOWER = 1.5  # an iteration at the most load beside one at low load, from which on the target was what was slow
+MOSTLY = 0.5
 DELAYING = ("quota", "waiting", "steal", "stall", "lag")
 _LASTS_SHARE, _LASTS_SECONDS = 0.10, 2
 
@@ -157,8 +158,11 @@ def _starved(facts: GeneratorSeconds) -> list[Diagnosis]:
     kept = [one.kept_away for one in facts.lived() if one.wanting >= THREAD_BUSY]
     if wanting is None or sum(kept) < WAITING * len(kept):
         return []
-    quota = facts.mean("throttled_share") >= facts.mean("waiting_share")
-    who = "the container's CPU quota" if quota else "other work on this machine"
+    # A thread that its quota stops waits in the queue of its core as well: most of that wait is the quota's then.
+    quota = facts.mean("throttled_share") >= MOSTLY * facts.mean("waiting_share")
+    cores = facts.last("quota_cores") if quota else None
+    of_cores = f" of {cores:g} cores" if cores else ""
+    who = f"the container's CPU quota{of_cores}" if quota else "other work on this machine"
     words = (
         f"The generator had work for {min(1.0, wanting.mean):.0%} of the time {wanting.words()}, and {who} kept a "
         f"thread of it from its core for {sum(kept) / len(kept):.0%}: it could not have sent more."
