@@ -39,7 +39,7 @@ class CapacitySettings:
     """How to search. Levels are in the load source's unit, times in seconds of its clock.
 
     `width`: (bad − good) / bad to stop at; `step_s`: least length of a step that is called good; `budget_s`: load time
-    after which no step begins (default: the greater of 180 s and 15 steps); `arrivals_per_level_s`: nominal
+    after which no step begins (default: the greater of 200 s and 15 steps); `arrivals_per_level_s`: nominal
     arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
     closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
     `step_s` at least (`hold_expected`), and on until the `objectives` are decided there; `recovery`: overload a target
@@ -78,7 +78,7 @@ class CapacitySettings:
     @property
     def load_budget_s(self) -> float:
         """The budget with its default."""
-        return self.budget_s if self.budget_s is not None else max(180.0, 15 * self.step_s)
+        return self.budget_s if self.budget_s is not None else max(200.0, 15 * self.step_s)
 
     def goal(self, unit: str) -> Goal:
         """The goal of the search for that unit of level."""

@@ -33,6 +33,7 @@ DEEP_OVERLOAD_DOUBT = 0.10
 VAGUE = 0.25
 FALLEN_SHARE, FALLEN_Z = 0.08, 2.5
 DENIED_SHARE = 0.04
+MOST_OF_LEVEL = 0.7
 MOST_RETESTS, MANY_BAD = 3, 3
 BESIDE_SHARE, CLOSE_LEVEL = 0.45, 0.03
 SAME_LEVEL, MOVE = 0.1, 0.25
@@ -142,7 +143,10 @@ def has_no_plateau(trials: Sequence[Trial]) -> bool:
 
 
 def _denied(trial: Trial, trials: Sequence[Trial]) -> bool:
-    """Whether the capacity that the other steps show lies on the other side of the level of this one."""
+    """Whether the capacity that the other steps show lies on the other side of the level of this one. A step that
+    finished much less than came was disturbed, or is a collapse."""
+    if trial.verdict == "bad" and trial.plateau is not None and trial.plateau.level < MOST_OF_LEVEL * trial.level:
+        return False
     capacity = pool(other.plateau for other in trials if other is not trial and other.plateau is not None)
     if capacity is None:
         return False
@@ -151,9 +155,10 @@ def _denied(trial: Trial, trials: Sequence[Trial]) -> bool:
 
 
 def _more(trial: Trial, other: Trial) -> bool:
-    """Whether `trial` finished clearly more than `other` at a lower overload."""
+    """Whether `trial` finished clearly more than `other` at a lower overload, which finished most of what came: one
+    that did not was disturbed."""
     most, least = trial.plateau, other.plateau
-    if most is None or least is None or trial.level <= other.level:
+    if most is None or least is None or trial.level <= other.level or least.level < MOST_OF_LEVEL * other.level:
         return False
     return most.level - least.level >= max(FALLEN_SHARE * most.level, FALLEN_Z * math.hypot(most.sd, least.sd))
 

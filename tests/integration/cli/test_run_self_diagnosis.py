@@ -41,7 +41,7 @@ FULL = """export const options = { vus: 1, duration: '3s' };
 export default function () { for (let i = 0; i < 1e4; i++) {} }
 """
 # Troubles of the processor; which of them it is depends on what else works on the machine of the test.
-PROCESSOR = {"thread", "waiting", "steal", "quota"}
+PROCESSOR = {"thread", "waiting", "starved", "steal", "quota"}
 
 
 def script(cli: Cli, text: str) -> None:
