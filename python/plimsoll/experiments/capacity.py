@@ -201,7 +201,7 @@ class _OpenSearch:
         if self.result.status == "finished" and self.settings.recovery and enough:
             self.holder.say("searching the level at which the target recovers from overload")
             self.result.collapse = find_recovery(
-                self.holder, self.result.collapse, good, self._budget_left_s, self.goal.whole
+                self.holder, self.result.collapse, self._budget_left_s, self.goal.whole
             )
             if not self.result.collapse.seen_again and not any(trial.proven for trial in fell):
                 self.result.collapse = None  # only the ramp saw it: the target may have been cold

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from plimsoll.experiments.judge import Judgement, backlog_s
 from plimsoll.experiments.measure import Measurement
@@ -33,46 +33,26 @@ NARROW_ENOUGH = 1.15
 GONE_SHARE = 0.1
 
 
-@dataclass(frozen=True)
-class Recovery:
-    """Bounds of the recovery level, None where not shown; seconds until the backlog was gone at `recovers_at`."""
-
-    recovers_at: float | None = None
-    stays_at: float | None = None
-    drain_s: float | None = None
-
-
 def time_needed_s(step_s: float) -> float:
     """The least load time in which an overload and two levels can be held."""
     return LONGEST_OVERLOAD_S + 2 * WATCHED_S + step_s
 
 
-def find_recovery(
-    holder: StepHolder, collapse: Collapse, carried: float, left_s: Callable[[], float], whole: bool
-) -> Collapse:
-    """Overload the target and search the level at which it recovers, as long as `left_s()` seconds allow; `carried`:
-    the level it carries from rest; `whole`: levels are whole numbers."""
-    found = Recovery()
-    level, again = carried, False
+def find_recovery(holder: StepHolder, collapse: Collapse, left_s: Callable[[], float], whole: bool) -> Collapse:
+    """Overload the target and search the level at which it recovers, from the one that it carries downwards, as long as
+    `left_s()` seconds allow; `whole`: levels are whole numbers."""
+    found, level = replace(collapse, recovery_tried=True), collapse.carried_level
     while left_s() >= LONGEST_OVERLOAD_S + WATCHED_S:
         if not _overload(holder, collapse):
             break
-        again = True
-        found = _descend(holder, collapse, level, found, left_s, whole)
+        found = _descend(holder, replace(found, seen_again=True), level, left_s, whole)
         holder.drain(LONGEST_WATCH_S)
         if found.recovers_at is None or found.stays_at is None:
             break
         if found.stays_at <= NARROW_ENOUGH * found.recovers_at:
             break
         level = rounded(math.sqrt(found.recovers_at * found.stays_at), whole)
-    return replace(
-        collapse,
-        recovers_at=found.recovers_at,
-        stays_at=found.stays_at,
-        recovery_s=found.drain_s,
-        recovery_tried=True,
-        seen_again=again,
-    )
+    return found
 
 
 def _overload(holder: StepHolder, collapse: Collapse) -> bool:
@@ -91,26 +71,19 @@ def _overload(holder: StepHolder, collapse: Collapse) -> bool:
     return record.judgement.verdict == "bad"
 
 
-def _descend(
-    holder: StepHolder,
-    collapse: Collapse,
-    level: float,
-    found: Recovery,
-    left_s: Callable[[], float],
-    whole: bool,
-) -> Recovery:
-    """From `level` downwards without a pause until the backlog shrinks."""
+def _descend(holder: StepHolder, found: Collapse, level: float, left_s: Callable[[], float], whole: bool) -> Collapse:
+    """From `level` downwards without a pause until the backlog shrinks; `found` with the bounds that this shows."""
     while left_s() >= WATCHED_S and level > 0:
         record = holder.hold(level, "recovery", LONGEST_WATCH_S, _shrinks, lambda _: Judgement("undecided"))
         if record.judgement.verdict == "good":
             gone = record.measurement.unfinished_end <= GONE_SHARE * record.measurement.unfinished_start
-            return replace(found, recovers_at=level, drain_s=float(len(record.measurement.done)) if gone else None)
+            return replace(found, recovers_at=level, recovery_s=float(len(record.measurement.done)) if gone else None)
         if record.judgement.verdict == "undecided":
             return found
         found = replace(found, stays_at=level if found.stays_at is None else min(level, found.stays_at))
         if found.recovers_at is not None and found.recovers_at >= STEP_DOWN * level:
             return found
-        collapsed_level = collapse.per_s / collapse.carried_per_s * collapse.carried_level
+        collapsed_level = found.per_s / found.carried_per_s * found.carried_level
         level = rounded(min(STEP_DOWN * level, max(BELOW_COLLAPSED * collapsed_level, STEP_DOWN**3 * level)), whole)
     return found
 
@@ -125,6 +98,5 @@ def _shrinks(seen: Measurement) -> Judgement | None:
     chance = MOVED_Z * math.sqrt(sum(seen.planned) + sum(seen.done))
     if moved <= -chance or (moved <= chance and seconds >= UNMOVED_S):
         return Judgement("bad", ("The backlog does not shrink.",))
-    if moved > chance and seconds >= UNMOVED_S and seconds + seen.unfinished_end * seconds / moved > LONGEST_WATCH_S:
-        return Judgement("good", ("The backlog shrinks.",))
-    return Judgement("good", ("The backlog shrinks.",)) if seconds >= LONGEST_WATCH_S - 1 else None
+    too_slow = seconds >= UNMOVED_S and seconds + seen.unfinished_end * seconds / moved > LONGEST_WATCH_S
+    return Judgement("good", ("The backlog shrinks.",)) if too_slow or seconds >= LONGEST_WATCH_S - 1 else None

@@ -151,7 +151,7 @@ def _denied(trial: Trial, trials: Sequence[Trial]) -> bool:
     if capacity is None:
         return False
     beyond = trial.level - capacity.level if trial.verdict == "good" else capacity.level - trial.level
-    return trial.verdict != "undecided" and beyond >= max(DENIED_SHARE * capacity.level, FALLEN_Z * capacity.sd)
+    return trial.verdict != "undecided" and _is_clear(beyond, DENIED_SHARE * capacity.level, capacity.sd)
 
 
 def _more(trial: Trial, other: Trial) -> bool:
@@ -160,7 +160,7 @@ def _more(trial: Trial, other: Trial) -> bool:
     most, least = trial.plateau, other.plateau
     if most is None or least is None or trial.level <= other.level or least.level < MOST_OF_LEVEL * other.level:
         return False
-    return most.level - least.level >= max(FALLEN_SHARE * most.level, FALLEN_Z * math.hypot(most.sd, least.sd))
+    return _is_clear(most.level - least.level, FALLEN_SHARE * most.level, most.sd, least.sd)
 
 
 def _less(trial: Trial, other: Trial) -> bool:
@@ -173,7 +173,12 @@ def _less(trial: Trial, other: Trial) -> bool:
         most, sd = other.plateau.level, other.plateau.sd
     else:
         return False
-    return most - trial.plateau.level >= max(FALLEN_SHARE * most, FALLEN_Z * math.hypot(trial.plateau.sd, sd))
+    return _is_clear(most - trial.plateau.level, FALLEN_SHARE * most, trial.plateau.sd, sd)
+
+
+def _is_clear(distance: float, least: float, *sds: float) -> bool:
+    """Whether two capacities are apart by at least `least` and by 2.5 standard deviations of their difference."""
+    return distance >= max(least, FALLEN_Z * math.hypot(*sds))
 
 
 def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:

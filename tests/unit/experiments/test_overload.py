@@ -16,7 +16,7 @@ def after_collapse(seed: int, left_s: float = 120.0):
     holder = StepHolder(source, None)
     source.start()
     found = Collapse(250.0, 125.0, 220.0, 220.0)
-    return find_recovery(holder, found, 220.0, lambda: left_s - source.now(), False), holder
+    return find_recovery(holder, found, lambda: left_s - source.now(), False), holder
 
 
 def test_the_recovery_level_of_a_metastable_target_is_bracketed():
@@ -31,7 +31,7 @@ def test_a_target_that_does_not_collapse_again_shows_no_level():
     source = Metastable(1, 1 / 1000, 1)
     holder = StepHolder(source, None)
     source.start()
-    found = find_recovery(holder, Collapse(250.0, 125.0, 220.0, 220.0), 220.0, lambda: 60 - source.now(), False)
+    found = find_recovery(holder, Collapse(250.0, 125.0, 220.0, 220.0), lambda: 60 - source.now(), False)
     assert found.recovery_tried and found.recovers_at is None and found.stays_at is None
 
 
