@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,16 +26,16 @@ from plimsoll.experiments.kept_load import KeptLoad, kept_objectives
 from plimsoll.runs.snapshot import Snapshot
 
 
-class _OfWorkInside(OpenQueue):
+class _OfWorkInside(OpenQueue, ABC):
     """Service that depends on how much is inside the target when an arrival comes."""
 
     def __init__(self, servers: int, mean_s: float, seed: int) -> None:
         super().__init__(servers, mean_s, seed)
         self.inside: list[float] = []
 
+    @abstractmethod
     def longer(self, inside: int) -> float:
         """How many times as long the service takes."""
-        raise NotImplementedError
 
     def _serve(self, arrivals: np.ndarray) -> None:
         services = self.draw(self.random, arrivals.size)

@@ -9,7 +9,6 @@ valid may hide. Lateness of a closed load comes on top of each create; a late ar
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from functools import partial
 
 import numpy as np
 from longrun_scorecard import Array
-from score_line import Job, Line, Lines
+from score_line import Job, Line, Lines, print_rows
 
 from plimsoll.findings.generator import figures_of, generator_health
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -253,16 +252,5 @@ def jobs(scale: float, first_seed: int) -> Iterator[Job]:
             yield Job(f"lateness drain {how}", run)
 
 
-def main() -> None:
-    """The rows that docs/measurement.md quotes."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--scale", type=float, default=0.4)
-    parser.add_argument("--seed", type=int, default=40_000)
-    options = parser.parse_args()
-    for job in jobs(options.scale, options.seed):
-        for line in job.run():
-            print("| " + " | ".join(line.cells) + " |", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_rows(jobs, __doc__)

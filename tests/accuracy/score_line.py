@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -117,3 +118,14 @@ class Job:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def print_rows(jobs: Callable[[float, int], Iterable[Job]], description: str | None) -> None:
+    """The rows of one scorecard by themselves, as docs/measurement.md quotes them: `--scale`, `--seed`."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0] if description else None)
+    parser.add_argument("--scale", type=float, default=0.4)
+    parser.add_argument("--seed", type=int, default=40_000)
+    options = parser.parse_args()
+    for job in jobs(options.scale, options.seed):
+        for line in job.run():
+            print("| " + " | ".join(line.cells) + " |", flush=True)

@@ -10,13 +10,12 @@ wait for a core for up to a third of the time. What is judged is what `run` and 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from score_line import Job, Line, Lines
+from score_line import Job, Line, Lines, print_rows
 
 from plimsoll.findings.generator import figures_of, generator_health
 from plimsoll.findings.run import run_finding
@@ -258,16 +257,5 @@ def jobs(scale: float, first_seed: int) -> Iterator[Job]:
     yield Job("validity late", partial(late_lines, repeat, first_seed))
 
 
-def main() -> None:
-    """The rows that docs/measurement.md quotes."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--scale", type=float, default=0.4)
-    parser.add_argument("--seed", type=int, default=40_000)
-    options = parser.parse_args()
-    for job in jobs(options.scale, options.seed):
-        for line in job.run():
-            print("| " + " | ".join(line.cells) + " |", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_rows(jobs, __doc__)
