@@ -60,6 +60,7 @@ from plimsoll.experiments.search import (
     capacity_estimate,
     collapsed,
     collapses,
+    falls_below,
     falls_past_top,
     has_no_plateau,
     is_same,
@@ -191,19 +192,17 @@ class _OpenSearch:
     def _collapse(self) -> None:
         """Say where the target collapses, and with the time that is left, where it recovers."""
         good, rate = self.result.bracket.good, self.rate_per_level_s()
-        fell = collapses(self.trials)
-        if good is None or not rate or not fell:
+        fell = falls_below(self.trials, good) if good is not None else None
+        if good is None or not rate or fell is None or fell.plateau is None:
             return
-        lowest = min(fell, key=lambda trial: trial.level)
-        per_s = (lowest.plateau.level if lowest.plateau else 0.0) * rate
-        self.result.collapse = Collapse(lowest.level, per_s, good, good * rate)
+        self.result.collapse = Collapse(fell.level, fell.plateau.level * rate, good, good * rate)
         enough = self._budget_left_s() >= time_needed_s(self.settings.step_s)
         if self.result.status == "finished" and self.settings.recovery and enough:
             self.holder.say("searching the level at which the target recovers from overload")
             self.result.collapse = find_recovery(
                 self.holder, self.result.collapse, self._budget_left_s, self.goal.whole
             )
-            if not self.result.collapse.seen_again and not any(trial.proven for trial in fell):
+            if not self.result.collapse.seen_again and not any(trial.proven for trial in collapses(self.trials)):
                 self.result.collapse = None  # only the ramp saw it: the target may have been cold
 
     def _narrow(self, held: int) -> int:

@@ -132,6 +132,16 @@ def falls_past_top(trials: Sequence[Trial]) -> bool:
     return bool(collapses(trials))
 
 
+def falls_below(trials: Sequence[Trial], carried: float) -> Trial | None:
+    """The collapse at the lowest level that finished clearly less than the level `carried` asks for, if any; one that
+    only finished less than another overloaded step did is no loss to who stays below what is carried."""
+    fell = [trial for trial in collapses(trials) if trial.plateau is not None]
+    below = [
+        t for t in fell if t.plateau and _is_clear(carried - t.plateau.level, FALLEN_SHARE * carried, t.plateau.sd)
+    ]
+    return min(below, key=lambda trial: trial.level, default=None)
+
+
 def has_no_plateau(trials: Sequence[Trial]) -> bool:
     """Whether what overloaded steps finished is no constant of the target: it falls past its top; or it rises with the
     level, as where one operation of several is stuck while the others go on; or a step shows by itself what the

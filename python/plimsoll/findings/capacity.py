@@ -302,7 +302,7 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             "minutes shows whether it goes on."
         )
     notes += _confirmation_words(facts)
-    notes += collapse_notes(facts, steps, level_words, number) or _thrashing_words(facts, steps)
+    notes += [*collapse_notes(facts, steps, level_words, number), *_thrashing_words(facts, steps)]
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
         notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")
@@ -330,9 +330,10 @@ def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _thrashing_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
-    """Whether the target finishes clearly less under overload than it carries, so that it cannot catch up."""
+    """Whether the target finishes clearly less under overload than it carries, so that it cannot catch up. Only of runs
+    whose search did not look for a collapse."""
     carried = _bound(steps, facts["good"], "good")
-    if carried is None or not facts["open"]:
+    if carried is None or not facts["open"] or "collapse" in facts:
         return []
     overloaded = [
         step

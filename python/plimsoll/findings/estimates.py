@@ -30,7 +30,9 @@ def interval_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
             "Overloaded, the target finishes less than it carries, so its overloaded steps do not show its capacity."
         )
     elif facts["estimate"] is None:
-        reason = "No step was overloaded long enough to show how much the target finishes at most."
+        reason = (
+            "How much the target finishes at most is not known: no overloaded step was long enough, or they differ."
+        )
     elif facts["good"] is None or facts["bad"] is None:
         reason = "The bracket is open on one side."
     elif _stopped_by_errors(facts):

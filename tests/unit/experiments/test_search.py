@@ -12,6 +12,7 @@ from plimsoll.experiments.search import (
     bracket_of,
     capacity_estimate,
     collapsed,
+    falls_below,
     falls_past_top,
     has_no_plateau,
     propose,
@@ -61,6 +62,17 @@ def test_a_step_that_finished_clearly_less_than_another_carried_has_collapsed():
     assert collapsed([carried, fell, near]) == [False, True, False]
     assert falls_past_top([carried, fell]) and not falls_past_top([carried, near])
     assert falls_past_top([Trial(140, "bad", Plateau(98, 0.01)), Trial(200, "bad", Plateau(70, 0.02), proven=False)])
+
+
+def test_a_collapse_is_told_only_if_less_is_finished_than_is_carried():
+    carried, top, deep = (
+        Trial(91, "good"),
+        Trial(121, "bad", Plateau(110, 0.01)),
+        Trial(160, "bad", Plateau(90.6, 0.01)),
+    )
+    assert falls_past_top([carried, top, deep]) and falls_below([carried, top, deep], 91) is None
+    deeper = Trial(240, "bad", Plateau(60, 0.01))
+    assert falls_below([carried, top, deep, deeper], 91) == deeper
 
 
 def test_overloaded_steps_of_a_target_that_collapses_are_not_asked_and_the_range_is_halved():
