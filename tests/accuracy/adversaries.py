@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
-from dataclasses import dataclass
+from collections import Counter, deque
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from simulators import OpenQueue
+
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Earlier, Series
 
 TIMEOUT_S = 60.0
 QUICK_FAILURE_S = 1e-3
@@ -29,6 +32,7 @@ class Job:
     arrival: float
     kind: int = 0
     over: bool = False
+    asked: float = 0.0
 
 
 class Adversary(OpenQueue):
@@ -304,6 +308,97 @@ class Foreign(Adversary):
 
     def speed(self, now: float) -> float:
         return 0.55 if self.from_s <= now < self.from_s + 20 else 1.0
+
+
+class Journeys(Adversary):
+    """An iteration is four requests, half a second apart, and the first costs `first` times what each other does: under
+    overload the servers are busy with the first ones of many, and few iterations end. The first waits `elsewhere`
+    seconds for another service besides. Tells which level each arrived at, as the engine does."""
+
+    requests, pause, first, elsewhere = 4, 0.5, 1.0, 0.0
+
+    def __init__(self, *arguments: Any, **trouble: Any) -> None:
+        super().__init__(*arguments, **trouble)
+        self.epoch = 0
+        self.left: dict[Job, int] = {}
+        self.answered_ms: dict[tuple[int, int], list[float]] = {}
+        self.iterations: dict[int, list[tuple[float, bool]]] = {}
+        self.inside: Counter[int] = Counter()
+
+    def set_level(self, level: float) -> None:
+        super().set_level(level)
+        self.epoch += 1
+
+    def arrived(self, now: float, job: Job) -> None:
+        job.kind, self.left[job] = self.epoch, self.requests
+        self.inside[self.epoch] += 1
+
+    def slowdown(self, now: float, job: Job) -> float:
+        share = self.first if self.left.get(job) == self.requests else 1.0
+        return share / (self.first + self.requests - 1)
+
+    def enqueue(self, now: float, job: Job) -> None:
+        job.asked = now
+        super().enqueue(now, job)
+
+    def retry(self, now: float, job: Job) -> None:
+        self.enqueue(now, job)
+
+    def _happen(self, now: float, what: int, job: Job) -> None:
+        if what != END:
+            super()._happen(now, what, job)
+            return
+        self.busy -= 1
+        if not job.over:
+            number = self.requests - self.left[job]
+            elsewhere = 0.0 if number else self.elsewhere
+            self.answered_ms.setdefault((job.kind, number), []).append(1000 * (now + elsewhere - job.asked))
+            self.left[job] -= 1
+            if self.left[job]:
+                self.push(now + elsewhere + self.pause, RETRY, job)
+            else:
+                self._finish(now, job, False)
+        self._begin(now)
+
+    def _finish(self, now: float, job: Job, failed: bool) -> None:
+        if not job.over:
+            self.iterations.setdefault(job.kind, []).append((1000 * (now - job.arrival), failed))
+            self.inside[job.kind] -= 1
+            self.left.pop(job, None)
+        super()._finish(now, job, failed)
+
+    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
+        super()._emit(planned, finished)
+        rows = []
+        for (epoch, number), times in sorted(self.answered_ms.items()):
+            tags = {"scenario": "work", "name": f"GET /{number}", "method": "GET"}
+            trend = Series.of_trend("http_req_response_time", tags, Histogram.from_values(times))
+            of = None if epoch == self.epoch else epoch
+            rate = Series("http_req_failed", "rate", tags, passes=0, total=len(times), epoch=of)
+            rows += [replace(trend, epoch=of), rate]
+        for epoch, ended in self.iterations.items():
+            of, tags = None if epoch == self.epoch else epoch, {"scenario": "work"}
+            trend = Series.of_trend("iteration_duration", tags, Histogram.from_values([ms for ms, _ in ended]))
+            failed = sum(bad for _, bad in ended)
+            rate = Series("http_req_failed", "rate", tags, passes=failed, total=failed, epoch=of)
+            rows += [replace(trend, epoch=of), rate]
+        done = Counter({epoch: len(ended) for epoch, ended in self.iterations.items()})
+        older = sorted(one for one in {*done, *self.inside} if one != self.epoch and (done[one] or self.inside[one]))
+        earlier = tuple(Earlier(one, done=done[one], unfinished=self.inside[one]) for one in older)
+        self.unread[-1] = replace(self.unread[-1], series=tuple(rows), epoch=self.epoch, earlier=earlier)
+        self.answered_ms, self.iterations = {}, {}
+
+
+class LightStart(Journeys):
+    """The first request costs a quarter of what each other does."""
+
+    first = 0.25
+
+
+class WaitsElsewhere(LightStart):
+    """And it waits for another service besides, so that its time says nothing of its work here."""
+
+    elsewhere = 0.1
 
 
 class OneOperationCollapses(Adversary):

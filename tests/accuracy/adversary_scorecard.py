@@ -26,12 +26,15 @@ from adversaries import (
     Credits,
     Foreign,
     HeavyTail,
+    Journeys,
+    LightStart,
     Metastable,
     OneOperationCollapses,
     Retries,
     Retrograde,
     Sessions,
     Stuck,
+    WaitsElsewhere,
     WarmUp,
 )
 from score_line import Job, Line, Lines, percent
@@ -81,6 +84,9 @@ CASES = (
     Case("a limit of connections", Connections),
     Case("requests that are never answered past 64 inside", Stuck),
     Case("foreign work on the host for 20 s", Foreign, truth=Adversary),
+    Case("iterations of four requests with pauses", Journeys, per_s=60.0, left_over_s=2.2),
+    Case("iterations that begin with a light request", LightStart, per_s=60.0, left_over_s=2.2),
+    Case("iterations whose first request waits elsewhere", WaitsElsewhere, per_s=60.0, left_over_s=2.3),
     Case("one operation of two collapses", OneOperationCollapses, 8, 1200.0),
 )
 

@@ -20,6 +20,7 @@ RUNS = 4
         "metastable: twice the work behind a queue of 60",
         "a limit of the rate, with a burst",
         "a limit of connections",
+        "iterations of four requests with pauses",
         "one operation of two collapses",
     ],
 )

@@ -70,6 +70,8 @@ from plimsoll.experiments.search import (
 )
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
+from plimsoll.experiments.work_done import shares_of
+from plimsoll.runs.histogram import Histogram
 from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import is_calm, pooled_noise
@@ -83,7 +85,7 @@ QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
 UNSTEADY_STEPS = 2
-FEWEST_IDLE = 20
+FEWEST_IDLE, ENOUGH_IDLE = 5, 20
 CAP_SHARE = 0.95
 SHOWN_BACKLOG_S = 2.0
 RESTED_BACKLOG_S = 1.0
@@ -384,19 +386,25 @@ class _OpenSearch:
             host=self.host,
             noise=self.noise,
             idle_s=self._idle_s(seen.level),
+            shares=shares_of(self._calm(seen.level)),
         )
 
     def _idle_s(self, level: float) -> float | None:
-        """Mean seconds of an iteration in the calm steps well below this level."""
+        """Mean seconds of an iteration in the calm steps well below this level; of few iterations their first quartile,
+        which is less for times that are skewed to the right, as all that wait are."""
+        times = Histogram.merge(seen.iterations for seen in self._calm(level))
+        if times.count < FEWEST_IDLE:
+            return None
+        return (times.mean if times.count >= ENOUGH_IDLE else times.percentile(0.25)) / 1000
+
+    def _calm(self, level: float) -> list[Measurement]:
+        """What the calm steps well below this level measured."""
         calm = [step for step in self.holder.records if step.judgement.verdict == "good"]
-        times = [step.measurement.iterations for step in calm if step.level <= LOW_LOAD * level]
-        count = sum(one.count for one in times)
-        return sum(one.mean * one.count for one in times if one.count) / count / 1000 if count >= FEWEST_IDLE else None
+        return [step.measurement for step in calm if step.level <= LOW_LOAD * level]
 
     def _base_errors(self, level: float) -> tuple[int, int]:
         """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
-        calm = [step for step in self.holder.records if step.judgement.verdict == "good"]
-        below = [step.measurement for step in calm if step.level <= LOW_LOAD * level]
+        below = self._calm(level)
         return sum(seen.failed for seen in below), sum(seen.requests for seen in below)
 
     def _estimate(self) -> Plateau | None:

@@ -46,6 +46,7 @@ import numpy as np
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.experiments.steadiness import response_drifts, warms_up
+from plimsoll.experiments.work_done import Shares
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
@@ -82,6 +83,7 @@ ERROR_SHARE_ABOVE_BASE = 0.01
 QUICK_ERRORS_S = 2
 LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
 CAPPED_SHARE, CAPPED_SLOWER = 0.01, 1.5
+SHARES_DOUBT = 0.5
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Context:
     `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
     explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
-    iteration at low load, None before one ended there.
+    iteration at low load, None before some ended there; `shares`: where an iteration makes several requests, the share
+    of its work that each is.
     """
 
     rate_per_level_s: float
@@ -106,6 +109,7 @@ class Context:
     host: HostSpeed = UNKNOWN
     noise: float = 0.0
     idle_s: float | None = None
+    shares: Shares | None = None
 
     @property
     def least_bad_seconds(self) -> float:
@@ -147,7 +151,9 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     elif found.plateau is None:
         return found
     else:
-        why = warms_up(seen, busy_seconds(seen.planned, seen.done, queued_at_start(seen, context)), factors)
+        busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
+        ways = [warms_up(seen, done, busy, factors) for done in (np.asarray(seen.done), work_done(seen, context))]
+        why = ways[1] if all(ways) else None
     if why is None:
         return found
     return Judgement("undecided", (*found.reasons, why), growth=found.growth, unsteady=True)
@@ -158,7 +164,7 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
     moved = _growth(seen, rate_per_s, context)
-    top = _plateau(seen, moved, context.rate_per_level_s)
+    top = _plateau(seen, moved, context)
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, _answered(seen, moved) if seen.failed else top, own=True)
@@ -190,7 +196,7 @@ def plateau_of(seen: Measurement, context: Context) -> Plateau | None:
     moved = _growth(seen, seen.level * context.rate_per_level_s, context)
     if error_reason(seen, context.base_errors) is not None:
         return _answered(seen, moved)
-    return _plateau(seen, moved, context.rate_per_level_s)
+    return _plateau(seen, moved, context)
 
 
 def _answered(seen: Measurement, moved: Growth) -> Plateau | None:
@@ -210,17 +216,25 @@ def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.nda
     """Completions, as without stolen time, and speed of the host in each second in which work waited throughout, two of
     shape (n,)."""
     busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
-    return (np.asarray(seen.done) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
+    return (work_done(seen, context) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
+
+
+def work_done(seen: Measurement, context: Context) -> np.ndarray:
+    """What the target did in each second, in iterations, shape (n,): by its answers, where an iteration makes several
+    requests (work_done.py)."""
+    return np.asarray(seen.done, dtype=float) if context.shares is None else context.shares.work(seen.answers.each)
 
 
 def _growth(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
     idle = None if context.idle_s is None else context.idle_s * rate_per_s
     factors = _factors(seen, context.host)
-    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle)
+    work = None if context.shares is None else work_done(seen, context)
+    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle, work)
 
 
-def _plateau(seen: Measurement, moved: Growth, rate_per_level_s: float) -> Plateau | None:
-    return plateau(moved.busy_done, moved.busy_s, rate_per_level_s, moved.service_noise)
+def _plateau(seen: Measurement, moved: Growth, context: Context) -> Plateau | None:
+    doubt = 0.0 if context.shares is None else SHARES_DOUBT * context.shares.doubt(seen.answers.each)
+    return plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.busy_noise, doubt)
 
 
 def _factors(seen: Measurement, host: HostSpeed) -> np.ndarray:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from plimsoll.experiments.work_done import Answers
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
@@ -27,8 +28,9 @@ class Measurement:
     `unfinished_start`: arrivals planned and not finished when measuring began; per second: `planned`, `done`,
     `dropped`, `late`, `stolen`, the share of a core that the hypervisor took, and `speed`, that of the target's cores
     (NaN where nobody measured), `mean_ms` and `iteration_mean_ms`, the mean response time and duration of an iteration
-    (NaN without any), and `failed_each` of `requests_each`; `best_done_per_s`: of earlier steps; `times`: response
-    times in ms; `iterations`: iteration durations in ms; `failed` of `requests`.
+    (NaN without any), and `failed_each` of `requests_each`; `answers`: the requests that ended well, by operation;
+    `best_done_per_s`: of earlier steps; `times`: response times in ms; `iterations`: iteration durations in ms;
+    `failed` of `requests`.
 
     Times, iterations, requests and failures are those of the step's own arrivals (`epoch`: the number of its level),
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
@@ -58,6 +60,7 @@ class Measurement:
     interrupted: int = 0
     requests_each: list[int] = field(default_factory=list)
     failed_each: list[int] = field(default_factory=list)
+    answers: Answers = field(default_factory=Answers)
     failures: Failures = field(default_factory=Failures)
     backlog: int = 0
     in_flight: int = 0
@@ -83,12 +86,23 @@ class Measurement:
         self._add_series(snapshot)
         self._add_generator(snapshot.generator)
 
-    def _add_series(self, snapshot: Snapshot) -> None:
+    def warm_up(self, snapshot: Snapshot) -> None:
+        """A second before the measured ones."""
+        self.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
+        self._add_own_answers(snapshot)
+
+    def _add_own_answers(self, snapshot: Snapshot) -> None:
+        own = [series for series in snapshot.series if series.epoch is None]
         if self.response_metric is None:
-            present = {series.metric for series in snapshot.series if series.count and series.epoch is None}
+            present = {series.metric for series in own if series.count}
             self.response_metric = next((name for name in RESPONSE_METRICS if name in present), None)
+        self.answers.add_own(own, self.response_metric)
+
+    def _add_series(self, snapshot: Snapshot) -> None:
+        self._add_own_answers(snapshot)
         total_ms, count, requests, failed = 0.0, 0, self.requests, self.failed
         iterations_ms, iterations = 0.0, 0
+        self.answers.add(snapshot.series)
         for series in snapshot.series:
             if series.metric == "http_req_failed":
                 self.finished_requests += int(series.total or 0)
@@ -111,6 +125,8 @@ class Measurement:
 
     def amend(self, rows: Iterable[Series]) -> None:
         """Add what ended after the step and arrived in it."""
+        rows = list(rows)
+        self.answers.add_own(rows, self.response_metric)
         for series in rows:
             if self.response_metric is None and series.metric in RESPONSE_METRICS[:2] and series.count:
                 self.response_metric = series.metric

@@ -48,11 +48,12 @@ def response_drifts(seen: Measurement, host_factors: ArrayLike) -> str | None:
     return f"The target {way} all the while: the mean response time {change}, so this step bounds nothing."
 
 
-def warms_up(seen: Measurement, busy: NDArray[np.bool_], host_factors: ArrayLike) -> str | None:
+def warms_up(seen: Measurement, done: ArrayLike, busy: NDArray[np.bool_], host_factors: ArrayLike) -> str | None:
     """Why a step that falls behind says nothing: the target still does more and more; None where it does not.
 
-    `busy`: whether work waited throughout each second, shape (n,); `host_factors` as above."""
-    finished = np.where(busy, np.asarray(seen.done) / np.asarray(host_factors), math.nan)
+    `done`: what it did in each second, and `busy`: whether work waited throughout it, both of shape (n,);
+    `host_factors` as above."""
+    finished = np.where(busy, np.asarray(done) / np.asarray(host_factors), math.nan)
     found = drift(seen.seconds, finished, CONFIDENCE)
     if found is None or found.low <= 0 or found.share < LEAST_SHARE:
         return None

@@ -129,7 +129,7 @@ class StepHolder:
             for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
                 judged = self.record(snapshot, PHASE_OF[kind])
                 if snapshot.second < measured_from:
-                    seen.unfinished_start = float(judged.backlog + judged.in_flight)
+                    seen.warm_up(judged)
                     continue
                 seen.add(judged, self._stolen, self._speed)
                 if self.watch is not None:

@@ -52,7 +52,8 @@ class Growth:
     `shortfall_z`, `growth_z` as above; on the scale of growth also `calm_z`: mean unfinished work above the start
     in the second half, and `queue_z`: mean unfinished work above what the arrivals keep inside without any waiting;
     `service_noise`, `arrival_noise`: variance per event; `busy_done`, `busy_s`: completions and length of the seconds
-    in which work waited, `busy_share` of all seconds. z, noise and `busy_s` are those of a host of mean speed.
+    in which work waited, `busy_share` of all seconds, `busy_noise`: variance per completion of `busy_done`. z, noise
+    and `busy_s` are those of a host of mean speed.
     """
 
     seconds: float
@@ -69,6 +70,7 @@ class Growth:
     busy_done: float
     busy_s: float
     busy_share: float
+    busy_noise: float
 
     @property
     def growth_share(self) -> float:
@@ -84,13 +86,15 @@ def growth(
     host_speed: ArrayLike | None = None,
     least_noise: float = 0.0,
     idle_unfinished: float | None = None,
+    work: ArrayLike | None = None,
 ) -> Growth:
     """Judge a window of whole seconds: `planned` and `done` per second, shape (n,), n ≥ 1.
 
     `unfinished_start`: arrivals planned and not finished when the window opens; `rate_per_s`: nominal arrival rate;
     `host_speed`: of each second, 1 being the mean, shape (n,); `least_noise`: variance per completion that the whole
     run has shown, for a short window alone underrates it; `idle_unfinished`: work in the system at this rate if none
-    waited, by Little's law (rate × time of an iteration at low load); the least of the window where that is not known.
+    waited, by Little's law (rate × time of an iteration at low load); the least of the window where that is not known;
+    `work`: what the target did in each second, in completions, shape (n,), where that is more than what ended.
     """
     arrivals, finished = np.asarray(planned, dtype=float), np.asarray(done, dtype=float)
     if arrivals.shape != finished.shape or arrivals.ndim != 1 or arrivals.size == 0:
@@ -103,6 +107,7 @@ def growth(
     seconds, expected = float(arrivals.size), rate_per_s * arrivals.size
     own, arriving = variance_per_event(adjusted), variance_per_event(arrivals)
     service = max(own, least_noise)
+    worked = finished if work is None else np.asarray(work, dtype=float)
     scale = math.sqrt(max(expected, 1.0) * (arriving + service))
     narrow_scale = math.sqrt(max(expected, 1.0) * (arriving + own))
     gain = np.cumsum(arrivals - adjusted)
@@ -119,9 +124,10 @@ def growth(
         queue_z=float((waiting.mean() - idle) / narrow_scale),
         service_noise=service,
         arrival_noise=arriving,
-        busy_done=float(finished[busy].sum()),
+        busy_done=float(worked[busy].sum()),
         busy_s=float(speed[busy].sum()),
         busy_share=float(busy.mean()),
+        busy_noise=service if work is None else max(variance_per_event(worked / speed), least_noise),
     )
 
 

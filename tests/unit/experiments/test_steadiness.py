@@ -74,9 +74,10 @@ def test_seconds_with_stolen_time_are_left_out():
 
 def test_an_overloaded_target_that_does_more_and_more_was_not_warm():
     busy = np.full(SECONDS, True)
-    why = warms_up(measured(done=noisy(np.linspace(60, 95, SECONDS)).round()), busy, EVEN)
+    rising, falling = (noisy(np.linspace(*ends, SECONDS)).round() for ends in ((60, 95), (95, 60)))
+    why = warms_up(measured(done=rising), rising, busy, EVEN)
     assert "what it finishes rises by" in why
-    assert warms_up(measured(done=noisy(np.linspace(95, 60, SECONDS)).round()), busy, EVEN) is None, "it thrashes"
+    assert warms_up(measured(done=falling), falling, busy, EVEN) is None, "it thrashes"
 
 
 def test_a_closed_step_is_unsteady_either_way_from_three_per_cent_on():
