@@ -31,6 +31,7 @@ from plimsoll.experiments.judge import (
     Judgement,
     backlog_s,
     busy_speeds,
+    calm_words,
     falls_behind,
     judge,
     least_distance,
@@ -80,7 +81,7 @@ WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
 MOST_CONFIRMATIONS, CONFIRM_STEPS = 2, 3
-KEPT_UP = "Kept up, at a level that another step had carried."
+KEPT_UP = "Another step carried this level, or a higher one."
 QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
 KNOWN_SHARE = 0.27
@@ -187,7 +188,7 @@ class _OpenSearch:
         if not self.result.reason:
             self.kept_s = 0.0
             left_s = self._budget_left_s()
-            hold_expected(self.holder, self.settings, self.result.bracket.bad, left_s, self._conclude)
+            hold_expected(self.holder, self.settings, self.result.bracket.bad, left_s, self._conclude_expected)
             self.result.reason = self._reason()
         self._collapse()
 
@@ -268,7 +269,12 @@ class _OpenSearch:
         waits = found.growth.queue_z > MOST_WAITING_Z
         if waits or not is_calm(found.growth) or found.growth.seconds < self.settings.step_s:
             return found
-        return replace(found, verdict="good", reasons=(f"{KEPT_UP} {' '.join(found.reasons)}",))
+        return replace(found, verdict="good", reasons=(calm_words(found.growth), KEPT_UP))
+
+    def _conclude_expected(self, seen: Measurement) -> Judgement:
+        """As a confirmation where a level as high is carried: of few arrivals a step alone proves nothing."""
+        good = self.result.bracket.good
+        return self._conclude_confirmation(seen, proof=good is None or seen.level > good)
 
     def rate_per_level_s(self) -> float | None:
         """Nominal arrivals per second at level 1: as declared, else as measured."""
@@ -334,7 +340,9 @@ class _OpenSearch:
         if found.growth is None or found.growth.seconds < self.settings.step_s:
             return False
         if known is None or has_no_plateau(self.trials):
-            return found.growth.seconds >= 3 * (1 + self._tries(seen.level)) * self.settings.step_s
+            long_held = found.growth.seconds >= 3 * (1 + self._tries(seen.level)) * self.settings.step_s
+            plain = falls_behind(found.growth) and found.growth.growth_share >= self._half_width()
+            return long_held and not plain  # about to be told
         doubt, times = least_distance(known, seen.level, self._half_width()), 1 + self._tries(seen.level)
         idle = found.growth.seconds >= 2 * times * self.settings.step_s and not falls_behind(found.growth)
         if idle and seen.level > known.level - doubt:

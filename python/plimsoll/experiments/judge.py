@@ -315,12 +315,12 @@ def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
 def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:
     held, capacity = moved.seconds >= context.least_seconds, context.plateau
     if held and moved.expected >= FEWEST_ARRIVALS and is_settled(moved) and not _is_fast_host(seen, context):
-        return Judgement("good", (_calm_words(moved),), False, moved, own=True)
+        return Judgement("good", (calm_words(moved),), False, moved, own=True)
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
     if capacity is not None and enough and is_calm(moved):
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
-            return Judgement("good", (_calm_words(moved), _plateau_words(capacity, "above")), False, moved)
+            return Judgement("good", (calm_words(moved), _plateau_words(capacity, "above")), False, moved)
     shown = top if _is_whole(moved, context) else None
     return Judgement("undecided", (_open_words(moved),), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
 
@@ -402,7 +402,8 @@ def _other_words(seen: Measurement) -> tuple[str, ...]:
     return (f"{dropped} arrivals could not be sent.",) if dropped else ()
 
 
-def _calm_words(moved: Growth) -> str:
+def calm_words(moved: Growth) -> str:
+    """What a step that kept up showed."""
     return (
         f"Kept up with {moved.expected:,.0f} arrivals in {moved.seconds:.0f} s: unfinished work went from "
         f"{moved.unfinished_start:,.0f} to {moved.unfinished_end:,.0f}."
