@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from simulators import OpenQueue
+from simulators import ClosedQueue, OpenQueue
 
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Earlier, Series
@@ -433,3 +433,30 @@ class OneOperationCollapses(Adversary):
             self._hold(now)
         else:
             super()._happen(now, what, job)
+
+
+class ClosedRetrograde(ClosedQueue):
+    """Users who wait. Past `from_jobs` inside, each more costs a share `cost` of the work, up to `most` times it."""
+
+    from_jobs, cost, most = 40, 0.02, 3.0
+
+    def _serve(self, arrivals: np.ndarray) -> None:
+        plain, factor = self.draw, self.slowdown(len(self.running))
+        self.draw = lambda random, count: plain(random, count) * factor
+        super()._serve(arrivals)
+        self.draw = plain
+
+    def slowdown(self, inside: int) -> float:
+        """Factor of the work of a request that comes now."""
+        return min(self.most, 1 + self.cost * max(0, inside - self.from_jobs))
+
+
+class ClosedMetastable(ClosedRetrograde):
+    """Users who wait. Twice the work from the moment that `on` requests are inside until fewer than `off` are."""
+
+    on, off = 60, 5
+    behind = False
+
+    def slowdown(self, inside: int) -> float:
+        self.behind = inside >= self.on or (self.behind and inside >= self.off)
+        return 2.0 if self.behind else 1.0

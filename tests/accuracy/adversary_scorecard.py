@@ -20,6 +20,8 @@ from adversaries import (
     Adversary,
     Autoscaling,
     Bucket,
+    ClosedMetastable,
+    ClosedRetrograde,
     ColdCache,
     Collector,
     Connections,
@@ -91,6 +93,45 @@ CASES = (
 )
 
 
+CLOSED_SERVERS, CLOSED_PER_S, THINK_S, COLLAPSED = 8, 400.0, 1.0, 0.92
+CLOSED_CASES = {
+    "users who wait: throughput falls past its top": ClosedRetrograde,
+    "users who wait: metastable": ClosedMetastable,
+}
+
+
+def closed_source(make: type[ClosedRetrograde], seed: int) -> ClosedRetrograde:
+    """A fresh target of users who think for a second."""
+    return make(CLOSED_SERVERS, CLOSED_SERVERS / CLOSED_PER_S, THINK_S, seed)
+
+
+@cache
+def closed_carried_share(name: str, users: int) -> float:
+    """Share of the trials of 60 s, from rest, in which so many users get 92 % or more of what they would alone."""
+    carried = 0
+    for seed in range(TRIALS):
+        source = closed_source(CLOSED_CASES[name], 900_000 + seed)
+        source.set_level(users)
+        done = [snapshot.done for snapshot in source.snapshots(5 + TRIAL_S)][5:]
+        alone_per_s = users / (THINK_S + CLOSED_SERVERS / CLOSED_PER_S)
+        carried += sum(done) / TRIAL_S >= COLLAPSED * alone_per_s
+    return carried / TRIALS
+
+
+def closed_search(name: str, seed: int) -> Verdict:
+    """One search of users who wait, judged by trials; shares are of the nominal throughput × cycle."""
+    result = run_capacity(closed_source(CLOSED_CASES[name], seed), CapacitySettings(budget_s=300, max_level=5000))
+    good, bad, most = result.bracket.good, result.bracket.bad, CLOSED_PER_S * THINK_S
+    return Verdict(
+        None if good is None else good / most,
+        None if bad is None else bad / most,
+        good is None or closed_carried_share(name, round(good)) >= 0.5,
+        bad is not None and closed_carried_share(name, round(bad)) > 0.9,
+        result.load_s,
+        result.reason,
+    )
+
+
 def trial(case: Case, level: float, seed: int) -> bool:
     """Whether one trial carries that level."""
     source = replace(case, make=case.truth or case.make).source(seed)
@@ -156,12 +197,12 @@ def search(case: Case, seed: int, settings: CapacitySettings | None = None) -> V
     )
 
 
-def lines(case: Case, repeat: int, first_seed: int) -> Lines:
+def lines(kind: str, searched: Callable[[int], Verdict], repeat: int, first_seed: int) -> Lines:
     """The lines of one target."""
-    found = [search(case, first_seed + seed) for seed in range(repeat)]
+    found = [searched(first_seed + seed) for seed in range(repeat)]
     told = [one for one in found if one.answers]
     middle = percent(sorted(one.width for one in told)[len(told) // 2]) if told else "–"
-    name = f"{case.name}: "
+    name = f"{kind}: "
     return [
         Line("R1", f"{name}bracket right (median width {middle})", sum(one.right for one in told), len(told), repeat,
              "≥", 0.95, True),
@@ -172,9 +213,15 @@ def lines(case: Case, repeat: int, first_seed: int) -> Lines:
 
 def jobs(scale: float, first_seed: int) -> Iterator[Job]:
     """100 searches of each target at scale 1."""
-    for case in CASES:
-        run: Callable[[], Lines] = partial(lines, case, max(5, round(100 * scale)), first_seed)
-        yield Job(f"R1 {case.name}", run)
+    for name, searched in searches().items():
+        run: Callable[[], Lines] = partial(lines, name, searched, max(5, round(100 * scale)), first_seed)
+        yield Job(f"R1 {name}", run)
+
+
+def searches() -> dict[str, Callable[[int], Verdict]]:
+    """A search of each target, by its name."""
+    open_ones = {case.name: partial(search, case) for case in CASES}
+    return {**open_ones, **{name: partial(closed_search, name) for name in CLOSED_CASES}}
 
 
 def main() -> None:
@@ -185,14 +232,14 @@ def main() -> None:
 
     repeat, only = int(sys.argv[1]) if len(sys.argv) > 1 else 10, sys.argv[2] if len(sys.argv) > 2 else ""
     with ProcessPoolExecutor(2) as pool:
-        for case in CASES:
-            if only not in case.name:
+        for name, searched in searches().items():
+            if only not in name:
                 continue
-            found = list(pool.map(search, [case] * repeat, range(70_000, 70_000 + repeat)))
+            found = list(pool.map(searched, range(70_000, 70_000 + repeat)))
             told = [one for one in found if one.answers]
             bounds = sorted((round(one.good or 0, 2), round(one.bad or 0, 2)) for one in found)
             print(
-                f"{case.name:48s} answers {len(told)}/{repeat} right {sum(o.right for o in told)} "
+                f"{name:48s} answers {len(told)}/{repeat} right {sum(o.right for o in told)} "
                 f"good contradicted {sum(not o.good_carried for o in found)} bad carried "
                 f"{sum(o.bad_carried for o in found)} "
                 f"width {sorted(o.width for o in found)[repeat // 2]:.0%} load {max(o.load_s for o in found):.0f} "

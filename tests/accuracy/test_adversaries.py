@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from adversaries import Bucket, Retrograde
-from adversary_scorecard import CASES, search
+from adversary_scorecard import CASES, CLOSED_CASES, closed_search, closed_source, search
 from simulators import OpenQueue
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
+from plimsoll.findings.capacity import capacity_findings
 
 RUNS = 4
 
@@ -29,6 +30,21 @@ def test_most_brackets_are_right_and_no_carried_level_is_contradicted(name: str)
     found = [search(case, 1_000 + seed) for seed in range(RUNS)]
     assert sum(one.right for one in found) >= RUNS - 1, found
     assert sum(not one.good_carried for one in found) <= 1, found
+
+
+@pytest.mark.parametrize("name", CLOSED_CASES)
+def test_users_who_wait_are_carried_up_to_the_level_at_which_the_target_collapses(name: str):
+    found = [closed_search(name, 2_000 + seed) for seed in range(RUNS)]
+    assert sum(one.right for one in found) >= RUNS - 1, found
+
+
+def test_a_collapse_under_users_who_wait_is_told_with_the_load_at_which_it_recovers():
+    source = closed_source(CLOSED_CASES["users who wait: metastable"], 5)
+    result = run_capacity(source, CapacitySettings(budget_s=300, max_level=5000))
+    assert result.collapse is not None and result.collapse.per_s <= 0.7 * result.collapse.carried_per_s
+    assert result.collapse.recovers_at is not None and result.collapse.recovers_at <= 0.2 * result.bracket.good
+    answer = capacity_findings(result, None)[0]["answer"]
+    assert "it collapses to" in answer and "it recovers by itself at" in answer
 
 
 def test_a_target_that_collapses_has_no_capacity_by_what_it_finishes_then():

@@ -44,6 +44,7 @@ from plimsoll.experiments.overload import find_recovery, time_needed_s
 from plimsoll.experiments.ramp import MOST_BACKLOG_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import come_to_rest, why_gone
 from plimsoll.experiments.result import (
+    AFTER_OVERLOAD,
     BESIDE,
     Cap,
     CapacityResult,
@@ -407,8 +408,10 @@ class _OpenSearch:
 
     def _calm(self, level: float) -> list[Measurement]:
         """What the calm steps well below this level measured."""
-        calm = [step for step in self.holder.records if step.judgement.verdict == "good"]
-        return [step.measurement for step in calm if step.level <= LOW_LOAD * level]
+        return [one.measurement for one in self.holder.records if self._is_calm(one) and one.level <= LOW_LOAD * level]
+
+    def _is_calm(self, step: StepRecord) -> bool:
+        return step.judgement.verdict == "good" and step.kind not in AFTER_OVERLOAD
 
     def _base_errors(self, level: float) -> tuple[int, int]:
         """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
@@ -519,7 +522,8 @@ class _OpenSearch:
         overloaded = record.judgement.verdict == "bad" and backlog_s(record.measurement) >= RESTED_BACKLOG_S
         gone = why_gone(self.holder, record, self.settings.drain_limit_s)
         if not gone and overloaded:
-            come_to_rest(self.holder, self._idle_s(math.inf))
+            calm = [step.level for step in self.holder.records if self._is_calm(step)]
+            come_to_rest(self.holder, self._idle_s(math.inf), calm, self.goal.whole)
         if not gone:
             return True
         self._fail(gone)

@@ -59,11 +59,11 @@ class PlateauSeen:
         return MARGIN_SDS * math.hypot(here.sd, PLATEAU_SHARE * self.sd)
 
 
-def throughput(seen: Measurement) -> Throughput:
-    """Throughput of the measured seconds of a step."""
-    seconds = max(1, len(seen.seconds))
-    noise = variance_per_event(seen.done) if seen.done else 1.0
-    return Throughput(seen.level, sum(seen.done) / seconds, math.sqrt(max(1.0, sum(seen.done)) * noise) / seconds)
+def throughput(seen: Measurement, part: float = 1.0) -> Throughput:
+    """Throughput of the measured seconds of a step, or of its last `part`."""
+    done = seen.done[-math.ceil(part * len(seen.done)) :] if seen.done else []
+    seconds, noise = max(1, len(done)), variance_per_event(done) if done else 1.0
+    return Throughput(seen.level, sum(done) / seconds, math.sqrt(max(1.0, sum(done)) * noise) / seconds)
 
 
 def pooled(points: Iterable[Throughput]) -> list[Throughput]:

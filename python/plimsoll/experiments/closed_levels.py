@@ -1,4 +1,9 @@
-"""What is known of a closed target, and which level to hold next for it. Pure; closed_search.py holds the levels."""
+"""What is known of a closed target, and which level to hold next for it. Pure; closed_search.py holds the levels.
+
+A level has *collapsed* if it does clearly less than a lower one (by the test of search.py for open loads). What it does
+then says nothing of the plateau. Where throughput had not flattened below it there is no plateau at all, but a *cliff*:
+each level that still rises is carried, and the search halves the range up to the lowest that has collapsed.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,12 @@ from plimsoll.experiments.closed import (
     PlateauSeen,
     Throughput,
     crossing_of,
+    is_flat,
     pooled,
     rising,
 )
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.search import Bracket, Trial, rounded
+from plimsoll.experiments.search import FALLEN_SHARE, Bracket, Trial, propose, rounded
 from plimsoll.stats.flattening import PLATEAU_SHARE
 from plimsoll.stats.top_of_curve import top_of
 
@@ -22,31 +28,69 @@ SPACING = math.sqrt(2)
 RISES = 0.003
 LONGEST_STEPS = 10
 FULL_CYCLES = 2.0
+FALLEN_SDS = 4.0  # the best of many is compared
 
 
 @dataclass
 class ClosedLevels:
     """Throughputs of the ramp (`points`) and of the held levels, those with failures, those that were `unsteady` each
     time; `plateau` by the held ones, `noise`: variance per completion of the last; `held_s`: seconds they were held in
-    all. `whole`: levels are whole users."""
+    all. `collapsed`: levels that have, and `fell`: those of the ramp. `whole`: levels are whole users."""
 
     settings: CapacitySettings
     whole: bool
     points: list[Throughput] = field(default_factory=list)
     held: dict[float, Throughput] = field(default_factory=dict)
     failing: list[float] = field(default_factory=list)
+    collapsed: dict[float, Throughput] = field(default_factory=dict)
+    fell: set[float] = field(default_factory=set)
     unsteady: set[float] = field(default_factory=set)
     plateau: PlateauSeen = field(default_factory=PlateauSeen)
     noise: float = 1.0
     held_s: float = 0.0
 
     def all(self) -> list[Throughput]:
-        """One point a level, of the ramp and of the held ones."""
-        return pooled([*self.points, *self.held.values()])
+        """One point a level, of the ramp and of the held ones that have not collapsed."""
+        probes = [one for one in self.points if one.level not in self.fell and one.level not in self.collapsed]
+        return pooled([*probes, *self.held.values()])
 
     def is_done(self, level: float) -> bool:
-        """Whether a level was held, or drifted each time."""
-        return level in self.held or level in self.unsteady
+        """Whether a level was held, has collapsed, or drifted each time."""
+        return level in self.held or level in self.collapsed or level in self.unsteady
+
+    def has_fallen(self, here: Throughput, drifts: bool = False) -> bool:
+        """Whether a level does clearly less than the best of the lower ones. If it `drifts`, only than those that were
+        held, and did not: a target that slows down all the while has not collapsed."""
+        known = self.held.values() if drifts else self.all()
+        below = max((one for one in known if one.level < here.level), key=lambda one: one.per_s, default=None)
+        if below is None:
+            return False
+        distance = below.per_s - here.per_s
+        return distance >= max(FALLEN_SHARE * below.per_s, FALLEN_SDS * math.hypot(here.sd, below.sd))
+
+    def note(self, here: Throughput, drifts: bool = False) -> bool:
+        """Keep what a held level did; whether it has collapsed. A level that has not, acquits those below it: they were
+        held by a target that was still cold, or behind."""
+        if self.has_fallen(here, drifts):
+            self.held.pop(here.level, None)
+            self.collapsed[here.level] = here
+            return True
+        self.collapsed = {level: one for level, one in self.collapsed.items() if level > here.level}
+        self.fell = {level for level in self.fell if level > here.level}
+        known = [self.held[here.level]] if here.level in self.held else []
+        (self.held[here.level],) = pooled([*known, here])
+        return False
+
+    @property
+    def lowest_fallen(self) -> float:
+        """The lowest level that has collapsed, in the ramp or held; infinite without one."""
+        return min([*self.collapsed, *self.fell], default=math.inf)
+
+    @property
+    def has_cliff(self) -> bool:
+        """Whether levels have collapsed and throughput had not flattened below them."""
+        below = [one for one in self.all() if one.level < self.lowest_fallen]
+        return math.isfinite(self.lowest_fallen) and not is_flat(below)
 
     def held_for(self, wanted: float) -> float:
         """The level that is held for a wanted one: whole VUs, since fractions of them would round to the same load, and
@@ -100,8 +144,12 @@ class ClosedLevels:
     def trials(self) -> list[Trial]:
         """What each level is, by all that was seen of it, against the plateau as it is known now; levels with failures
         are saturated whatever they did."""
-        made = [Trial(level, "bad") for level in self.failing]
+        made = [Trial(level, "bad") for level in (*self.failing, *self.collapsed)]
         points = self.all()
+        if self.has_cliff:
+            made += [Trial(level, "bad", proven=False) for level in self.fell if level not in self.collapsed]
+            below = [one.level for one in points if one.level < self.lowest_fallen and one.level not in self.failing]
+            return [*made, *(Trial(level, "good", proven=level in self.held) for level in below)]
         best = max((point for point in points if point.level in self.held), key=lambda point: point.per_s)
         for point in rising([point for point in points if point.level <= best.level]):
             margin = self.plateau.margin_per_s(point)
@@ -115,6 +163,9 @@ class ClosedLevels:
     def next_level(self, bounds: Bracket, left_s: float, shrinks: float = 1.0) -> float | None:
         """A level on the side of the border that is known less well, as near to it as a step can be told from it; None
         if no level inside the bracket can be. `shrinks`: share of the present doubts that would be left."""
+        if self.has_cliff:
+            between = propose(self.trials(), self.settings.goal("vus" if self.whole else ""), self.settings.width / 2)
+            return None if between is None else self.held_for(between.level)
         crossing = crossing_of(self.all(), self.plateau.border_per_s)
         if crossing is None:
             lowest = min(self.points + list(self.held.values()), key=lambda point: point.level).level
@@ -146,6 +197,8 @@ class ClosedLevels:
         """The level to hold again for want of a new one: that of the most throughput where the plateau is known worse
         than any undecided level inside the bracket, else the undecided one that is nearest to being told. None where
         no level lies inside, or where all of `left_s` would not make enough of a difference."""
+        if self.has_cliff:
+            return None
         good, bad = bounds.good or 0.0, bounds.bad or math.inf
         if math.isfinite(bad) and not good < self.held_for(math.sqrt(good * bad) or bad / 2) < bad:
             return None

@@ -15,11 +15,11 @@ only make all users begin at once.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from plimsoll.experiments.closed import (
     is_flat,
     judge_closed,
-    pooled,
     throughput,
 )
 from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLevels
@@ -27,8 +27,15 @@ from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, Ramp, warm_up_from
-from plimsoll.experiments.recovery import answered, why_gone
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, Confirmation, StepRecord, level_text
+from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
+from plimsoll.experiments.result import (
+    CapacityResult,
+    CapacitySettings,
+    Collapse,
+    Confirmation,
+    StepRecord,
+    level_text,
+)
 from plimsoll.experiments.search import Trial, Verdict, bracket_of
 from plimsoll.experiments.steadiness import throughput_drifts
 from plimsoll.experiments.steps import StepHolder
@@ -40,6 +47,8 @@ PRECISE = 0.03
 MOST_PLATEAU_STEPS = 7
 TRIES_A_LEVEL = 2
 CONFIRM_SDS = 3.0
+CLIFF_STEPS = 2
+FEWEST_IDLE = 5
 _WHY: dict[Verdict, str] = {
     "bad": "by all levels together, more users bring no more throughput",
     "good": "by all levels together, throughput still rises with the users",
@@ -53,6 +62,7 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
     if search.ramp():
         search.narrow()
     search.hold_expected()
+    result.collapse = search.collapse()
     if not result.reason:
         result.reason = search.reason()
 
@@ -63,6 +73,7 @@ class _ClosedSearch:
         self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
         self.warm_ups: list[tuple[float, float]] = []  # level, seconds that its own iterations ask for
+        self.rests: list[StepRecord] = []
 
     def ramp(self) -> bool:
         """Double until flat; True if a plateau is in sight, False if there is none up to the greatest level."""
@@ -72,7 +83,12 @@ class _ClosedSearch:
             record = self._probe(level)
             if (count == 0 and self._unusable(record)) or self._is_gone(record):
                 return False
-            self.known.points.append(throughput(record.measurement))
+            here = throughput(record.measurement)
+            if self.known.has_fallen(here):
+                self.known.fell.add(level)
+                self._rest()
+                return True
+            self.known.points.append(here)
             if record.judgement.verdict == "bad" or is_flat(self.known.points):
                 return True
             if count == 0:
@@ -100,12 +116,29 @@ class _ClosedSearch:
         if self.result.status == "finished":
             hold_expected(self.holder, self.settings, None, self._left_s(), self._conclude)
 
+    def collapse(self) -> Collapse | None:
+        """The lowest level that has collapsed, and whether it was as quick as at low load again soon after."""
+        good, level = self.result.bracket.good, min(self.known.collapsed, default=None)
+        carried = next((one for one in self.known.all() if one.level == good), None)
+        if carried is None or level is None:
+            return None
+        found = Collapse(level, self.known.collapsed[level].per_s, carried.level, carried.per_s, recovery_tried=True)
+        stays = [one.level for one in self.rests if one.judgement.verdict != "good"]
+        if stays:
+            return replace(found, stays_at=max(stays))
+        longest = max(self.rests, key=lambda one: one.end_s - one.start_s, default=None)
+        if longest is None:
+            return found
+        return replace(found, recovers_at=longest.level, recovery_s=longest.end_s - longest.start_s)
+
     def _approach(self, held: int) -> int:
         """Hold levels near the border, after `held` others, and keep the time for the confirmation and for the expected
         level; how many then."""
         steps = 2 if self.settings.expected_level and self.settings.hold_expected else 1
         kept_s = steps * (self.settings.step_s + math.ceil(self.holder.warm_up_s) + 1)
         while held < self.settings.most_steps and self.result.bracket.width > self.settings.width:
+            if not self.known.has_cliff and not self.known.plateau.per_s and not self._measure_plateau():
+                break
             left_s = self._left_s() - kept_s
             level, precise = self.known.next_level(self.result.bracket, left_s), 0.0
             if level is None:
@@ -122,13 +155,17 @@ class _ClosedSearch:
         if level is None or self.result.reason or self._left_s() < settings.step_s:
             return False
         before = next(one for one in self.known.all() if one.level == level)
+        lasts_s = settings.step_s
+        if self.known.has_cliff:  # a target falls over after a while, by chance
+            lasts_s = max(lasts_s, min(2 * settings.confirm_s, self._left_s() - settings.step_s))
 
         def decide(seen: Measurement) -> Judgement | None:
-            over = give_up_reason(seen) is not None or len(seen.seconds) >= settings.step_s
+            over = give_up_reason(seen) is not None or self.known.has_fallen(throughput(seen))
+            over = len(seen.seconds) >= (settings.step_s if over else lasts_s)
             return self._conclude(seen) if over else None
 
         self._warm_up_for(level)
-        record = self.holder.hold(level, "confirm", max(HANG_LIMIT_S, settings.step_s), decide, self._conclude)
+        record = self.holder.hold(level, "confirm", max(HANG_LIMIT_S, lasts_s), decide, self._conclude)
         if self._is_gone(record):
             return False
         now = throughput(record.measurement)
@@ -138,7 +175,7 @@ class _ClosedSearch:
         self._publish()
         words = f"{now.per_s:.4g} iterations/s, {before.per_s:.4g}/s before"
         why = f"{words}: {'the target has changed' if differs else 'within chance'}."
-        failing = level in self.known.failing
+        failing = level in self.known.failing or level in self.known.collapsed
         self.result.confirmation = Confirmation(
             level,
             "contradicted" if failing or differs else "undecided" if found.unsteady else "confirmed",
@@ -151,9 +188,9 @@ class _ClosedSearch:
         """Hold the flat level and its neighbours, and further on while it rises; False if the target is gone."""
         flat = self.known.flat_level()
         wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
-        while wanted:
+        while wanted and not self.known.has_cliff:
             level = self.known.held_for(wanted.pop(0))
-            if self.known.is_done(level):
+            if self.known.is_done(level) or level > self.known.lowest_fallen:
                 continue
             if self.known.held and self._left_s() < 2 * self.settings.step_s:
                 break
@@ -164,9 +201,9 @@ class _ClosedSearch:
             self.known.plateau = self.known.top()
             if not wanted and len(self.known.held) < MOST_PLATEAU_STEPS:
                 wanted += self.known.further()
-        if not self.known.held:
+        if not self.known.held and not self.known.has_cliff:
             self.result.reason = "Throughput drifted in every step around its plateau, so none of them bounds anything."
-        return bool(self.known.held)
+        return bool(self.known.held) or self.known.has_cliff
 
     def reason(self) -> str:
         """Why the search ended."""
@@ -189,6 +226,10 @@ class _ClosedSearch:
 
         def told(seen: Measurement) -> bool:
             here = throughput(seen)
+            if self.known.has_fallen(here):
+                return True
+            if self.known.has_cliff:
+                return len(seen.seconds) >= CLIFF_STEPS * least_s
             if (
                 self.known.plateau.per_s
                 and judge_closed(seen, self.known.plateau, self.base_errors).verdict != "undecided"
@@ -232,15 +273,33 @@ class _ClosedSearch:
         """Keep what a step says of its level, with what was known of it; one whose throughput drifted says nothing."""
         seen, level = record.measurement, record.level
         self._note_warm_up(record)
+        here, drifts = throughput(seen), throughput_drifts(seen)
         if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
             self.known.failing.append(level)
-        elif (why := throughput_drifts(seen)) is not None:
-            record.judgement = Judgement("undecided", (why,), unsteady=True)
-            return
-        known = [self.known.held[level]] if level in self.known.held else []
-        (self.known.held[level],) = pooled([*known, throughput(seen)])
+        elif drifts is not None:
+            here = throughput(seen, part=1 / 3)
+            if not self.known.has_fallen(here, drifts=True):
+                record.judgement = Judgement("undecided", (drifts,), unsteady=True)
+                return
+        if self.known.has_fallen(here, drifts is not None):  # what it does then is what it did at the end
+            here = min(here, throughput(seen, part=1 / 3), key=lambda one: one.per_s)
+        if self.known.note(here, drifts is not None):
+            best = max(self.known.all(), key=lambda one: one.per_s)
+            words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {level_text(best.level)}: it collapses."
+            record.judgement = Judgement("bad", (words,), own=True)
+            self._rest()
         self.known.held_s += len(seen.seconds)
         self.known.noise = variance_per_event(seen.done) if seen.done else 1.0
+
+    def _rest(self) -> None:
+        """After a collapse the next level would begin behind: users who wait do not go away."""
+        known = self.known.all()
+        times = [one.measurement.iterations for one in self.holder.records]
+        idle_ms = min((one.mean for one in times if one.count >= FEWEST_IDLE), default=None)
+        idle_s = None if idle_ms is None else idle_ms / 1000
+        rested = come_to_rest(self.holder, idle_s, [one.level for one in known], self.known.whole)
+        if rested is not None:
+            self.rests.append(rested)
 
     def _conclude(self, seen: Measurement) -> Judgement:
         return judge_closed(seen, self.known.plateau, self.base_errors)
@@ -266,13 +325,10 @@ class _ClosedSearch:
     def _judge_again(self, known: dict[float, Verdict]) -> None:
         """Each held step by what its level is held to be now; one that does less with more users than the best has is
         past the border, too."""
-        best = max(self.known.held.values(), key=lambda point: point.per_s)
+        best = max(self.known.all(), key=lambda point: point.per_s)
         for record in self.holder.records:
-            if (
-                record.kind not in ("hold", "confirm")
-                or record.level in self.known.failing
-                or record.judgement.unsteady
-            ):
+            kept = (*self.known.failing, *self.known.collapsed)
+            if record.kind not in ("hold", "confirm") or record.level in kept or record.judgement.unsteady:
                 continue
             found = judge_closed(record.measurement, self.known.plateau, self.base_errors)
             verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import StepRecord, level_text
+from plimsoll.experiments.search import rounded
 from plimsoll.experiments.steps import StepHolder
 
 RECHECK_LIMIT_S = 15.0
@@ -49,20 +51,20 @@ def _answers(seen: Measurement) -> Judgement | None:
     return Judgement("undecided", ("The target does not answer at low load.",)) if len(seen.seconds) >= 5 else None
 
 
-def come_to_rest(holder: StepHolder, idle_s: float | None) -> None:
-    """Hold a tenth of the highest calm level until an iteration takes as long as at low load (`idle_s`, seconds, in the
-    mean), or 20 s have passed: what the clients gave up or a proxy sent again is still work for the target after no
-    answer is missing any more, and the next step would begin behind."""
-    calm = [step.level for step in holder.records if step.judgement.verdict == "good"]
+def come_to_rest(holder: StepHolder, idle_s: float | None, calm: Sequence[float], whole: bool) -> StepRecord | None:
+    """Hold a tenth of the highest of the `calm` levels until an iteration takes as long as at low load (`idle_s`,
+    seconds, in the mean), or 20 s have passed: what the clients gave up or a proxy sent again is still work for the
+    target after no answer is missing any more, and the next step would begin behind. `whole`: levels are whole. None
+    where nothing is known of low load; the judgement of the step is good where it came to rest."""
     if idle_s is None or not calm:
-        return
-    level = max(min(calm), REST_SHARE * max(calm))
+        return None
+    level = rounded(max(min(calm), REST_SHARE * max(calm)), whole)
     seconds = 0
 
     def is_quick(seen: Measurement) -> Judgement | None:
         nonlocal seconds
         mean_ms = seen.iteration_mean_ms[-1]
         seconds = seconds + 1 if mean_ms <= 1000 * max(SLOWER * idle_s, idle_s + SLOWER_S) else 0
-        return Judgement("undecided") if seconds >= REST_S else None
+        return Judgement("good") if seconds >= REST_S else None
 
-    holder.hold(level, "rest", LONGEST_REST_S, is_quick, lambda _: Judgement("undecided"))
+    return holder.hold(level, "rest", LONGEST_REST_S, is_quick, lambda _: Judgement("undecided"))

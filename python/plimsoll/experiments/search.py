@@ -321,10 +321,9 @@ def _around(centre: float, trials: Sequence[Trial], goal: Goal, half_width: floa
     below = centre * (1 - half_width)
     if bounds.bad is not None:
         below = min(bounds.bad * (1 - AIM_SHARE * width), centre * (1 - 0.5 * half_width))
-    stride = 0.6 * half_width
     for level in reversed(open_levels):
         if level <= centre and below > level * (1 - 0.4 * half_width):
-            below, stride = level * (1 - stride), 2 * stride
+            below = level * (1 - 0.6 * half_width)
     tighter = bounds.bad is not None and above < bounds.bad * (1 - 0.4 * half_width)
     if bounds.bad is None or (bounds.bad > centre * (1 + LOOSE_BAD * half_width) and tighter):
         return Proposal(above, "bad")

@@ -97,11 +97,11 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         users = f", which is {number(capacity['users'])} users"
     if not result["open"]:
         vus = result.get("vus_per_level")
-        stops = (
-            f"; from {level_words(bad, unit, vus)} on, more bring no more throughput"
-            if bad is not None
-            else ", the most that was tried"
-        )
+        stops = ", the most that was tried"
+        if bad is not None and result.get("collapse"):
+            stops = f"; {not_carried_words(result, level_words, number)}"
+        elif bad is not None:
+            stops = f"; from {level_words(bad, unit, vus)} on, more bring no more throughput"
         return f"Throughput rises up to {level_words(good, unit, vus)}{users}{inside}{sustainable}{stops}."
     if bad is None:
         return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"

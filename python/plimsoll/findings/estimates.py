@@ -73,6 +73,8 @@ def _open(facts: Mapping[str, Any], steps: Sequence[Step]) -> Knee | NoKnee:
 def _closed(facts: Mapping[str, Any], steps: Sequence[Step]) -> Knee | NoKnee:
     if facts["bad"] is None:
         return NoKnee("Throughput never stopped rising, so its plateau is not known.")
+    if facts.get("collapse"):
+        return NoKnee("Overloaded, the target finishes less than it carries, so its plateau is not known.")
     if _stopped_by_errors(facts):
         return NoKnee("Requests failed before throughput stopped rising, so its plateau is not known.")
     return closed_knee(*closed_counts(steps))
