@@ -19,7 +19,7 @@ def find_roots(selector: ProcessSelector) -> list[psutil.Process]:
         if selector.pid is not None:
             found = [psutil.Process(selector.pid)]
         elif selector.port is not None:
-            found = _existing(pids_listening_on(selector.port))
+            found = _existing(_without_launchers(pids_listening_on(selector.port)))
         else:
             found = _named(selector.name or selector.label)
     except psutil.Error:
@@ -28,6 +28,34 @@ def find_roots(selector: ProcessSelector) -> list[psutil.Process]:
     if not found:
         raise ProbeUnavailable(_nothing_found(selector))
     return _topmost(found)
+
+
+def roots_holding(sockets: set[str]) -> list[psutil.Process]:
+    """The processes that have one of the sockets with these inodes open, without those that descend from another of
+    them; empty where none is seen."""
+    found = _existing(_without_launchers(pids_holding(sockets)))
+    return _topmost([process for process in found if _is_alive(process)])
+
+
+def only_root_of_user(user: int) -> list[psutil.Process]:
+    """The process of that user from which all others of that user descend, alone in a list; empty where there is none,
+    and for the superuser, whose processes are of every kind."""
+    if user == 0:
+        return []
+    found = []
+    for process in psutil.process_iter(["uids"]):
+        if process.info["uids"] is not None and process.info["uids"].real == user and _is_alive(process):
+            found.append(process)
+    roots = _topmost(found)
+    return roots if len(roots) == 1 else []
+
+
+def user_listening_on(port: int, proc: Path = Path("/proc")) -> int | None:
+    """Whose socket listens on that TCP port, by user id; everyone may see that."""
+    for table in (proc / "net/tcp", proc / "net/tcp6"):
+        for row in _listening_rows(table, port):
+            return int(row[7])
+    return None
 
 
 def pids_listening_on(port: int, proc: Path = Path("/proc")) -> set[int]:
@@ -39,7 +67,11 @@ def pids_listening_on(port: int, proc: Path = Path("/proc")) -> set[int]:
     if not any(table.exists() for table in tables):
         listening = (one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN)
         return {one.pid for one in listening if one.laddr and one.laddr.port == port and one.pid}
-    sockets = {inode for table in tables for inode in _listening_inodes(table, port)}
+    return pids_holding({row[9] for table in tables for row in _listening_rows(table, port)}, proc)
+
+
+def pids_holding(sockets: set[str], proc: Path = Path("/proc")) -> set[int]:
+    """All processes that have one of the sockets with these inodes open, as far as this user may see."""
     if not sockets:
         return set()
     wanted = {f"socket:[{inode}]" for inode in sockets}
@@ -48,12 +80,12 @@ def pids_listening_on(port: int, proc: Path = Path("/proc")) -> set[int]:
     }
 
 
-def _listening_inodes(table: Path, port: int) -> list[str]:
+def _listening_rows(table: Path, port: int) -> list[list[str]]:
     try:
         rows = [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
     except OSError:
         return []
-    return [row[9] for row in rows if row[3] == _LISTEN and int(row[1].rpartition(":")[2], 16) == port]
+    return [row for row in rows if row[3] == _LISTEN and int(row[1].rpartition(":")[2], 16) == port]
 
 
 def _holds_any(folder: Path, wanted: set[str]) -> bool:
@@ -99,6 +131,15 @@ def _is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
+
+
+def _without_launchers(pids: set[int]) -> set[int]:
+    """Without those from which this process descends, unless there are no others: the system's first process keeps the
+    sockets of services that it starts when they are called (systemd.socket(5)), and everything descends from it."""
+    try:
+        return pids - {parent.pid for parent in psutil.Process().parents()} or pids
+    except psutil.Error:
+        return pids
 
 
 def _topmost(processes: list[psutil.Process]) -> list[psutil.Process]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import psutil
 
@@ -18,23 +18,30 @@ from plimsoll.probes.usable_cores import UsableCores
 from plimsoll.study.models import ProcessSelector
 
 _IDLE = ("idle", "iowait")
+ALL_THREADS_EVERY_S = 10.0
 
 
 class TargetCoresProbe:
-    """Values: usable_cores; cpu_share, how busy they were, with whatever. Nothing where the processes may use all cores
-    of the host. ProbeUnavailable while none of them is there."""
+    """Values: usable_cores; cpu_share, how busy they were, with whatever; free_<label> is 1 for a process that may use
+    all cores of the host, which count then no further. Nothing where all of them may. ProbeUnavailable while none of
+    them is there.
+
+    `seen`: the cores that each process, by label, might use so far, those of its threads and children included.
+    """
 
     source = "target_cores"
 
     def __init__(
         self,
-        selectors: Iterable[ProcessSelector],
+        selectors: Sequence[ProcessSelector],
         clock: Clock = time.monotonic,
         find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
     ) -> None:
         self._usable, self._clock = UsableCores(selectors, find), clock
         self._rates = Rates(clock)
         self._cores: set[int] = set()
+        self._threads_read_s = 0.0
+        self.seen: dict[str, set[int]] = {}
 
     def take_notes(self) -> list[str]:
         """None: the process probes tell of restarts."""
@@ -45,10 +52,13 @@ class TargetCoresProbe:
         if not hasattr(os, "sched_getaffinity"):
             return {}
         try:
-            cores = self._usable.now()
+            by_process = self._usable.by_process()
         except OSError as error:
             raise ProbeUnavailable(f"the target's cores are not known: {error}.") from None
+        self._keep(by_process)
         times = psutil.cpu_times(percpu=True)
+        free = [label for label, those in by_process.items() if len(those) >= len(times)]
+        cores = set().union(*(those for label, those in by_process.items() if label not in free))
         if not cores or len(cores) >= len(times) or max(cores) >= len(times):
             return {}
         if cores != self._cores:
@@ -61,4 +71,14 @@ class TargetCoresProbe:
         )
         rates, _ = self._rates.update({"busy": busy})
         share = {"cpu_share": min(1.0, rates["busy"] / len(cores))} if "busy" in rates else {}
-        return {"usable_cores": float(len(cores)), **share}
+        return {"usable_cores": float(len(cores)), **share, **{f"free_{label}": 1.0 for label in free}}
+
+    def _keep(self, by_process: dict[str, set[int]]) -> None:
+        now = self._clock()
+        is_new = bool(by_process.keys() - self.seen.keys())
+        found = [by_process]
+        if is_new or now - self._threads_read_s >= ALL_THREADS_EVERY_S:
+            self._threads_read_s = now
+            found.append(self._usable.of_all_threads())
+        for label, cores in (pair for one in found for pair in one.items()):
+            self.seen[label] = self.seen.get(label, set()) | cores
