@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -10,6 +12,7 @@ import psutil
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.study.models import ProcessSelector
 
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 _LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
 
 
@@ -39,8 +42,8 @@ def roots_holding(sockets: set[str]) -> list[psutil.Process]:
 
 def only_root_of_user(user: int) -> list[psutil.Process]:
     """The process of that user from which all others of that user descend, alone in a list; empty where there is none,
-    and for the superuser, whose processes are of every kind."""
-    if user == 0:
+    and for the superuser and this process's user, whose processes are of every kind."""
+    if user in (0, os.getuid()):
         return []
     found = []
     for process in psutil.process_iter(["uids"]):
@@ -48,14 +51,6 @@ def only_root_of_user(user: int) -> list[psutil.Process]:
             found.append(process)
     roots = _topmost(found)
     return roots if len(roots) == 1 else []
-
-
-def user_listening_on(port: int, proc: Path = Path("/proc")) -> int | None:
-    """Whose socket listens on that TCP port, by user id; everyone may see that."""
-    for table in (proc / "net/tcp", proc / "net/tcp6"):
-        for row in _listening_rows(table, port):
-            return int(row[7])
-    return None
 
 
 def pids_listening_on(port: int, proc: Path = Path("/proc")) -> set[int]:
@@ -67,7 +62,7 @@ def pids_listening_on(port: int, proc: Path = Path("/proc")) -> set[int]:
     if not any(table.exists() for table in tables):
         listening = (one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN)
         return {one.pid for one in listening if one.laddr and one.laddr.port == port and one.pid}
-    return pids_holding({row[9] for table in tables for row in _listening_rows(table, port)}, proc)
+    return pids_holding({inode for table in tables for inode in _listening_inodes(table, port)}, proc)
 
 
 def pids_holding(sockets: set[str], proc: Path = Path("/proc")) -> set[int]:
@@ -80,12 +75,12 @@ def pids_holding(sockets: set[str], proc: Path = Path("/proc")) -> set[int]:
     }
 
 
-def _listening_rows(table: Path, port: int) -> list[list[str]]:
+def _listening_inodes(table: Path, port: int) -> list[str]:
     try:
         rows = [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
     except OSError:
         return []
-    return [row for row in rows if row[3] == _LISTEN and int(row[1].rpartition(":")[2], 16) == port]
+    return [row[9] for row in rows if row[3] == _LISTEN and int(row[1].rpartition(":")[2], 16) == port]
 
 
 def _holds_any(folder: Path, wanted: set[str]) -> bool:
@@ -163,3 +158,31 @@ def _nothing_found(selector: ProcessSelector) -> str:
             "Start the target, correct the port, or run as the same user as the target."
         )
     return f"{selector.label}: no process is called {selector.name}. Start the target, or correct the name."
+
+
+class FoundRarely:
+    """`find_roots` for processes that may be gone for good: one that was not found is looked for again ever more
+    rarely, as each look reads what all processes of the host have open."""
+
+    def __init__(
+        self,
+        find: Callable[[ProcessSelector], list[psutil.Process]] = find_roots,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._find, self._clock = find, clock
+        self._missing: dict[str, tuple[float, float, str]] = {}  # by label: until when, for how long, what was said
+
+    def __call__(self, selector: ProcessSelector) -> list[psutil.Process]:
+        """Its processes. ProbeUnavailable if there is none, or none was found a moment ago."""
+        now = self._clock()
+        until_s, pause_s, said = self._missing.get(selector.label, (now, FIRST_PAUSE_S / 2, ""))
+        if now < until_s:
+            raise ProbeUnavailable(said)
+        try:
+            found = self._find(selector)
+        except ProbeUnavailable as error:
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            self._missing[selector.label] = now + pause_s, pause_s, str(error)
+            raise
+        self._missing.pop(selector.label, None)
+        return found

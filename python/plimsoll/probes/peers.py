@@ -16,8 +16,8 @@ from typing import Protocol
 import psutil
 
 from plimsoll.probes.connected import Callee
-from plimsoll.probes.finding_processes import find_roots, only_root_of_user, roots_holding, user_listening_on
-from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.finding_processes import only_root_of_user, roots_holding
+from plimsoll.probes.tcp_info import listening
 from plimsoll.study.models import ProcessSelector
 
 MOST_PEERS = 8
@@ -70,18 +70,21 @@ class Peers:
             return
         self._known |= fresh
         ports = {one.port for one in self._selectors()} - {None}
-        fresh = {callee for callee in fresh if callee.port not in ports}
+        sockets = listening() or {}
+        # What a process accepted without a listening socket of its own looks like a connection that it opened.
+        fresh = {callee for callee in fresh if callee.path or (callee.port in sockets and callee.port not in ports)}
         watched = {pid for one in callers for pid in one.pids} | self._roots
         found: list[Peer] = []
         hidden: list[Callee] = []
         for callee in sorted(fresh, key=lambda one: (one.port or 0, one.path)):
-            listening = _roots_of(callee)
-            roots = listening or _roots_by_user(callee)
+            ends = sockets[callee.port] if callee.port is not None else [(callee.inode, _owner(callee.path))]
+            seen = roots_holding({inode for inode, _ in ends})
+            roots = seen or only_root_of_user(ends[0][1])
             if not roots:
                 hidden.append(callee)
             elif not watched & {root.pid for root in roots} and not _is_ours(roots):
                 watched |= {root.pid for root in roots}
-                found.append(self._peer(callee, roots, bool(listening), [one.selector.label for one in found]))
+                found.append(self._peer(callee, roots, bool(seen), [one.selector.label for one in found]))
         self._watch(found)
         if hidden:
             where = " and ".join(callee.words for callee in hidden)
@@ -116,23 +119,12 @@ class Peers:
         return Peer(ProcessSelector(label=label, pid=pids[0]), pids, callee)
 
 
-def _roots_of(callee: Callee) -> list[psutil.Process]:
-    """Who listens there, as far as this user may see."""
+def _owner(path: str) -> int:
+    """Whose unix socket it is, by user id; the superuser's (0) where that is not known."""
     try:
-        if callee.port is not None:
-            return find_roots(ProcessSelector(label="peer", port=callee.port))
-        return roots_holding({callee.inode})
-    except ProbeUnavailable:
-        return []
-
-
-def _roots_by_user(callee: Callee) -> list[psutil.Process]:
-    """Where that may not be seen: the process from which all others descend of the user whose socket it is."""
-    try:
-        user = user_listening_on(callee.port) if callee.port is not None else os.stat(callee.path).st_uid
+        return os.stat(path).st_uid
     except OSError:
-        return []
-    return [] if user is None or user == os.getuid() else only_root_of_user(user)
+        return 0
 
 
 def _is_ours(roots: Sequence[psutil.Process]) -> bool:

@@ -18,7 +18,7 @@ from plimsoll.probes.usable_cores import UsableCores
 from plimsoll.study.models import ProcessSelector
 
 _IDLE = ("idle", "iowait")
-ALL_THREADS_EVERY_S = 10.0
+ALL_THREADS_EVERY_S = 30.0
 
 
 class TargetCoresProbe:

@@ -143,9 +143,24 @@ def _netlink_within(namespace: Path) -> socket.socket:
     return made[0]
 
 
-def request(family: int) -> bytes:
-    """The question for all established and listening sockets of an address family, with their tcp_info."""
-    return question(_REQUEST.pack(family, socket.IPPROTO_TCP, _INFO_BIT, 0, 1 << ESTABLISHED | 1 << LISTENING))
+def listening() -> dict[int, list[tuple[str, int]]] | None:
+    """The listening sockets of this process's network namespace, by port: (inode, user id) of each; None where the
+    kernel does not tell."""
+    questions = [request(family, 1 << LISTENING) for family in (socket.AF_INET, socket.AF_INET6)]
+    bodies = asked(questions, _INODE_AT)
+    if bodies is None:
+        return None
+    found: dict[int, list[tuple[str, int]]] = {}
+    for body in bodies.values():
+        port = _MESSAGE.unpack_from(body)[2]
+        _, _, user, inode = _REST.unpack_from(body, _MESSAGE.size)
+        found.setdefault(port, []).append((str(inode), user))
+    return found
+
+
+def request(family: int, states: int = 1 << ESTABLISHED | 1 << LISTENING) -> bytes:
+    """The question for all sockets of an address family in these states, with their tcp_info."""
+    return question(_REQUEST.pack(family, socket.IPPROTO_TCP, _INFO_BIT, 0, states))
 
 
 def question(body: bytes) -> bytes:
