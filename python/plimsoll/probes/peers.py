@@ -2,21 +2,25 @@
 
 They work for each request of the target and share its cores, so that they are watched and counted as processes of it.
 Found by the connections that the sockets probes see, of peers as well, from the second on in which these are there.
-Never this process or one that it descends from, and nobody who is watched already. Not found: who only connects to the
-target or to its peers, who is in another network namespace, and whose connections end between two looks.
+Never who is watched already, nor this process, nor one from which any of these descends: its children are not the
+target's alone. Not found: who only connects to the target or to its peers, who is in another network namespace, and
+whose connections end between two looks.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import psutil
 
 from plimsoll.probes.connected import Callee
 from plimsoll.probes.finding_processes import only_root_of_user, roots_holding
+from plimsoll.probes.resting import process_tree
 from plimsoll.probes.tcp_info import listening
 from plimsoll.study.models import ProcessSelector
 
@@ -66,24 +70,28 @@ class Peers:
         """See whether there are new callees; costs next to nothing where there are none."""
         callers = self._callers()
         fresh = {callee for one in callers for callee in one.callees} - self._known
-        if not fresh:
-            return
-        self._known |= fresh
+        if fresh:
+            self._known |= fresh
+            with suppress(psutil.Error, OSError):  # what ended in between
+                self._look_up(fresh, callers)
+
+    def _look_up(self, fresh: set[Callee], callers: Sequence[Caller]) -> None:
         ports = {one.port for one in self._selectors()} - {None}
         sockets = listening() or {}
         # What a process accepted without a listening socket of its own looks like a connection that it opened.
         fresh = {callee for callee in fresh if callee.path or (callee.port in sockets and callee.port not in ports)}
-        watched = {pid for one in callers for pid in one.pids} | self._roots
+        watched = {os.getpid(), *(pid for one in callers for pid in one.pids), *self._roots}
         found: list[Peer] = []
         hidden: list[Callee] = []
         for callee in sorted(fresh, key=lambda one: (one.port or 0, one.path)):
             ends = sockets[callee.port] if callee.port is not None else [(callee.inode, _owner(callee.path))]
             seen = roots_holding({inode for inode, _ in ends})
             roots = seen or only_root_of_user(ends[0][1])
+            tree = set(process_tree(Path("/"), [root.pid for root in roots]))
             if not roots:
                 hidden.append(callee)
-            elif not watched & {root.pid for root in roots} and not _is_ours(roots):
-                watched |= {root.pid for root in roots}
+            elif not watched & tree:
+                watched |= tree
                 found.append(self._peer(callee, roots, bool(seen), [one.selector.label for one in found]))
         self._watch(found)
         if hidden:
@@ -125,15 +133,6 @@ def _owner(path: str) -> int:
         return os.stat(path).st_uid
     except OSError:
         return 0
-
-
-def _is_ours(roots: Sequence[psutil.Process]) -> bool:
-    """Whether it is this process, or one from which it descends, whose children are not the target's alone."""
-    try:
-        own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    except psutil.Error:
-        own = {os.getpid()}
-    return any(root.pid in own for root in roots)
 
 
 def _name_of(process: psutil.Process) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 import psutil
 
@@ -14,7 +15,7 @@ from plimsoll.probes.cgroup import CgroupProbe
 from plimsoll.probes.connected import Connected, own_inodes
 from plimsoll.probes.core_speed import CoreSpeedProbe
 from plimsoll.probes.finding_processes import FoundRarely, find_roots
-from plimsoll.probes.probe import Observer, Probe
+from plimsoll.probes.probe import Observer, Probe, ProbeUnavailable
 from plimsoll.probes.process import ProcessProbe
 from plimsoll.probes.resting import MOST_SHARE
 from plimsoll.probes.sockets import SocketsProbe
@@ -54,7 +55,11 @@ class TargetProbes:
     ) -> list[Probe | Observer]:
         wanted = self._wanted
         share = MOST_SHARE / len(self.selectors)
-        self._peers |= {selector.label for selector in processes} if are_peers else set()
+        if are_peers:
+            self._peers |= {selector.label for selector in processes}
+            for selector in processes:  # dear, and asked by all of the probes in the next moment
+                with suppress(ProbeUnavailable):
+                    self._find(selector)
         probes: list[Probe | Observer] = [ProcessProbe(selector, find=self._find) for selector in processes]
         if wanted.host and is_first:
             self.cores = TargetCoresProbe(self.selectors, find=self._find)

@@ -71,8 +71,9 @@ class Sampling:
         """The rows of that second, which began at `t_unix`, and what came late of earlier ones."""
         self._load.add(second, t_unix)
         self._rows.clear()
-        for look in self._looks:
-            look()
+        with self._sampler.cost.of_looking():
+            for look in self._looks:
+                look()
         self._sampler.sample_once()
         return [row for row in (self._placed(row, second) for row in self._rows) if row is not None]
 

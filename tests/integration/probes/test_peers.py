@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -165,7 +167,7 @@ def test_this_process_and_its_children_are_no_peer(watch: Callable[..., Watched]
 
 
 def test_other_clients_of_a_peer_are_told_and_this_process_is_none_of_them(watch: Callable[..., Watched]) -> None:
-    with served() as (back, _), served(asks=back) as (front, _), served(asks=back) as (other, _):
+    with served() as (back, _), served(asks=back) as (front, _), served(asks=back, pool=1) as (other, _):
         watched = watch(front)
         ask(front)
         with asking(back):  # this process
@@ -197,3 +199,29 @@ def test_a_peer_that_is_gone_takes_nothing_from_what_is_known_of_the_others(watc
         assert "process:front" in values and "sockets:front" in values
         if (os.cpu_count() or 1) > 1:
             assert values["target_cores"]["usable_cores"] == 1
+
+
+def test_who_started_the_target_is_no_peer_of_it(watch: Callable[..., Watched]) -> None:
+    """Its children are counted with it, so that the target would count twice."""
+    launcher = (
+        "import json, os, socket, sys, time\n"
+        "own = socket.create_server(('127.0.0.1', 0))\n"
+        "if os.fork():\n"
+        "    one, _ = own.accept(); time.sleep(60)\n"
+        "made = socket.create_connection(own.getsockname()); own.close()\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "print(server.getsockname()[1], flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", launcher], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        try:
+            watched = watch(port)
+            watched.asked(3)
+            assert watched.processes == ["front"] and watched.told == []
+        finally:
+            for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+                os.kill(int(child), 9)
+            process.kill()
