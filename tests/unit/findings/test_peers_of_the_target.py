@@ -8,6 +8,7 @@ import pytest
 from test_further_findings import LOADS, run_of
 from test_sizing import sizing_of
 
+from plimsoll.findings.drain_series import _process_memory
 from plimsoll.findings.foreign_work import foreign_work
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.limits import limiting_resource
@@ -109,3 +110,18 @@ def test_a_full_host_is_no_competition_where_each_has_cores_of_its_own(kept_apar
     health = generator_health([step], [host], kept_apart=kept_apart, unit="users")
     assert health["healthy"] is healthy
     assert ("were not kept apart" in health["words"]) is not healthy
+
+
+def test_memory_of_a_drain_does_not_grow_because_a_process_was_found_later() -> None:
+    class Run:
+        def resources(self) -> list[dict[str, Any]]:
+            first = {"process:app": 0, "process:db": 4, "process:late": 60}
+            return [
+                {"second": second, "source": source, "values": {"rss_bytes": 100.0}}
+                for second in range(100)
+                for source, since in first.items()
+                if second >= since
+            ]
+
+    seconds, sizes = _process_memory(Run())  # type: ignore[misc]
+    assert (seconds[0], seconds[-1]) == (4, 99) and set(sizes) == {200.0}
