@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from plimsoll.findings.core_sets import full_sets
 from plimsoll.findings.limit import NEAR_CEILING, Limit, Scope
 from plimsoll.findings.resources import FREE, TARGET_CORES, Means, host_of, hosts, processes, target_cores_words
 from plimsoll.findings.starved_thread import CROWDED, Starved, starved_threads, waiting_thread
@@ -45,7 +46,7 @@ def core_limits(seen: Seen, quotas: bool = False) -> list[Limit]:
         _process_limit(label, values, seen, cores is not None and seen.usable_cores == 1)
         for label, values in processes(seen.here).items()
     ]
-    found += [cores]
+    found += [cores, *full_sets(seen.here, seen.low, seen.words, seen.before)]
     of_host = _host_limits(seen, "", seen.here.get("host", {}), seen.low.get("host", {}), starved)
     found += of_host
     for name, values in hosts(seen.here).items():

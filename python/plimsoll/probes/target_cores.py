@@ -19,12 +19,14 @@ from plimsoll.study.models import ProcessSelector
 
 _IDLE = ("idle", "iowait")
 ALL_THREADS_EVERY_S = 30.0
+MOST_TOLD = 64
 
 
 class TargetCoresProbe:
     """Values: usable_cores; cpu_share, how busy they were, with whatever; free_<label> is 1 for a process that may use
-    all cores of the host, which count then no further. Nothing where all of them may. ProbeUnavailable while none of
-    them is there.
+    all cores of the host, which count then no further; where processes are bound to different cores
+    core_<number>_of_<label> is 1 for each that one may use. The first two are absent where these cores are all of the
+    host; nothing where each process may use all. ProbeUnavailable while none of them is there.
 
     `seen`: the cores that each process, by label, might use so far, those of its threads and children included.
     """
@@ -57,10 +59,16 @@ class TargetCoresProbe:
             raise ProbeUnavailable(f"the target's cores are not known: {error}.") from None
         self._keep(by_process)
         times = psutil.cpu_times(percpu=True)
-        free = [label for label, those in by_process.items() if len(those) >= len(times)]
-        cores = set().union(*(those for label, those in by_process.items() if label not in free))
-        if not cores or len(cores) >= len(times) or max(cores) >= len(times):
+        bound = {label: those for label, those in by_process.items() if len(those) < len(times)}
+        cores = set().union(*bound.values())
+        if not cores or max(cores) >= len(times):
             return {}
+        values = {f"free_{label}": 1.0 for label in by_process.keys() - bound.keys()}
+        if len({frozenset(those) for those in bound.values()}) > 1:
+            told = [(core, label) for label, those in bound.items() for core in those][:MOST_TOLD]
+            values |= {f"core_{core}_of_{label}": 1.0 for core, label in told}
+        if len(cores) >= len(times):
+            return values
         if cores != self._cores:
             self._cores, self._rates = cores, Rates(self._clock)
         busy = sum(
@@ -71,7 +79,7 @@ class TargetCoresProbe:
         )
         rates, _ = self._rates.update({"busy": busy})
         share = {"cpu_share": min(1.0, rates["busy"] / len(cores))} if "busy" in rates else {}
-        return {"usable_cores": float(len(cores)), **share, **{f"free_{label}": 1.0 for label in free}}
+        return {"usable_cores": float(len(cores)), **share, **values}
 
     def _keep(self, by_process: dict[str, set[int]]) -> None:
         now = self._clock()

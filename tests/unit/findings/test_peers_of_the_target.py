@@ -125,3 +125,15 @@ def test_memory_of_a_drain_does_not_grow_because_a_process_was_found_later() -> 
 
     seconds, sizes = _process_memory(Run())  # type: ignore[misc]
     assert (seconds[0], seconds[-1]) == (4, 99) and set(sizes) == {200.0}
+
+
+def test_a_full_core_of_some_processes_is_named_where_others_have_cores_of_their_own() -> None:
+    bound = {"core_0_of_web": 1.0, "core_1_of_redis-server": 1.0, "usable_cores": 2.0, "cpu_share": 0.6}
+    host = {"cores": 8.0, "cpu_share": 0.2, "cpu_cores_used": 1.6, "core_0_share": 0.22, "core_1_share": 0.98}
+    several = {**CACHE, "processes": 4.0, "busiest_thread_cores_used": 0.3, "cpu_cores_used": 0.95}
+    here = {**WITHOUT_PEERS, **PEER, "target_cores": bound, "host": host, "process:redis-server": several}
+    found = limited(here)
+    assert (found["kind"], found["where"]) == ("cpu", "the one core of redis-server") and "resource" not in found
+    assert "98% busy" in found["evidence"] and "of it redis-server 0.95" in found["evidence"]
+    of_others = {**here, "process:redis-server": {**several, "cpu_cores_used": 0.1}}
+    assert limited(of_others)["kind"] == "pool"
