@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from stacked_servers import served
 
+import plimsoll
+
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
 pytestmark = pytest.mark.skipif(len(CORES) < 2, reason="one processor cannot keep two programs apart")
 SCRIPT = """import http from 'k6/http';
@@ -45,3 +47,23 @@ def test_a_pinned_front_and_its_back_are_one_target_apart_from_the_generator(tmp
     processes = found["What hardware does it need?"]["sizing"]["processes"]
     demands = {one["label"]: one["cpu_ms_per_operation"] for one in processes}
     assert len(demands) == 2 and demands.pop("target") < max(demands.values())
+
+
+def test_isolate_says_which_peer_stayed_on_the_generator_s_cores(tmp_path: Path) -> None:
+    script = SCRIPT.replace("'http://127.0.0.1:PORT/'", "__ENV.URL")
+    (tmp_path / "script.js").write_text(script)
+    told: list[str] = []
+    with served() as (back, pid), served(asks=back) as (front, _):
+        choices = plimsoll.Choices(
+            runs=tmp_path / "runs",
+            env={"URL": f"http://127.0.0.1:{front}/"},
+            step_s=2,
+            min_level=0.5,
+            max_level=0.5,
+            isolate=True,
+        )
+        main, *_ = plimsoll.capacity(tmp_path / "script.js", choices, None, told.append).findings
+        assert len(os.sched_getaffinity(pid)) == len(CORES)  # what was not named is not moved
+    assert main["generator"]["kept_apart"] is None and "were not kept apart" in main["generator"]["words"]
+    [note] = [text for text in main["notes"] if "may use the generator's cores" in text]
+    assert note in told and "target.processes" in note
