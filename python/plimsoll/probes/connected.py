@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from plimsoll.probes.probe import Clock
 
 OWN_AGAIN_S = 10.0
+GONE_S = 60.0  # without a look, after which a process is not waited for
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Connected:
         self._own_ends, self._clock = own_ends, clock
         self._told: dict[str, tuple[float, frozenset[str]]] = {}
         self._first_seen: dict[str, dict[str, float]] = {}
-        self._not_own: dict[str, set[str]] = {}
+        self._is_own: dict[str, dict[str, bool]] = {}
         self._own_asked_s = -OWN_AGAIN_S
 
     def tell(self, label: str, ends: Iterable[str]) -> None:
@@ -53,14 +54,14 @@ class Connected:
         before, now = self._first_seen.get(label, {}), self._clock()
         seen = {end: before.get(end, now) for end in ends - known}
         self._first_seen[label] = seen
-        looked_s = min((when for when, _ in self._told.values()), default=now)
+        looked_s = min((when for when, _ in self._told.values() if now - when < GONE_S), default=now)
         found = {end for end, first_s in seen.items() if first_s < looked_s}
-        checked = self._not_own.setdefault(label, set())
-        checked &= found
-        if found - checked and now - self._own_asked_s >= OWN_AGAIN_S:
-            self._own_asked_s = now
-            checked |= found - self._own_ends()
-        return set(checked)
+        is_own = {end: own for end, own in self._is_own.get(label, {}).items() if end in found}
+        if found - is_own.keys() and now - self._own_asked_s >= OWN_AGAIN_S:
+            self._own_asked_s, own_ends = now, self._own_ends()
+            is_own |= {end: end in own_ends for end in found - is_own.keys()}
+        self._is_own[label] = is_own
+        return {end for end, own in is_own.items() if not own}
 
 
 def own_inodes() -> set[str]:
