@@ -8,7 +8,7 @@ that it makes later inherit it, and at the end all are given back what they had.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import psutil
@@ -49,11 +49,26 @@ def target_off(cpus: Sequence[int], processes: Sequence[ProcessSelector], say: S
                 f"--isolate: process {pid} of the target may not be moved ({reason}). "
                 f"Type: sudo taskset -a -cp {_listed(others)} {pid}"
             )
-        words = f"affinity: target on CPU {_listed(others)}, generator on CPU {_listed(cpus)}"
-        yield None if refused else words
+        yield None if refused else _apart_words(others, cpus)
     finally:
         for one in moved:
             one.restore()
+
+
+def apart_words(of_target: Mapping[str, set[int]], of_generator: set[int]) -> str | None:
+    """How affinities that are there already keep them apart, in words; None where some process of the target may use a
+    core of the generator's, or nothing is known of them."""
+    cores = set().union(*of_target.values())
+    return _apart_words(cores, of_generator) if cores and of_generator and not cores & of_generator else None
+
+
+def mixed_with(of_target: Mapping[str, set[int]], of_generator: set[int]) -> list[str]:
+    """Which processes of the target may use the generator's cores."""
+    return [label for label, cores in of_target.items() if cores & of_generator]
+
+
+def _apart_words(of_target: Iterable[int], of_generator: Iterable[int]) -> str:
+    return f"affinity: target on CPU {_listed(of_target)}, generator on CPU {_listed(of_generator)}"
 
 
 class _Moved:

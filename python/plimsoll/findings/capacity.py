@@ -57,6 +57,7 @@ def capacity_findings(
     users_per_level: float | None = None,
     same_host: bool | None = None,
     kept_apart: str | None = None,
+    apart_by_affinity: bool = False,
     run_path: str | None = None,
     notes: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
@@ -65,7 +66,8 @@ def capacity_findings(
     `result`: a CapacityResult or its JSON; `run`: a RunReader, or resource rows alone (then objectives stay undecided);
     `expected_users`: for the headroom; `objectives`: of the study or the script; `objectives_level`: where
     they decide, if not at the expected users; `users_per_level`: users at level 1 where the unit
-    is not users; `kept_apart`: how generator and target were separated on one host, in words.
+    is not users; `kept_apart`: how generator and target were separated on one host, in words, by this run or, with
+    `apart_by_affinity`, before it.
     """
     facts = dict(result.to_json() if hasattr(result, "to_json") else result)
     per_level = 1.0 if facts["unit"] == "users" else users_per_level
@@ -112,7 +114,7 @@ def capacity_findings(
             facts["unit"],
             statements=Statements.of(run),
             generator=limit_of_generator(generator),
-            kept_apart=kept_apart,
+            kept_apart=None if apart_by_affinity else kept_apart,
         )
         if answered
         else dict(_NOT_JUDGED),

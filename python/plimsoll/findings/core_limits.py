@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from plimsoll.findings.core_sets import full_sets
 from plimsoll.findings.limit import NEAR_CEILING, Limit, Scope
-from plimsoll.findings.resources import TARGET_CORES, Means, host_of, hosts, processes, target_cores_words
+from plimsoll.findings.resources import FREE, TARGET_CORES, Means, host_of, hosts, processes, target_cores_words
 from plimsoll.findings.starved_thread import CROWDED, Starved, starved_threads, waiting_thread
 
 PINNED_CLOSE = 0.06
@@ -45,7 +46,7 @@ def core_limits(seen: Seen, quotas: bool = False) -> list[Limit]:
         _process_limit(label, values, seen, cores is not None and seen.usable_cores == 1)
         for label, values in processes(seen.here).items()
     ]
-    found += [cores]
+    found += [cores, *full_sets(seen.here, seen.low, seen.words, seen.before)]
     of_host = _host_limits(seen, "", seen.here.get("host", {}), seen.low.get("host", {}), starved)
     found += of_host
     for name, values in hosts(seen.here).items():
@@ -71,11 +72,11 @@ def _target_cores(seen: Seen, starved: Sequence[Starved]) -> Limit | None:
     if count is None or share < (CROWDED if starved else NEAR_CEILING):
         return None
     then = seen.low.get(TARGET_CORES, {}).get("cpu_share")
-    used = _used_words(seen.here)
+    used = _used_words(seen.here, within=True)
     which = "The one core" if count == 1 else f"The {count:.0f} cores"
     quiet = f", {then:.0%} {seen.before}" if then is not None else ""
     by = f"; of it {used}" if used else ""
-    text = f"{which} that the target may use {'was' if count == 1 else 'were'} {share:.0%} busy "
+    text = f"{which} that {_confined_words(seen.here)} may use {'was' if count == 1 else 'were'} {share:.0%} busy "
     text += f"{seen.words}{quiet}{by}."
     text += _starved_words(starved)
     remedy = "give the target more cores"
@@ -85,7 +86,7 @@ def _target_cores(seen: Seen, starved: Sequence[Starved]) -> Limit | None:
         remedy += f": you gave it {some} (--isolate); run the generator on another host, or leave --isolate out"
     else:
         remedy += f" (its affinity or cpuset allows {'one' if count == 1 else f'{count:.0f}'})"
-    own = _by_use(seen.here)
+    own = _by_use(seen.here, within=True)
     remedy += f"; {own[0][1]} takes most of them" if own and used else ""
     return Limit("cpu", target_cores_words(count), share, then, text, remedy, Scope.TARGET_CORES)
 
@@ -196,19 +197,28 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
     return None
 
 
-def _by_use(here: Means) -> list[tuple[float, str]]:
-    """(cores used, label) of the target's processes on this host, the greatest first."""
+def _by_use(here: Means, within: bool = False) -> list[tuple[float, str]]:
+    """(cores used, label) of the target's processes on this host, or of those that may use its own cores alone, the
+    greatest first."""
+    free = here.get(TARGET_CORES, {}) if within else {}
     own = (
         (values.get("cpu_cores_used", 0.0), label)
         for label, values in processes(here).items()
-        if not host_of(label, values)
+        if not host_of(label, values) and f"{FREE}{label}" not in free
     )
     return sorted(own, reverse=True)
 
 
-def _used_words(here: Means) -> str:
+def _used_words(here: Means, within: bool = False) -> str:
     """ "postgres 0.90, shop 0.58": who of the target used the cores of this host."""
-    return ", ".join(f"{label} {cores:.2f}" for cores, label in _by_use(here)[:MOST_NAMED] if cores >= LEAST_NAMED)
+    used = _by_use(here, within)[:MOST_NAMED]
+    return ", ".join(f"{label} {cores:.2f}" for cores, label in used if cores >= LEAST_NAMED)
+
+
+def _confined_words(here: Means) -> str:
+    """Who may use no other cores than the target's: "the target", unless some of its processes may."""
+    free = [label for label in processes(here) if f"{FREE}{label}" in here.get(TARGET_CORES, {})]
+    return " and ".join(sorted(label for _, label in _by_use(here, within=True))) if free else "the target"
 
 
 def _starved_words(starved: Sequence[Starved]) -> str:

@@ -20,6 +20,7 @@ SOURCE = "consumer"
 LONGEST_GAP_S = 5.0  # at the end of a run: a consumer that was not read for longer was lost
 # Of one that takes seconds to read, the last two questions may be without their answer.
 UNANSWERED = 2
+FOUND_WITHIN = 0.1  # of the time, in which processes may be found whose memory counts
 Array = NDArray[np.float64]
 
 
@@ -105,13 +106,23 @@ def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
 
 
 def _process_memory(run: Any) -> tuple[Array, Array] | None:
-    """Resident memory of the target's processes together over time."""
-    sums: dict[float, float] = {}
+    """Resident memory of the target's processes together over time, from when on all of them were known; one that was
+    found later than in the first tenth is left out, as its coming is no growth."""
+    sizes: dict[str, dict[float, float]] = {}
     for row in run.resources():
-        values = row.get("values") or {}
-        if str(row.get("source")).startswith("process:") and "rss_bytes" in values:
-            sums[float(row["second"])] = sums.get(float(row["second"]), 0.0) + float(values["rss_bytes"])
-    return (np.array(list(sums)), np.array(list(sums.values()))) if len(sums) >= 2 else None
+        values, source = row.get("values") or {}, str(row.get("source"))
+        if source.startswith("process:") and "rss_bytes" in values:
+            sizes.setdefault(source, {})[float(row["second"])] = float(values["rss_bytes"])
+    if not sizes:
+        return None
+    first, last = min(map(min, sizes.values())), max(map(max, sizes.values()))
+    known = [of for of in sizes.values() if min(of) <= first + FOUND_WITHIN * (last - first)]
+    begin_s, sums = max(map(min, known)), dict[float, float]()
+    for second, size in (pair for of in known for pair in of.items()):
+        if second >= begin_s:
+            sums[second] = sums.get(second, 0.0) + size
+    seconds = sorted(sums)
+    return (np.array(seconds), np.array([sums[second] for second in seconds])) if len(sums) >= 2 else None
 
 
 def lost_from(seen: Consumer, facts: Mapping[str, Any]) -> list[str]:

@@ -3,8 +3,8 @@
 What it did, and which conclusions that takes away (validity.py):
   * it could not have sent more (a full or starved thread, no file or port, too few VUs), or did not send what was asked
     for (it stood still): throughput, times and counts of a level that was not carried; what was carried was carried;
-  * the host's CPU was over 90 % busy while the generator took over 10 % of the host, or others a fifth
-    (foreign_work.py): the same, as the target had what was left;
+  * the host's CPU was over 90 % busy while the generator took over 10 % of the host and was not kept apart, or others
+    took a fifth (foreign_work.py): the same, as the target had what was left;
   * its lag was above both 1 ms and a tenth of the response time at the same percentile (p50, p90, p99), or of the
     median in the mean of a part of the load, its CPU quota held it up or its loop stalled: response times alone.
 
@@ -342,9 +342,10 @@ def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart
     found = []
     at = f"at {level}"
     busy, share = seen.get("host", {}).get("cpu_share"), _host_share(step, seen)
-    if busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES:
+    competed = busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES
+    if competed and not kept_apart:  # else the cores that the generator filled are not the target's
         text = f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed."
-        found.append(Problem(text, _FREE_APART if kept_apart else _OTHER_HOST))
+        found.append(Problem(text, _OTHER_HOST))
     for work in foreign_work(seen, step.get("generator_cores")):
         if work.took_capacity:
             found.append(Problem(work.words(level), work.remedy))

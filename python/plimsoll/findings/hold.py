@@ -59,6 +59,7 @@ def hold_findings(
     memory_limit_bytes: float | None = None,
     same_host: bool | None = None,
     kept_apart: str | None = None,
+    apart_by_affinity: bool = False,
     run_path: str | None = None,
     notes: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
@@ -128,7 +129,7 @@ def hold_findings(
         facts["unit"],
         statements=Statements.of(run),
         generator=limit_of_generator(generator),
-        kept_apart=kept_apart,
+        kept_apart=None if apart_by_affinity else kept_apart,
     )
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {

@@ -115,7 +115,8 @@ def _named(name: str, resources: Sequence[Resource]) -> Resource | None:
 
 
 _APART = (
-    "generator and target were kept apart, so the target could not use all cores of the host; run it without --isolate"
+    "generator and target were kept apart, so the target could not use all cores of the host; run it without --isolate "
+    "or an affinity of the target"
 )
 
 

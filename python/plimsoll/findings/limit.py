@@ -48,7 +48,7 @@ class Limit:
     evidence: str
     remedy: str  # what to do about this very one, as a clause: with its number where that is known
     scope: Scope = Scope.OTHER
-    owner: str = ""  # label of the process or database, or name of the other host; empty for this host
+    owner: str = ""  # label of the process or database, or name of the other host; empty for this host; of cores: whose
     size: float | None = None  # of a pool: how many connections it has
 
     @property
@@ -59,7 +59,7 @@ class Limit:
     @property
     def is_of_cores(self) -> bool:
         """Whether it is the cores of this host, or those of it that the target may use."""
-        return self.scope in (Scope.HOST_CORES, Scope.TARGET_CORES) and not self.owner
+        return self.scope is Scope.TARGET_CORES or (self.scope is Scope.HOST_CORES and not self.owner)
 
     @property
     def is_elsewhere(self) -> bool:
@@ -72,7 +72,7 @@ class Limit:
         if self.scope.is_of_process:
             return self.owner
         if self.scope is Scope.TARGET_CORES:
-            return "target_cores"
+            return None if self.owner else "target_cores"
         name = {Scope.HOST_CORES: "cpu", Scope.HOST_DISK: "disk"}.get(self.scope)
         return name if name is None or not self.owner else f"{name}@{self.owner}"
 

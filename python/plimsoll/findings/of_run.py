@@ -27,6 +27,7 @@ from plimsoll.findings.remedy import not_run, remedy_finding
 from plimsoll.findings.run import run_finding_of
 from plimsoll.findings.self_diagnosis import standstill_words
 from plimsoll.findings.shape.units_of import with_units
+from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.sizing_drain import drain_sizing
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
@@ -40,8 +41,9 @@ class Facts:
     """What the findings of a run need beside it; each experiment reads those that are its own.
 
     `objectives`: mappings as in a study; `objectives_level`: the level at which they decide, where it is not the
-    expected users; `remedy`: what was applied before this run, as `applied` makes it; `remedy_wanted`: the command that
-    was to follow it; the others as in the functions that make the findings.
+    expected users; `apart_by_affinity`: `kept_apart` is by affinities that were there before the run; `remedy`: what
+    was applied before this run, as `applied` makes it; `remedy_wanted`: the command that was to follow it; the others
+    as in the functions that make the findings.
     """
 
     objectives: tuple[Mapping[str, Any], ...] = ()
@@ -56,6 +58,7 @@ class Facts:
     memory_budget_bytes: float | None = None
     same_host: bool | None = None
     kept_apart: str | None = None
+    apart_by_affinity: bool = False
     variant: str | None = None
     remedy: Mapping[str, Any] | None = None
     remedy_wanted: str | None = None
@@ -91,7 +94,7 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     """
     found = _findings(run, Facts.of(run) if facts is None else facts)
     if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
-        found[0] = with_churn(found[0], run)
+        found[0] = with_shared_peers(with_churn(found[0], run), run)
     if found and run.manifest.get("experiment") != "run":  # a plain run's finding tells it itself
         measured = found[0].get("status") != "failed"
         of_generator = (found[0].get("generator") or {}).get("notes") or () if measured else ()
@@ -169,6 +172,7 @@ def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
         users_per_level=facts.users_per_level,
         same_host=facts.same_host,
         kept_apart=facts.kept_apart,
+        apart_by_affinity=facts.apart_by_affinity,
         run_path=str(run.path),
         notes=facts.notes,
     )
@@ -223,6 +227,7 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
         memory_limit_bytes=facts.memory_limit_bytes,
         same_host=facts.same_host,
         kept_apart=facts.kept_apart,
+        apart_by_affinity=facts.apart_by_affinity,
         run_path=path,
         notes=facts.notes,
     )

@@ -9,8 +9,11 @@ from typing import Any
 
 TARGET_CORES = "target_cores"
 EVENTS = ("oom_kills_per_s",)
+FREE = "free_"  # values of TARGET_CORES: which processes may use other cores as well
+OTHERS = "connections_of_others"
 OWN_CORES = "the target's"
 LOCAL_VALUE = "restarts"
+LEAST_OTHERS = 0.5  # connections at work, on average
 LEAST_OWN = 0.4  # of the work of cores that the target must have done, for them to be full of its work
 Means = dict[str, dict[str, float]]
 Row = Mapping[str, Any]
@@ -66,6 +69,15 @@ def processes(means: Means) -> dict[str, dict[str, float]]:
     return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("process:")}
 
 
+def shared_peers(means: Means) -> dict[str, float]:
+    """Peers that work for others as well: {label: connections of others that were at work}."""
+    return {
+        source.partition(":")[2]: values[OTHERS]
+        for source, values in means.items()
+        if source.startswith("sockets:") and values.get(OTHERS, 0.0) >= LEAST_OTHERS
+    }
+
+
 def hosts(means: Means) -> dict[str, dict[str, float]]:
     """Other hosts than this one, whose metrics were read: {name: values}, named as this host's."""
     return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("host:")}
@@ -78,9 +90,15 @@ def host_of(label: str, values: Mapping[str, Any]) -> str:
     return "" if LOCAL_VALUE in values or "@" not in label else label.rpartition("@")[2]
 
 
-def target_cores(means: Means) -> float | None:
-    """CPU cores of this host that the target's processes used; None without a process probe here."""
-    here = (values for label, values in processes(means).items() if not host_of(label, values))
+def target_cores(means: Means, *, within: bool = False) -> float | None:
+    """CPU cores of this host that the target's processes used, or only those that may use no more than the target's
+    cores; None without a process probe here."""
+    free = means.get(TARGET_CORES, {}) if within else {}
+    here = (
+        values
+        for label, values in processes(means).items()
+        if not host_of(label, values) and f"{FREE}{label}" not in free
+    )
     used = [values["cpu_cores_used"] for values in here if "cpu_cores_used" in values]
     return sum(used) if used else None
 
@@ -88,7 +106,7 @@ def target_cores(means: Means) -> float | None:
 def are_cores_of_others(means: Means, *, within: bool = False) -> bool:
     """Whether what fills the host's cores, or `within` those that the target may use, is not the target's work; not
     where that is not known."""
-    cores, own = means.get(TARGET_CORES, {}), target_cores(means)
+    cores, own = means.get(TARGET_CORES, {}), target_cores(means, within=within)
     used = means.get("host", {}).get("cpu_cores_used")
     if within:
         used = cores["usable_cores"] * cores["cpu_share"] if {"usable_cores", "cpu_share"} <= cores.keys() else None

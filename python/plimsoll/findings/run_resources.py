@@ -97,7 +97,8 @@ def resources_of(
 
 def _target_cores(labels: Sequence[str], seen: Sequence[tuple[Step, Means]]) -> Resource | None:
     """The cores that several processes of the target share and may not leave; of one process its thread tells."""
-    cores = next((values[TARGET_CORES]["usable_cores"] for _, values in seen if TARGET_CORES in values), None)
+    known = [values.get(TARGET_CORES, {}) for _, values in seen]
+    cores = next((values["usable_cores"] for values in known if "usable_cores" in values), None)
     if cores is None or len(labels) < 2:
         return None
     shares = [(step, values.get(TARGET_CORES, {}).get("cpu_share")) for step, values in seen]

@@ -133,7 +133,10 @@ def _answer(
     parts = []
     for host in first["hosts"]:
         where = f" on {host['host']}" if host["host"] else ""
-        parts.append(f"{capital(_cpu_words(host['cpu']))}{where}; {_memory_words(host['memory'])}")
+        cpu = _cpu_words(
+            host["cpu"], _by_process([one for one in facts.parts if one.host == (host["host"] or HERE)], wanted)
+        )
+        parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
     words = f"For {load} ({wanted.chosen}), with a reserve of {wanted.reserve:.0%}: {'. '.join(parts)}."
     words += "".join(_thread_words(part, wanted) for part in facts.parts)
     last = sizes[-1]["hosts"][0]["cpu"]
@@ -159,11 +162,18 @@ def _load_words(size: Mapping[str, Any], unit: str, noun: str) -> str:
     return rate if size["level"] is None else f"{level_words(size['level'], unit)} ({rate})"
 
 
-def _cpu_words(cpu: Mapping[str, Any]) -> str:
+def _by_process(parts: Sequence[Part], wanted: Wanted) -> str:
+    """ " (postgres 0.7, shop 0.27)"; empty for one process alone."""
+    used = [(cores_of([part], wanted.per_s).used, part.label) for part in parts]
+    told = sorted(((cores, label) for cores, label in used if cores is not None), reverse=True)
+    return f" ({', '.join(f'{label} {number(cores)}' for cores, label in told)})" if len(told) > 1 else ""
+
+
+def _cpu_words(cpu: Mapping[str, Any], by_process: str) -> str:
     if cpu["used"] is None:
         return f"CPU: cannot tell, {cpu['cannot_tell']}"
     return (
-        f"CPU at least {_cores_words(cpu['minimum'])}, recommended {_cores_words(cpu['recommended'])}"
+        f"CPU at least {_cores_words(cpu['minimum'])}{by_process}, recommended {_cores_words(cpu['recommended'])}"
         f" ({whole_cores_words(cpu['whole_cores'])})"
     )
 
@@ -222,6 +232,7 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
         f"Assumed: {stays}, for which a change of {RISE:+.0%} ± {RISE_SD:.0%} is allowed in the interval."
         if levels >= FEWEST_LEVELS
         else f"Assumed: {stays} as it was at the load measured; fewer than {FEWEST_LEVELS} loads do not show whether.",
+        *facts.notes,
         "Minimum is the mean: with it every core is busy, and work waits. Response times at a size are not predicted.",
     ]
     if wanted.per_s > top or FAR * wanted.per_s > top:

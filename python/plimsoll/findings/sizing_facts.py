@@ -14,12 +14,14 @@ from typing import Any
 
 from plimsoll.findings.resources import Means, Step, host_of, hosts, means_of_steps, processes
 from plimsoll.findings.run_resources import LEAST_SECONDS, MOST_ERRORS, ONE_THREAD_SHARE
+from plimsoll.findings.shared_peers import shared_words
 from plimsoll.stats.space import PerItem, per_item
 
 BLOCK_S = 10.0
 MOST_BLOCKS = 10
 MEMORY, DISK = "memory", "disk"
 HERE = ""
+PASSING_CORES = 0.01
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Grown:
 class SizingFacts:
     """`parts` of the target; `rates`: (level, throughput) of the steps that count, lowest first; `volume`: items that
     were there at the end of the run, None if not known; `grown`: sizes by items; `missing`: processes without CPU;
-    `noun`: what is counted per second."""
+    `noun`: what is counted per second; `notes`: what a reader must know of the processes."""
 
     parts: list[Part]
     rates: list[tuple[float, float]]
@@ -68,6 +70,7 @@ class SizingFacts:
     grown: list[Grown] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     noun: str = "operation"
+    notes: list[str] = field(default_factory=list)
 
 
 def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
@@ -88,7 +91,7 @@ def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
     }
     parts = [_part(label, points, [processes(values) for values in means], highest) for label in labels]
     parts = [part and replace(part, quota_cores=quotas.get(part.label)) for part in parts]
-    known = [part for part in parts if part is not None]
+    known = _without_passing([part for part in parts if part is not None])
     seen = {name for values in means for name in hosts(values)} - {part.host for part in known}
     named = [{f"all of @{name}": one for name, one in hosts(values).items()} for values in means]
     whole = [_part(f"all of @{name}", points, named, highest) for name in sorted(seen)]
@@ -98,7 +101,15 @@ def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
         volume=volumes[-1] if volumes else None,
         grown=_grown_by_steps(run, steps),
         missing=[label for label, part in zip(labels, parts, strict=True) if part is None],
+        notes=list(shared_words(means)),
     )
+
+
+def _without_passing(parts: Sequence[Part]) -> list[Part]:
+    """Without processes that were there for a part of the run and did next to nothing: the points of the others, which
+    are added up where all were seen, would be lost for them."""
+    most = max((len(part.per_s) for part in parts), default=0)
+    return [part for part in parts if len(part.per_s) == most or max(part.cores) >= PASSING_CORES]
 
 
 def grown_by_windows(run: Any, windows: Sequence[Mapping[str, Any]], before: float) -> list[Grown]:

@@ -14,7 +14,7 @@ import os
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import psutil
 
@@ -41,7 +41,7 @@ class CoreSpeedProbe:
 
     source = "core_speed"
 
-    def __init__(self, selectors: Iterable[ProcessSelector], find: Callable[..., list[psutil.Process]] = find_roots):
+    def __init__(self, selectors: Sequence[ProcessSelector], find: Callable[..., list[psutil.Process]] = find_roots):
         self._usable = UsableCores(selectors, find)
         self._lock = threading.Lock()
         self._spent_s: list[float] = []

@@ -71,11 +71,21 @@ class ProbeCost:
         self._asking_s: dict[str, float] = defaultdict(float)
         self._began: float | None = None
         self._first_s: dict[str, float] = {}
+        self._looking_s = 0.0
         self._own_before_s: dict[str, float] = {}
 
     def add(self, probes: Iterable[Any]) -> None:
         """Count these, too."""
         self._probes.extend(probes)
+
+    @contextmanager
+    def of_looking(self) -> Iterator[None]:
+        """Around what looks for processes of the target: it counts as first, as the first question of a probe does."""
+        before = time.thread_time()
+        try:
+            yield
+        finally:
+            self._looking_s += time.thread_time() - before
 
     @contextmanager
     def of(self, probe: Any) -> Iterator[None]:
@@ -105,8 +115,10 @@ class ProbeCost:
             elif own_s:
                 by_source[probe.source] = by_source.get(probe.source, 0.0) + own_s
         wall_s = 0.0 if self._began is None else time.monotonic() - self._began
-        first_s = sum(self._first_s.values()) + sum(
-            spent_s for source, spent_s in self._own_before_s.items() if source != BY_DESIGN
+        first_s = (
+            self._looking_s
+            + sum(self._first_s.values())
+            + sum(spent_s for source, spent_s in self._own_before_s.items() if source != BY_DESIGN)
         )
         return Cost(sum(by_source.values()), wall_s, by_source, by_design_s, first_s)
 

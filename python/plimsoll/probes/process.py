@@ -13,13 +13,11 @@ from collections.abc import Callable, Iterable
 import psutil
 
 from plimsoll.probes.family import Family
-from plimsoll.probes.finding_processes import find_roots
+from plimsoll.probes.finding_processes import FIRST_PAUSE_S, LONGEST_PAUSE_S, find_roots
 from plimsoll.probes.probe import Clock, ProbeUnavailable
 from plimsoll.probes.process_facts import Facts, Key, ProcessFacts, most_open_files
 from plimsoll.probes.restarts import restart_note
 from plimsoll.study.models import ProcessSelector
-
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 
 
 class ProcessProbe:

@@ -7,18 +7,11 @@ from pathlib import Path
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.probes.beside import Beside
-from plimsoll.probes.cgroup import CgroupProbe
-from plimsoll.probes.core_speed import CoreSpeedProbe
 from plimsoll.probes.generator import GeneratorProbe
 from plimsoll.probes.host import HostProbe
 from plimsoll.probes.network import NetworkProbe
 from plimsoll.probes.probe import Observer, Probe
-from plimsoll.probes.process import ProcessProbe
-from plimsoll.probes.resting import MOST_SHARE
-from plimsoll.probes.sockets import SocketsProbe
-from plimsoll.probes.target_cores import TargetCoresProbe
-from plimsoll.probes.tcp_info import SocketTable
-from plimsoll.probes.waits import WaitsProbe
+from plimsoll.probes.target_probes import TargetProbes
 from plimsoll.study.models import Probes, ProcessSelector
 from plimsoll.study.secrets import Redactor
 
@@ -29,12 +22,14 @@ def probes_for(
     idle_work_s: Callable[[], float] = lambda: 0.0,
     directory: Path = Path(),
     redactor: Redactor | None = None,
+    target: TargetProbes | None = None,
 ) -> list[Probe | Observer]:
     """One probe per source: the host and the generator's limits on it, its network, each process of the target and its
     control group, the load and the speed of the target's cores, and what is read from elsewhere, which may be slow and
     is asked beside.
 
-    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`; what logs show is cleaned by the
+    `idle_work_s`: see HostProbe; `target`: makes the probes of the target's processes, also of those that are found
+    later. Relative files of the study lie in `directory`; what logs show is cleaned by the
     `redactor`. Raises InputErrors with everything that is wrong.
     """
     probes: list[Probe | Observer] = []
@@ -42,20 +37,7 @@ def probes_for(
         probes += [HostProbe(idle_work_s=idle_work_s), GeneratorProbe()]
     if wanted.network:
         probes.append(NetworkProbe())
-    if wanted.processes:
-        probes += [ProcessProbe(selector) for selector in processes]
-    if wanted.host and wanted.processes and processes:
-        probes.append(TargetCoresProbe(processes))
-    if wanted.cgroups and wanted.processes:
-        probes += [CgroupProbe(selector) for selector in processes]
-    share = MOST_SHARE / max(1, len(processes))
-    if wanted.sockets and wanted.processes:
-        table = SocketTable()
-        probes += [SocketsProbe(selector, share=share, ask=table.connections) for selector in processes]
-    if wanted.waits and wanted.processes:
-        probes += [WaitsProbe(selector, share=share) for selector in processes]
-    if wanted.core_speed and processes:
-        probes.append(CoreSpeedProbe(processes))
+    probes += (target or TargetProbes(wanted)).of(processes)
     mistakes: list[InputError] = []
     probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
     probes += [Beside(probe) for probe in _jvms(wanted, processes, directory, mistakes)]

@@ -15,11 +15,13 @@ from pathlib import Path
 
 import psutil
 
+from plimsoll.probes.connected import Callee, Connected
 from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.kernel_files import readable_address, text
 from plimsoll.probes.probe import Clock, ProbeUnavailable
 from plimsoll.probes.resting import MOST_SHARE, RestingProbe
 from plimsoll.probes.tcp_info import LISTENING, Connection, connections, is_loopback
+from plimsoll.probes.unix_sockets import UnixTable
 from plimsoll.study.models import ProcessSelector
 
 MOST_REMOTES = 8
@@ -39,6 +41,10 @@ class SocketsProbe(RestingProbe):
     its own.
     Sockets of its children count. Who was last is not known of a process in another network namespace that this one may
     not enter, nor where both happened in one tick of the kernel's clock: compare the two numbers.
+
+    `callees`: what it was seen connected to on this host so far; `pids`: the processes of the last look. With
+    `connected` it tells its ends there; one that `is_peer` has connections_of_others as well: those that were at work
+    since the last look, and came from no process of the target, nor from this one (of unix sockets each counts).
     """
 
     kind = "sockets"
@@ -52,10 +58,17 @@ class SocketsProbe(RestingProbe):
         cpu_clock: Clock = time.thread_time,
         share: float = MOST_SHARE,
         ask: Callable[[set[str], Path | None], list[Connection] | None] = connections,
+        unix: UnixTable | None = None,
+        connected: Connected | None = None,
+        is_peer: bool = False,
     ) -> None:
         super().__init__(selector, clock, find, root, cpu_clock, share)
-        self._ask = ask
+        self._ask, self._unix, self._connected, self._is_peer = ask, unix or UnixTable(), connected, is_peer
         self._before: set[str] | None = None
+        self._looked_s = 0.0
+        self._others_known: set[str] = set()  # sockets that are none of TCP
+        self.callees: set[Callee] = set()
+        self.pids: list[int] = []
 
     def _look(self, pids: list[int]) -> dict[str, float]:
         inodes = _inodes(self._root, pids)
@@ -63,7 +76,35 @@ class SocketsProbe(RestingProbe):
             raise ProbeUnavailable(f"{self._selector.label}: its sockets may not be read. Run as the target's user.")
         mine = [one for one in self._sockets(inodes) if one.inode in inodes]
         before, self._before = self._before, {one.inode for one in mine}
-        return _values(mine, before)
+        self.pids = pids
+        values = _values(mine, before)
+        if self._root == Path("/") and not _is_elsewhere(self._root, self._roots[0].pid):
+            values |= self._within_host(mine, inodes)
+        return values
+
+    def _within_host(self, mine: list[Connection], inodes: set[str]) -> dict[str, float]:
+        """Keeps what it is connected to on this host; of a peer, how many of its connections are others'."""
+        now, since_s = self._clock(), self._looked_s
+        self._looked_s = now
+        ports = {one.port for one in mine if one.state == LISTENING}
+        outside = [one for one in mine if one.state != LISTENING and one.port not in ports and one.is_loopback]
+        self.callees |= {Callee(int(one.remote.rpartition(":")[2])) for one in outside}
+        rest = inodes - {one.inode for one in mine}
+        fresh, self._others_known = rest - self._others_known, rest
+        if fresh:
+            self.callees |= {Callee(None, path, inode) for path, inode in self._unix.listeners_of(fresh).items()}
+        if self._connected is None:
+            return {}
+        self._connected.tell(self._selector.label, [*(f":{one.port}" for one in outside), *rest])
+        if not self._is_peer:
+            return {}
+        inside = [one for one in mine if one.state != LISTENING and one.port in ports]
+        ends = {f":{one.remote.rpartition(':')[2]}" if one.is_loopback else one.remote: one for one in inside}
+        others = self._connected.others(self._selector.label, {*ends, *self._unix.clients_of(rest)})
+        since_ms = 1000 * (now - since_s)
+        return {
+            "connections_of_others": float(sum(1 for end in others if end not in ends or _worked(ends[end], since_ms)))
+        }
 
     def _sockets(self, inodes: set[str]) -> list[Connection]:
         """In the process's network namespace, from the kernel or, where it does not tell, from its tables."""
@@ -74,6 +115,11 @@ class SocketsProbe(RestingProbe):
         if told is not None:
             return told
         return _of_tables(self._root / (f"proc/{pid}/net" if is_other else "proc/net"))
+
+
+def _worked(one: Connection, since_ms: float) -> bool:
+    """Whether it received something in that time, or that is not known."""
+    return one.received_ms is None or one.received_ms < since_ms
 
 
 def _inodes(root: Path, pids: Iterable[int]) -> set[str] | None:

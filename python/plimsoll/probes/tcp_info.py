@@ -28,7 +28,7 @@ _SOCK_DIAG, _BY_FAMILY, _DUMP_REQUEST = 4, 20, 0x301
 _DONE, _ERROR = 3, 2
 ESTABLISHED, LISTENING = 1, 10
 _INFO, _INFO_BIT = 2, 1 << 1
-_HEADER = struct.Struct("=LHHLL")
+HEADER = struct.Struct("=LHHLL")
 _REQUEST = struct.Struct("=BBBBI48x")
 # Family, state, timer, retransmissions; ports and addresses (own, the other side's) in the network's order, interface,
 # cookie; expiry, queues of receiving and sending, user, inode.
@@ -87,7 +87,7 @@ class SocketTable:
         now = self._clock()
         asked_s, messages = self._told.get(name, (-KEPT_S, None))
         if now - asked_s >= KEPT_S:
-            messages = _ask(namespace)
+            messages = asked(map(request, (socket.AF_INET, socket.AF_INET6)), _INODE_AT, namespace)
             self._told[name] = now, messages
         if messages is None:
             return None
@@ -100,17 +100,17 @@ def connections(inodes: Iterable[str], namespace: Path | None = None) -> list[Co
     return SocketTable().connections(inodes, namespace)
 
 
-def _ask(namespace: Path | None) -> dict[int, bytes] | None:
-    """What the kernel tells of each socket, by its inode; None where it does not."""
+def asked(questions: Iterable[bytes], inode_at: int, namespace: Path | None = None) -> dict[int, bytes] | None:
+    """What the kernel answers of each socket, by its inode, which stands at that byte; None where it does not."""
     if not sys.platform.startswith("linux"):
         return None
     found: dict[int, bytes] = {}
     try:
-        with _netlink() if namespace is None else _netlink_within(namespace) as asked:
-            asked.settimeout(_WAIT_S)
-            for family in (socket.AF_INET, socket.AF_INET6):
-                asked.send(request(family))
-                while read_answer(asked.recv(1 << 17), found):
+        with _netlink() if namespace is None else _netlink_within(namespace) as kernel:
+            kernel.settimeout(_WAIT_S)
+            for one in questions:
+                kernel.send(one)
+                while read_answer(kernel.recv(1 << 17), found, inode_at):
                     pass
     except OSError:
         return None
@@ -143,25 +143,44 @@ def _netlink_within(namespace: Path) -> socket.socket:
     return made[0]
 
 
-def request(family: int) -> bytes:
-    """The question for all established and listening sockets of an address family, with their tcp_info."""
-    body = _REQUEST.pack(family, socket.IPPROTO_TCP, _INFO_BIT, 0, 1 << ESTABLISHED | 1 << LISTENING)
-    return _HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _DUMP_REQUEST, 1, 0) + body
+def listening() -> dict[int, list[tuple[str, int]]] | None:
+    """The listening sockets of this process's network namespace, by port: (inode, user id) of each; None where the
+    kernel does not tell."""
+    questions = [request(family, 1 << LISTENING) for family in (socket.AF_INET, socket.AF_INET6)]
+    bodies = asked(questions, _INODE_AT)
+    if bodies is None:
+        return None
+    found: dict[int, list[tuple[str, int]]] = {}
+    for body in bodies.values():
+        port = _MESSAGE.unpack_from(body)[2]
+        _, _, user, inode = _REST.unpack_from(body, _MESSAGE.size)
+        found.setdefault(port, []).append((str(inode), user))
+    return found
 
 
-def read_answer(answer: bytes, found: dict[int, bytes]) -> bool:
+def request(family: int, states: int = 1 << ESTABLISHED | 1 << LISTENING) -> bytes:
+    """The question for all sockets of an address family in these states, with their tcp_info."""
+    return question(_REQUEST.pack(family, socket.IPPROTO_TCP, _INFO_BIT, 0, states))
+
+
+def question(body: bytes) -> bytes:
+    """A question for all sockets of a family, as the kernel reads it."""
+    return HEADER.pack(HEADER.size + len(body), _BY_FAMILY, _DUMP_REQUEST, 1, 0) + body
+
+
+def read_answer(answer: bytes, found: dict[int, bytes], inode_at: int = _INODE_AT) -> bool:
     """Adds what a part of the answer tells of each socket, by its inode; whether more parts come. OSError where the
     kernel refuses."""
     at = 0
-    while at + _HEADER.size <= len(answer):
-        size, kind, *_ = _HEADER.unpack_from(answer, at)
+    while at + HEADER.size <= len(answer):
+        size, kind, *_ = HEADER.unpack_from(answer, at)
         if kind == _ERROR:
             raise OSError("the kernel tells no sockets")
-        if kind == _DONE or size < _HEADER.size:
+        if kind == _DONE or size < HEADER.size:
             return False
-        inode_at = at + _HEADER.size + _INODE_AT
-        if size >= _HEADER.size + _INODE_AT + 4:
-            found[_WORD.unpack_from(answer, inode_at)[0]] = answer[at + _HEADER.size : at + size]
+        if size >= HEADER.size + inode_at + 4:
+            inode = _WORD.unpack_from(answer, at + HEADER.size + inode_at)[0]
+            found[inode] = answer[at + HEADER.size : at + size]
         at += (size + 3) & ~3
     return True
 

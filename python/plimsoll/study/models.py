@@ -239,6 +239,9 @@ class Probes(StudyModel):
     cgroups: bool = Field(default=True, description="limits of the target's processes, docs/probes/cgroup.md")
     sockets: bool = Field(default=True, description="connections of the target's processes, docs/probes/sockets.md")
     waits: bool = Field(default=True, description="what the threads of these wait for, docs/probes/waits.md")
+    peers: bool = Field(
+        default=True, description="the same of processes that these connect to on this host, docs/probes/peers.md"
+    )
     prometheus: list[PrometheusOptions] = Field(default_factory=list, description="docs/probes/prometheus.md")
     telemetry: list[TelemetryOptions] = Field(default_factory=list, description="docs/probes/telemetry.md")
     otlp: OtlpOptions | None = Field(default=None, description="docs/probes/otlp.md")

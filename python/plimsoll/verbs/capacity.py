@@ -119,7 +119,7 @@ def _measure(
             cores=plan.cores,
             negligible_below=plan.negligible_below,
             same_host=around.same_host,
-            kept_apart=around.kept_apart,
+            **around.apart,
             variant=choices.variant,
             **remedies,
         )
@@ -134,6 +134,6 @@ def _measure(
             listeners.message,
             around.on_step,
         )
-        facts = replace(facts, same_host=around.same_host)
+        facts = replace(facts, same_host=around.same_host, **around.apart)
     notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
     return finish(writer, judge(writer, facts, notes), result.status)

@@ -84,7 +84,7 @@ def hold(
                 objectives=objectives_as_data(plan.objectives),
                 memory_limit_bytes=wanted.memory_limit_mb * MIB if wanted.memory_limit_mb else None,
                 same_host=around.same_host,
-                kept_apart=around.kept_apart,
+                **around.apart,
             )
             record(writer, facts)
             load = around.follow(load_of(plan, choices))
@@ -104,7 +104,7 @@ def hold(
                 listeners.message,
                 around.on_step,
             )
-        facts = replace(facts, same_host=around.same_host)
+        facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
         return finish(writer, judge(writer, facts, notes), result.status)
 
@@ -147,7 +147,7 @@ def grow(
                 doubts=doubts, longest_s=wanted.for_s,
             )  # fmt: skip
             writer.append_event("grow_settings", second=0.0, counter=wanted.counter, volume_before=before)
-            facts = Facts(same_host=around.same_host, kept_apart=around.kept_apart)
+            facts = Facts(same_host=around.same_host, **around.apart)
             record(writer, facts)
             result = run_grow(
                 around.follow(load_of(plan, choices)),
@@ -158,7 +158,7 @@ def grow(
                 around.data_volume,
                 listeners.message,
             )
-        facts = replace(facts, same_host=around.same_host)
+        facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = [*around.notes, *([around.control.early_end] if around.control.early_end else [])]
         return finish(writer, judge(writer, facts, notes), result.status)
 
@@ -206,7 +206,7 @@ def drain(
                 index_budget_bytes=wanted.index_budget_mb * MIB if wanted.index_budget_mb else None,
                 memory_budget_bytes=wanted.memory_budget_mb * MIB if wanted.memory_budget_mb else None,
                 same_host=around.same_host,
-                kept_apart=around.kept_apart,
+                **around.apart,
             )
             record(writer, facts)
             with consumer.polls_kept(writer):
@@ -219,7 +219,7 @@ def drain(
                     listeners.message,
                     before,
                 )
-        facts = replace(facts, same_host=around.same_host)
+        facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
         return finish(writer, judge(writer, facts, notes), result.status)
 

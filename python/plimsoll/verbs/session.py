@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from plimsoll.engine import EngineSource
+from plimsoll.engine import EngineSource, available_cpus
 from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.awake import Awake, is_virtual_machine
 from plimsoll.experiments.data_volume import DataVolume
-from plimsoll.experiments.isolation import target_off
+from plimsoll.experiments.isolation import apart_words, mixed_with, target_off
 from plimsoll.experiments.result import Status
 from plimsoll.experiments.steps import OnStep
 from plimsoll.experiments.target import TargetControl
@@ -22,22 +22,24 @@ from plimsoll.findings.beside import findings_beside
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.plans.load import Choices, Plan
-from plimsoll.probes import Sampler, probes_for
-from plimsoll.probes.load_seconds import LoadSeconds
 from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.probes.probe import Observer, Probe
-from plimsoll.probes.probe_cost import Cost
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study import Probes, ProcessSelector, Redactor, Target
+from plimsoll.study import ProcessSelector, Redactor, Target
 from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.profiles import profiled
+from plimsoll.verbs.sampling import Sampling, sampling_of
 from plimsoll.verbs.script_targets import ScriptTargets
 
 AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
+STAYED = (
+    "--isolate: {who} {is_or_are} used by the target and may use the generator's cores. Name each in target.processes "
+    "of a study to have it moved as well."
+)
 UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the study tells it."
 
 
@@ -55,14 +57,16 @@ class Answer:
 class Session:
     """A target that is ready, and what an experiment needs beside its load source.
 
-    `sample`: the probes' rows of one second; `on_step` is told when steps begin and end; `kept_apart`: how generator
-    and target were separated, in words; `notes`: what the user was told and the findings repeat, by `tell`.
+    `sample`: the probes' rows of one second; `on_step` is told when steps begin and end; `isolated`: how this session
+    separates generator and target, in words, and `generator_cores`: those that the generator may use; `notes`: what the
+    user was told and the findings repeat, by `tell`.
     """
 
     control: TargetControl
-    sample: Callable[[int, float], list[dict[str, Any]]]
+    sample: Sampling
     data_volume: DataVolume | None
-    kept_apart: str | None
+    isolated: str | None
+    generator_cores: set[int]
     tell: Callable[[str], None]
     on_step: OnStep | None = None
     notes: list[str] = field(default_factory=list)
@@ -73,6 +77,16 @@ class Session:
         if self.targets is not None:
             self.targets.follow(load)
         return load
+
+    @property
+    def apart(self) -> dict[str, Any]:
+        """How generator and target were kept apart so far, as Facts holds it: by this session, or by affinities that
+        were there before."""
+        cores = self.sample.target_cores
+        if self.isolated is not None:
+            return {"kept_apart": None if mixed_with(cores, self.generator_cores) else self.isolated}
+        words = apart_words(cores, self.generator_cores)
+        return {"kept_apart": words, "apart_by_affinity": words is not None}
 
     @property
     def same_host(self) -> bool | None:
@@ -154,11 +168,16 @@ def session(
                 directory=plan.directory,
                 more=[*probes, *databases.probes],
                 say=on_note,
+                tell=tell,
             )
             with sampling:
                 on_step = together(databases.on_step, profiles)
-                targets = None if processes or control.target.url else _script_targets(plan, awake, sampling, tell)
-                yield Session(control, sampling, data_volume, kept_apart, tell, on_step, notes, targets)
+                targets = None if processes or control.target.url else _script_targets(sampling, tell)
+                own = set(plan.config.cpus or available_cpus())
+                yield Session(control, sampling, data_volume, kept_apart, own, tell, on_step, notes, targets)
+                mixed = mixed_with(sampling.target_cores, own) if choices.isolate and kept_apart else []
+                if mixed:
+                    tell(STAYED.format(who=" and ".join(mixed), is_or_are="is" if len(mixed) == 1 else "are"))
             sampling.tell_cost(tell, notes.append)
 
 
@@ -207,121 +226,11 @@ def _processes(target: Target) -> list[ProcessSelector]:
     return local_listeners([target.url])
 
 
-def _script_targets(plan: Plan, awake: Awake, sampling: Sampling, tell: Callable[[str], None]) -> ScriptTargets:
+def _script_targets(sampling: Sampling, tell: Callable[[str], None]) -> ScriptTargets:
     """Probes whoever listens where the script connects to, from the second in which it does."""
-
-    def found(processes: Sequence[ProcessSelector]) -> None:
-        probes = probes_for(plan.probes, list(processes), awake.cpu_s, plan.directory)
-        sampling.add([probe for probe in probes if probe.source not in sampling.sources])
-
-    targets = ScriptTargets(found, tell)
-    sampling.before_each = targets.look
+    targets = ScriptTargets(sampling.watch, tell)
+    sampling.before_each(targets.look)
     return targets
-
-
-class Sampling:
-    """Probes asked once per second of load, so that their rows and the load's seconds are the same seconds. A context:
-    at its end the receivers and files of `probes` are closed, and the run says what all of them cost; `guests` are
-    asked too, and closed by those who made them."""
-
-    def __init__(
-        self,
-        probes: Sequence[Probe | Observer],
-        guests: Sequence[Probe | Observer],
-        note: Callable[[str, str], None],
-        told: Callable[[Mapping[str, Any]], None] = lambda cost: None,
-        say: Callable[[str], None] = lambda words: None,
-    ) -> None:
-        self._rows: list[dict[str, Any]] = []
-        self._probes, self._told, self._say = probes, told, say
-        self._load = LoadSeconds()
-        self._sampler = Sampler(
-            [*probes, *guests],
-            self._rows.append,
-            lambda kind, _t_unix, source, message: note(kind, f"{source}: {message}"),
-            t0_unix=0.0,
-        )
-        self.cost: Cost | None = None
-        self.before_each: Callable[[], None] = lambda: None
-
-    @property
-    def sources(self) -> set[str]:
-        """The sources of the probes that are closed at the end."""
-        return {probe.source for probe in self._probes}
-
-    def add(self, probes: Sequence[Probe | Observer]) -> None:
-        """Ask these as well from now on, and close them at the end."""
-        for probe in probes:
-            if hasattr(probe, "open"):
-                probe.open()
-        self._probes = [*self._probes, *probes]
-        self._sampler.add(probes)
-
-    def __call__(self, second: int, t_unix: float) -> list[dict[str, Any]]:
-        """The rows of that second, which began at `t_unix`, and what came late of earlier ones."""
-        self._load.add(second, t_unix)
-        self._rows.clear()
-        self.before_each()
-        self._sampler.sample_once()
-        return [row for row in (self._placed(row, second) for row in self._rows) if row is not None]
-
-    def _placed(self, row: dict[str, Any], second: int) -> dict[str, Any] | None:
-        if not row.pop("is_late", False):
-            return row | {"second": second}
-        at = self._load.second_of(row["t_unix"])
-        return None if at is None else row | {"second": at}
-
-    def __enter__(self) -> Sampling:
-        try:
-            for probe in self._probes:
-                words = probe.open() if hasattr(probe, "open") else None
-                if words:
-                    self._say(words)
-        except BaseException:
-            self._close()
-            raise
-        return self
-
-    def _close(self) -> None:
-        for probe in self._probes:
-            if hasattr(probe, "close"):
-                probe.close()
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
-        self._sampler.tell_last_notes()
-        cost = self._sampler.cost.so_far()
-        if cost.wall_s:
-            self._told(cost.to_json())
-            self.cost = cost
-
-    def tell_cost(self, tell: Callable[[str], None], keep: Callable[[str], None]) -> None:
-        """What the probes took, once it has ended: told where that is more than the goal, else kept as a note."""
-        words = self.cost.words() if self.cost is not None else None
-        if words and self.cost is not None:
-            (tell if self.cost.is_high else keep)(words)
-
-
-def sampling_of(
-    wanted: Probes,
-    processes: list[ProcessSelector],
-    writer: RunWriter,
-    awake: Awake,
-    *,
-    directory: Path = Path(),
-    more: Sequence[Probe | Observer] = (),
-    say: Callable[[str], None] = lambda words: None,
-) -> Sampling:
-    """The study's probes and `more` (closed by their makers), noted and told in the run. InputErrors if one cannot be
-    made as asked for, on entry if its port is taken; `say` gets what a user must know to feed one."""
-
-    def note(kind: str, message: str) -> None:
-        writer.append_event(kind, message=message)
-
-    if not processes:
-        wanted = wanted.model_copy(update={"processes": False})
-    probes = probes_for(wanted, processes, awake.cpu_s, directory, writer.redactor)
-    return Sampling(probes, more, note, lambda cost: writer.append_event("probe_cost", **cost), say)
 
 
 def ageing_notes(plan: Plan, control: TargetControl, status: str) -> list[str]:

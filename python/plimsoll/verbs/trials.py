@@ -42,7 +42,8 @@ from plimsoll.study.secrets import HIDDEN, Redactor
 from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.listeners import Listeners
-from plimsoll.verbs.session import Answer, finish, on_cpus, record, sampling_of
+from plimsoll.verbs.sampling import sampling_of
+from plimsoll.verbs.session import Answer, finish, on_cpus, record
 
 SETUPS: dict[str, Callable[[Any, TrialChoices, Callable[[str], None]], TrialSetup]] = {
     "compare": compare_setup,
@@ -194,6 +195,7 @@ def _carry_out(
             directory=setup.directory,
             more=databases.probes,
             say=listeners.note,
+            tell=say,
         )
         session = Session(source, writer, around, skip, sampling, listeners.progress, complete, begin_s)
         try:

@@ -17,7 +17,7 @@ from plimsoll.probes import probes_for
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import Probes, Redactor
-from plimsoll.verbs.session import sampling_of
+from plimsoll.verbs.sampling import sampling_of
 
 PASSWORD, TOKEN, COOKIE, KEY = "pw-planted-1", "token-planted-2", "cookie-planted-3", "key-planted-4"
 

@@ -15,7 +15,7 @@ from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.findings.drain import drain_findings
 from plimsoll.probes.consumer import ConsumerProbe
 from plimsoll.runs import RunReader
-from plimsoll.verbs.session import Sampling
+from plimsoll.verbs.sampling import Sampling
 
 
 class Hanging:

@@ -65,3 +65,26 @@ def test_a_target_that_is_gone_leaves_a_gap() -> None:
     gone.wait()
     with pytest.raises(ProbeUnavailable):
         TargetCoresProbe([ProcessSelector(label="app", pid=gone.pid)]).sample()
+
+
+def test_processes_that_are_bound_to_different_cores_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = 2**22 + 1  # no process has such an id
+    cores = {first: {0}, first + 1: {1}, first + 2: {0, 1, 2, 3}}
+    times = [Times(10, 10, 80, 0, 0)] * 4
+    monkeypatch.setattr(psutil, "cpu_times", lambda percpu: times)
+    monkeypatch.setattr(os, "sched_getaffinity", cores.get, raising=False)
+
+    class Process:
+        def __init__(self, pid: int) -> None:
+            self.pid = pid
+
+        def is_running(self) -> bool:
+            return True
+
+    selectors = [ProcessSelector(label=name, pid=pid) for pid, name in enumerate(("web", "db", "logger"), first)]
+    found = TargetCoresProbe(selectors, find=lambda one: [Process(one.pid)]).sample()  # type: ignore[list-item]
+    assert found == {"usable_cores": 2, "free_logger": 1, "core_0_of_web": 1, "core_1_of_db": 1}
+    times[2:] = []
+    assert TargetCoresProbe(selectors[:2], find=lambda one: [Process(one.pid)]).sample() == {  # type: ignore[list-item]
+        "core_0_of_web": 1, "core_1_of_db": 1
+    }  # fmt: skip

@@ -64,13 +64,13 @@ def test_several_processes_that_are_looked_at_at_once_cost_one_question(monkeypa
     asked: list[float] = []
     now = [100.0]
 
-    def ask(namespace: object) -> dict[int, bytes]:
+    def ask(*_: object) -> dict[int, bytes]:
         asked.append(now[0])
         found: dict[int, bytes] = {}
         read_answer(message(7, 5, 900) + message(9, 400, 20) + DONE, found)
         return found
 
-    monkeypatch.setattr("plimsoll.probes.tcp_info._ask", ask)
+    monkeypatch.setattr("plimsoll.probes.tcp_info.asked", ask)
     table = SocketTable(lambda: now[0])
     assert [one.inode for one in table.connections({"7", "8"}) or []] == ["7"]
     assert [one.inode for one in table.connections({"9"}) or []] == ["9"]

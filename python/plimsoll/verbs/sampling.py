@@ -1,0 +1,145 @@
+"""Probes asked once per second of load, those of processes that are found while it is on among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from plimsoll.experiments.awake import Awake
+from plimsoll.probes import Sampler, probes_for
+from plimsoll.probes.load_seconds import LoadSeconds
+from plimsoll.probes.peers import Peers
+from plimsoll.probes.probe import Observer, Probe
+from plimsoll.probes.probe_cost import Cost
+from plimsoll.probes.target_probes import TargetProbes
+from plimsoll.runs.writer import RunWriter
+from plimsoll.study import Probes, ProcessSelector
+
+
+class Sampling:
+    """Probes asked once per second of load, so that their rows and the load's seconds are the same seconds. A context:
+    at its end the receivers and files of `probes` are closed, and the run says what all of them cost; `guests` are
+    asked too, and closed by those who made them."""
+
+    def __init__(
+        self,
+        probes: Sequence[Probe | Observer],
+        guests: Sequence[Probe | Observer],
+        note: Callable[[str, str], None],
+        told: Callable[[Mapping[str, Any]], None] = lambda cost: None,
+        say: Callable[[str], None] = lambda words: None,
+        target: TargetProbes | None = None,
+    ) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._probes, self._told, self._say, self._target = probes, told, say, target
+        self._load = LoadSeconds()
+        self._sampler = Sampler(
+            [*probes, *guests],
+            self._rows.append,
+            lambda kind, _t_unix, source, message: note(kind, f"{source}: {message}"),
+            t0_unix=0.0,
+        )
+        self.cost: Cost | None = None
+        self._looks: list[Callable[[], None]] = []
+
+    def before_each(self, look: Callable[[], None]) -> None:
+        """Call this before each second's probes are asked."""
+        self._looks.append(look)
+
+    def watch(self, processes: Sequence[ProcessSelector], *, are_peers: bool = False) -> None:
+        """Probe these processes of the target as well from now on, but for ports that are watched already."""
+        if self._target is not None:
+            ports = {one.port for one in self._target.selectors} - {None}
+            self.add(self._target.of([one for one in processes if one.port not in ports], are_peers=are_peers))
+
+    @property
+    def target_cores(self) -> dict[str, set[int]]:
+        """The cores that each process of the target, by label, might use so far; empty where that was not watched."""
+        cores = self._target.cores if self._target is not None else None
+        return cores.seen if cores is not None else {}
+
+    def add(self, probes: Sequence[Probe | Observer]) -> None:
+        """Ask these as well from now on, and close them at the end."""
+        for probe in probes:
+            if hasattr(probe, "open"):
+                probe.open()
+        self._probes = [*self._probes, *probes]
+        self._sampler.add(probes)
+
+    def __call__(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        """The rows of that second, which began at `t_unix`, and what came late of earlier ones."""
+        self._load.add(second, t_unix)
+        self._rows.clear()
+        with self._sampler.cost.of_looking():
+            for look in self._looks:
+                look()
+        self._sampler.sample_once()
+        return [row for row in (self._placed(row, second) for row in self._rows) if row is not None]
+
+    def _placed(self, row: dict[str, Any], second: int) -> dict[str, Any] | None:
+        if not row.pop("is_late", False):
+            return row | {"second": second}
+        at = self._load.second_of(row["t_unix"])
+        return None if at is None else row | {"second": at}
+
+    def __enter__(self) -> Sampling:
+        try:
+            for probe in self._probes:
+                words = probe.open() if hasattr(probe, "open") else None
+                if words:
+                    self._say(words)
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def _close(self) -> None:
+        for probe in self._probes:
+            if hasattr(probe, "close"):
+                probe.close()
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+        self._sampler.tell_last_notes()
+        cost = self._sampler.cost.so_far()
+        if cost.wall_s:
+            self._told(cost.to_json())
+            self.cost = cost
+
+    def tell_cost(self, tell: Callable[[str], None], keep: Callable[[str], None]) -> None:
+        """What the probes took, once it has ended: told where that is more than the goal, else kept as a note."""
+        words = self.cost.words() if self.cost is not None else None
+        if words and self.cost is not None:
+            (tell if self.cost.is_high else keep)(words)
+
+
+def sampling_of(
+    wanted: Probes,
+    processes: list[ProcessSelector],
+    writer: RunWriter,
+    awake: Awake,
+    *,
+    directory: Path = Path(),
+    more: Sequence[Probe | Observer] = (),
+    say: Callable[[str], None] = lambda words: None,
+    tell: Callable[[str], None] = lambda words: None,
+) -> Sampling:
+    """The study's probes and `more` (closed by their makers), noted and told in the run. InputErrors if one cannot be
+    made as asked for, on entry if its port is taken; `say` gets what a user must know to feed one, `tell` what the
+    answer repeats: which peers of the target were found."""
+
+    def note(kind: str, message: str) -> None:
+        writer.append_event(kind, message=message)
+
+    target = TargetProbes(wanted)
+    probes = probes_for(wanted, processes, awake.cpu_s, directory, writer.redactor, target)
+    sampling = Sampling(probes, more, note, lambda cost: writer.append_event("probe_cost", **cost), say, target)
+    if wanted.peers:
+
+        def found(peers: Sequence[ProcessSelector]) -> None:
+            sampling.watch(peers, are_peers=True)
+
+        peers = Peers(lambda: target.sockets, found, tell, lambda: target.selectors)
+        sampling.before_each(peers.look)
+    return sampling
