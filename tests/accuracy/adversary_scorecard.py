@@ -95,8 +95,8 @@ CASES = (
 
 CLOSED_SERVERS, CLOSED_PER_S, THINK_S, COLLAPSED = 8, 400.0, 1.0, 0.92
 CLOSED_CASES = {
-    "users who wait: throughput falls past its top": ClosedRetrograde,
-    "users who wait: metastable": ClosedMetastable,
+    "closed load: throughput falls past its top": ClosedRetrograde,
+    "closed load: metastable": ClosedMetastable,
 }
 
 
@@ -119,7 +119,7 @@ def closed_carried_share(name: str, users: int) -> float:
 
 
 def closed_search(name: str, seed: int) -> Verdict:
-    """One search of users who wait, judged by trials; shares are of the nominal throughput × cycle."""
+    """One search of a closed load, judged by trials; shares are of the nominal throughput × cycle."""
     result = run_capacity(closed_source(CLOSED_CASES[name], seed), CapacitySettings(budget_s=300, max_level=5000))
     good, bad, most = result.bracket.good, result.bracket.bad, CLOSED_PER_S * THINK_S
     return Verdict(

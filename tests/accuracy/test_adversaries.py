@@ -33,13 +33,13 @@ def test_most_brackets_are_right_and_no_carried_level_is_contradicted(name: str)
 
 
 @pytest.mark.parametrize("name", CLOSED_CASES)
-def test_users_who_wait_are_carried_up_to_the_level_at_which_the_target_collapses(name: str):
+def test_a_closed_load_is_carried_up_to_the_level_at_which_the_target_collapses(name: str):
     found = [closed_search(name, 2_000 + seed) for seed in range(RUNS)]
     assert sum(one.right for one in found) >= RUNS - 1, found
 
 
-def test_a_collapse_under_users_who_wait_is_told_with_the_load_at_which_it_recovers():
-    source = closed_source(CLOSED_CASES["users who wait: metastable"], 5)
+def test_a_collapse_under_a_closed_load_is_told_with_the_load_at_which_it_recovers():
+    source = closed_source(CLOSED_CASES["closed load: metastable"], 5)
     result = run_capacity(source, CapacitySettings(budget_s=300, max_level=5000))
     assert result.collapse is not None and result.collapse.per_s <= 0.7 * result.collapse.carried_per_s
     assert result.collapse.recovers_at is not None and result.collapse.recovers_at <= 0.2 * result.bracket.good
