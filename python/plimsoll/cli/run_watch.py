@@ -9,6 +9,7 @@ from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
 from plimsoll.probes import kernel_files
 from plimsoll.probes.generator import GeneratorProbe
+from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class RunWatch:
     def __init__(self) -> None:
         self._probe = GeneratorProbe()
         self._facts = GeneratorSeconds()
+        self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()
 
     def add(self, snapshot: Snapshot, writer: RunWriter) -> None:
@@ -33,6 +35,7 @@ class RunWatch:
         row = {"t_unix": snapshot.t_unix, "second": snapshot.second, "source": self._probe.source, "values": values}
         writer.append_resource(row)
         self._facts.add(snapshot)
+        self._flow.append(flow_second(snapshot))
         self._connections.add(snapshot)
         self._facts.add_row(row)
 
@@ -44,7 +47,7 @@ class RunWatch:
         used = (self._facts.most("time_wait") or 0.0) + (self._facts.most("tcp_in_use") or 0.0)
         counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
         busiest = kernel_files.busiest_destination() if counted else None
-        found = run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path)
+        found = run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path, flow=self._flow)
         churn = self._connections.found
         if churn is None:
             return found
