@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.connection_churn import ChurnSeconds
@@ -39,8 +39,8 @@ class RunWatch:
         self._connections.add(snapshot)
         self._facts.add_row(row)
 
-    def finding(self, status: str, run_path: str) -> dict[str, Any] | None:
-        """The run's finding; None where not a second was measured."""
+    def finding(self, status: str, run_path: str, unanswered: Sequence[str] = ()) -> dict[str, Any] | None:
+        """The run's finding; None where not a second was measured. `unanswered`: that no request was answered."""
         if not self._facts.seconds:
             return None
         ports = self._facts.last("local_ports") or 0.0
@@ -48,6 +48,13 @@ class RunWatch:
         counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
         busiest = kernel_files.busiest_destination() if counted else None
         found = run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path, flow=self._flow)
+        if unanswered:
+            found = {
+                **found,
+                "answer": " ".join([*unanswered, "Nothing was measured.", found["answer"]]),
+                "valid": False,
+                "invalid_because": [*unanswered, *found["invalid_because"]],
+            }
         churn = self._connections.found
         if churn is None:
             return found
@@ -70,7 +77,7 @@ def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:
     """What to tell after the summary: one line for each trouble, with its remedy; none for a healthy run."""
     if finding is None or not finding["diagnoses"]:
         return
-    if not finding["valid"]:
+    if any(one["spoils"] for one in finding["diagnoses"]) and not finding["valid"]:
         yield "the generator was a limit in this run, so its figures are not the target's alone:"
     for one in finding["diagnoses"]:
         yield f"{one['words']} {one['remedy']}"

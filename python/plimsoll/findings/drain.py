@@ -20,6 +20,8 @@ from plimsoll.findings.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.generator import health_of_load, not_alone
 from plimsoll.findings.validity import conclusions
 from plimsoll.findings.words import share_words, time_words
+from plimsoll.runs.failures import METRIC as FAILED
+from plimsoll.runs.failures import count_unanswered, no_answer_words
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
 QUESTION = "Does the consumer keep up?"
@@ -66,12 +68,19 @@ def drain_findings(
     flow, load = flow_of_run(run), _load_step(facts, from_s)
     generator = with_flow(generator, flow, [load], facts["unit"])
     asked = asked_load(flow[of_step(flow, load)])
-    answered = judged is not None and facts["status"] != "failed"
+    made = count_unanswered(one for _, one in run.series(FAILED, from_s=from_s, to_s=facts["load_to_s"]))
+    silent = no_answer_words(*made)
+    answered = judged is not None and facts["status"] != "failed" and not silent
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
         "answer": " ".join(
-            [*asked_words(asked), *([] if generator["healthy"] else [not_alone(generator)]), _answer(facts, judged)]
+            [
+                *silent,
+                *asked_words(asked),
+                *([] if generator["healthy"] else [not_alone(generator)]),
+                _answer(facts, judged),
+            ]
         ),
         **({"asked": asked} if asked else {}),
         "valid": answered and generator["healthy"],
@@ -86,7 +95,7 @@ def drain_findings(
         ),
         "generator": generator,
         "validity": conclusions(generator, ["counts"])["validity"],
-        "invalid_because": generator["reasons"],
+        "invalid_because": [*silent, *generator["reasons"]],
         "notes": [
             *([facts["reason"]] if facts["reason"] else []),
             *lost_from(seen, facts),

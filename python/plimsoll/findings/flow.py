@@ -87,7 +87,9 @@ def fault_of(
             [one.longest_s for one in ended],
             late_s=sum(one.late_s for one in seconds) if side == "waited" else 0.0,
             hung=_hung(seconds, after, longest_s),
-            hung_before=0.0 if seconds[0].epoch else float(before.unfinished),
+            # Users who wait are as many whether they hang or not; of other tools' seconds nobody says since when.
+            hung_before=0.0 if seconds[0].epoch and is_open else float(before.unfinished),
+            blind_s=sum(one.gap_s for one in seconds),
             rhythms=rhythms,
         )
         if gap is not None and gap.is_fault:
@@ -104,7 +106,9 @@ def _lost(seconds: Sequence[FlowSecond], before: FlowSecond, level: float | None
     stay = [float(one.unfinished) for one in (before, *seconds)]
     missing = unaccounted(stay, [one.planned for one in seconds], [left])
     timed = sum(one.inside_all.count for one in seconds)
-    if abs(missing) > max(LOST_LEAST, LOST_SHARE * max(came, left)):
+    # An arrival that is handed to a VU is counted when that begins, which a generator that is late lets wait.
+    handed = came / len(seconds) * (before.gap_s + seconds[-1].gap_s)
+    if abs(missing) > max(LOST_LEAST, LOST_SHARE * max(came, left)) + handed:
         told = came - missing
         why = "completions were lost" if missing > 0 else "completions were counted twice, or arrivals lost"
         words = (
@@ -200,8 +204,11 @@ def with_flow(
     is_open: bool | None = None,
     decisive: Iterable[int] | None = None,
 ) -> dict[str, Any]:
-    """The generator's `health` (findings/generator.py), with `flow_faults` of the steps where there is any. A fault at a `decisive` step
-    (its place; None: each is) takes away what rests on times or throughput; another is a note."""
+    """The generator's `health` (findings/generator.py), with `flow_faults` where there is any among the steps.
+
+    A fault at a `decisive` step (its place; None: each is) takes away what rests on times or throughput; another is a
+    note.
+    """
     found = faults_of_steps(flow, steps, unit, is_open=is_open, stood_still=bool(health["stood_still_s"]))
     deciding = set(range(len(steps)) if decisive is None else decisive)
     void = [one.words for at, one in enumerate(found) if one is not None and at in deciding]

@@ -31,6 +31,7 @@ from plimsoll.findings.stability import bursts_finding, drift_finding, leak_find
 from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
 from plimsoll.findings.words import time_words
 from plimsoll.runs.ended_steps import ended_steps
+from plimsoll.runs.failures import no_answer_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.objective_samples import Wanted
 
@@ -174,8 +175,7 @@ def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -
 
 def nothing_answered(series: HoldSeries) -> list[str]:
     """Why nothing was measured, where requests were made under load and none got an answer."""
-    made = float(series.requests.sum())
-    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
+    return no_answer_words(float(series.requests.sum()), series.unanswered)
 
 
 def _evidence(

@@ -14,15 +14,18 @@ from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
 LATE = ("lag", "steal")
+SILENT = "no answer"  # the name of the reason for which a trial of which no request was answered is left out
 MOST_FAILED = 0.10
 Trial = Mapping[str, Any]
 
 
 @dataclass
 class SoundTrials:
-    """`sound`: the trials that count; `excluded`: {trial, variant, load, reason}; `generator`: its health in all."""
+    """`sound`: the trials that count; `silent`: those of which no request was answered; `excluded`: {trial, variant,
+    load, reason}; `generator`: its health in all."""
 
     sound: list[Trial] = field(default_factory=list)
+    silent: list[Trial] = field(default_factory=list)
     excluded: list[dict[str, Any]] = field(default_factory=list)
     generator: dict[str, Any] = field(default_factory=dict)
     remedies: list[str] = field(default_factory=list)
@@ -37,9 +40,8 @@ class SoundTrials:
             which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
             more = f" and {len(many) - 4} more" if len(many) > 4 else ""
             plural = "s" if len(many) > 1 else ""
-            found.append(
-                f"Trial{plural} {which}{more} left out, because the generator was a limit there: {many[0]['reason']}"
-            )
+            why = "" if many[0]["name"] == SILENT else "the generator was a limit there: "
+            found.append(f"Trial{plural} {which}{more} left out, because {why}{many[0]['reason']}")
         return found
 
 
@@ -86,13 +88,19 @@ def first_steps(sound: SoundTrials, status: str, run_path: str | None) -> list[s
 
 
 def sound_trials(
-    trials: Sequence[Trial], snapshots: Iterable[Snapshot], rows: Iterable[Mapping[str, Any]], *, tail: bool
+    trials: Sequence[Trial],
+    snapshots: Iterable[Snapshot],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    tail: bool,
+    silent_count: bool = False,
 ) -> SoundTrials:
     """Judge the generator in the measured seconds of each trial; the run is read once.
 
     `tail`: whether the answer rests on high percentiles. Where it rests on means and medians, a generator that was late
     at p99 only, for whatever reason, has hardly touched it; what is left shows as scatter between the trials.
-    Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
+    `silent_count`: whether a trial of which no request was answered counts: it says where the target stops, and nothing
+    of times. Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
     """
     found = SoundTrials()
     own = [trial for trial in trials if "source" not in trial]
@@ -104,6 +112,9 @@ def sound_trials(
         if not tail and not _late_at_median(seen):
             spoils = [one for one in spoils if one[0] not in LATE]
         spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
+        if not silent_count and silent_words(trial):
+            found.silent.append(trial)
+            spoils.insert(0, (SILENT, silent_words(trial), str(trial.get("next_step") or "")))
         if not spoils:
             found.sound.append(trial)
             continue
@@ -112,8 +123,18 @@ def sound_trials(
         found.excluded.append({**about, "name": name, "reason": reason})
         if remedy and remedy not in found.remedies:
             found.remedies.append(remedy)
-    found.generator = _health(facts, found.excluded)
+    found.generator = _health(facts, [one for one in found.excluded if one["name"] != SILENT])
     return found
+
+
+def silent_words(trial: Trial) -> str:
+    """Why a trial measured nothing, where no request of it was answered; empty else."""
+    causes: Mapping[str, int] = trial.get("causes") or {}
+    answers = any(cause.startswith("status ") for cause in causes)
+    if not trial["requests"] or trial["failed"] < trial["requests"] or not causes or answers:
+        return ""
+    listed = ", ".join(f"{cause} {count:,}" for cause, count in causes.items())
+    return f"no request was answered ({listed})."
 
 
 def _late_at_median(seen: GeneratorSeconds) -> bool:

@@ -15,6 +15,7 @@ DURATION, RESPONSE = "iteration_duration", "iteration_response_time"
 METRICS = (DURATION, RESPONSE)
 # What a second's lag p99 adds to its mean lag beyond the median (findings/generator.py), and the tick of a timer.
 _RARE_SHARE, _TICK_MS = 0.1, 1.0
+_LEAST_GAP_S = 0.02  # an idle loop's timers are no later
 
 
 @dataclass
@@ -39,7 +40,8 @@ class FlowSecond:
     the second's `epoch`. `inside`: the time of iterations from their start; `waited`: from their planned arrival, of
     the second's own epoch; both of any epoch in `inside_all` and `waited_all`; `rhythms`: scenarios with planned
     arrivals; `cut`: arrivals of earlier epochs that were interrupted; `late_s`: how late all its
-    arrivals were sent, together."""
+    arrivals were sent, together; `gap_s`: the longest time in it for which the generator did not live, which leaves
+    arrivals of that time uncounted and users idle."""
 
     second: int
     epoch: int
@@ -57,6 +59,7 @@ class FlowSecond:
     waited_all: Ended
     rhythms: int
     late_s: float
+    gap_s: float = 0.0
     cut: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -88,6 +91,7 @@ def flow_second(snapshot: Snapshot) -> FlowSecond:
             scenarios.add(series.tags.get("scenario"))
     told = snapshot.generator
     usual, rare = (float(told.get(name) or 0.0) for name in ("lag_p50_ms", "lag_p99_ms"))
+    gap_s = max(float(told.get(name) or 0.0) for name in ("lag_max_ms", "gap_ms")) / 1000
     lag_ms = usual + _RARE_SHARE * max(0.0, rare - usual) + _TICK_MS
     return FlowSecond(
         second=snapshot.second,
@@ -106,5 +110,6 @@ def flow_second(snapshot: Snapshot) -> FlowSecond:
         waited_all=waited_all,
         rhythms=len(scenarios),
         late_s=snapshot.started * lag_ms / 1000,
+        gap_s=min(1.0, gap_s) if gap_s > _LEAST_GAP_S else 0.0,
         cut={one.epoch: one.interrupted for one in snapshot.earlier},
     )

@@ -75,6 +75,7 @@ def law_gap(
     hung: float = 0.0,
     hung_before: float = 0.0,
     rhythms: int = 0,
+    blind_s: float = 0.0,
 ) -> LawGap | None:
     """Little's law over n seconds: ∫ N dt = Σ W of what ended + ages of those inside at the end − at the start.
 
@@ -82,7 +83,7 @@ def law_gap(
     ended in each second, the time together, how many and the longest. `late_s`: time within `times_s` in which arrivals
     were not counted inside yet, as the generator came late to them; `hung`: how many of those inside at the end may
     have got stuck in these seconds, and `hung_before` before them; `rhythms`: arrivals in a fixed rhythm may meet the
-    counting in step, one for each.
+    counting in step, one for each; `blind_s`: seconds of these in which nobody counted.
     None below FEWEST_SECONDS, or where nothing ended.
 
     Ages are at most those of the longest, so a step that is not much longer than an iteration tells little. The count
@@ -101,7 +102,8 @@ def law_gap(
     if area < seconds:  # of fewer than one inside most samples are alike; its scatter is then that of a Poisson count
         variance = max(variance, min(seconds, max(area, work)) / seconds)
     scatter = DEVIATIONS * (1 + OF_FEW / seconds) * math.sqrt(seconds * variance)
-    allowed = LARGEST_GAP * max(area, work) + edges + scatter + rhythms * seconds
+    unseen = blind_s * max(area, work) / seconds
+    allowed = LARGEST_GAP * max(area, work) + edges + scatter + unseen + rhythms * seconds
     allowed += stuck if area > work else late_s
     count = sum(ended)
     return LawGap(seconds, area / seconds, work / seconds, count / seconds, work / count, allowed / seconds)

@@ -72,3 +72,10 @@ def test_a_load_of_which_no_request_was_answered_is_never_green(tmp_path: Path, 
     assert not main["valid"] and exit_code(main) != 0 and not main["stable"]
     assert any("No request was answered" in reason for reason in main["invalid_because"])
     assert all(one["verdict"] == "failed" for one in main["objectives"])
+
+
+def test_an_objective_that_matches_no_request_is_not_green(tmp_path: Path) -> None:
+    main = main_of(tmp_path, OpenQueue(1, 0.005, 3), {"request": "GET /wrok", "objective": "p95<=1s"})
+    [objective] = main["objectives"]
+    assert objective["verdict"] == "undecided" and "Did you mean 'GET /work'?" in objective["needs"]
+    assert main["valid"] and exit_code(main) == 99

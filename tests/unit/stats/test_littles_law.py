@@ -1,4 +1,4 @@
-"""Little's law over seconds that were counted: what the edges, chance and hung requests explain, and what they do not."""
+"""Little's law over seconds that were counted: what edges, chance and hung requests explain, and what they do not."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def test_a_step_that_is_not_much_longer_than_an_iteration_says_little() -> None:
 def test_a_count_that_scatters_allows_for_its_scatter() -> None:
     assert not gap([30.0, 10.0] * 6, 0.15).is_fault
     assert gap([15.0] * 12, 0.2).is_fault
+
+
+def test_time_in_which_the_generator_did_not_live_counts_for_neither() -> None:
+    assert gap([20.0] * 13, 0.15).is_fault
+    assert not gap([20.0] * 13, 0.15, blind_s=3.0).is_fault
 
 
 def test_requests_that_hang_are_inside_and_have_no_time_yet() -> None:
