@@ -292,11 +292,11 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
         notes.append(
             f"{highest} was carried in another step although a lower level was not: the target changed in between."
         )
-    stuck = [step for step in steps if not step.get("drained", True)]
-    if stuck:
-        notes.append(
-            f"The backlog did not drain after {level_words(stuck[0]['level'], facts['unit'])}: work was lost or stuck."
-        )
+    behind = [step for step in steps if not step.get("drained", True)]
+    if behind and not any(step.get("stuck") for step in steps):  # else the answer says what was lost
+        level = level_words(behind[0]["level"], facts["unit"])
+        later = "it was longer than the drain waited, and was answered later" if "stuck" in behind[0] else "it was lost"
+        notes.append(f"The backlog did not drain after {level}: {later}.")
     disturbed = [step for step in steps if step.get("disturbed")]
     if disturbed:
         worst = max(step["stolen_share"] for step in disturbed)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.findings.collapse import not_carried_words, recovery_words
+from plimsoll.findings.collapse import lost_words, not_carried_words, recovery_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
@@ -52,9 +52,11 @@ def level_words(level: float, unit: str, vus_per_level: float | None = None) -> 
 def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
     if result["status"] == "failed":
-        return f"No capacity was measured. {result['reason']}"
+        lost = lost_words(result, level_words)
+        return f"No capacity was measured{f'; {lost}' if lost else ''}. {result['reason']}"
     sustainable = (finding.get("sustainable") or {}).get("words", "")
-    parts = [_carries(result, finding["capacity"], sustainable), *recovery_words(result, level_words)]
+    carries, lost = _carries(result, finding["capacity"], sustainable), lost_words(result, level_words)
+    parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result, level_words)]
     if not finding["generator"]["healthy"]:
         parts.insert(0, f"The numbers below are not a capacity of the target, because {why_not(finding['generator'])}.")
     asked = finding.get("asked")
