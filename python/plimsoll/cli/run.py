@@ -47,7 +47,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.cli.run_watch import RunWatch, is_own_fault, sentences
+    from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.runs.writer import RunFacts, RunWriter
@@ -91,6 +91,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         raise error from None
     _print_results(ended, no_summary, export)
     warnings = [
+        *not_made(finding),
         *tally.warnings(is_own_fault=is_own_fault(finding)),
         *tally.without_data(ended["summary"]),
         *_sample_warnings(ended),

@@ -60,7 +60,8 @@ class Tally:
             return
         for metric, about in summary.get("metrics", {}).items():
             if any(row["verdict"] == "undecided" for row in about.get("thresholds", {}).values()):
-                yield f"no data for the threshold on {metric}: it is not met. {nearest_words(metric, self.tags)}"
+                near = nearest_words(metric, self.tags)
+                yield f"no data for the threshold on {metric}: it is undecided, and fails with --strict. {near}"
 
     def without_times(self, summary: Mapping[str, Any]) -> None:
         """Where no request was answered, thresholds on their times are not passed: what failed took no time."""

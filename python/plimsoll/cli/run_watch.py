@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
 from plimsoll.probes import kernel_files
@@ -71,6 +72,13 @@ def is_own_fault(finding: Mapping[str, Any] | None) -> bool:
     """Whether what was sent late or not at all says nothing of the target: the generator stood still, or the script's
     VUs were too few for iterations that took no longer than at low load."""
     return finding is not None and any(one["name"] in ("stood_still", "script_cap") for one in finding["diagnoses"])
+
+
+def not_made(finding: Mapping[str, Any] | None) -> Iterator[str]:
+    """The load that was asked for and not reached, which is said before anything else."""
+    if finding is not None:
+        for words in asked_words(finding.get("asked"), with_reason=finding["valid"]):
+            yield words[:1].lower() + words[1:]
 
 
 def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:

@@ -263,7 +263,8 @@ def _answer(
     asked: Mapping[str, Any] | None,
 ) -> str:
     measured = held["end_s"] - held["measured_from_s"]
-    at = f"{time_words(measured)} at {level_words(held['level'], facts['unit'])}"
+    share = f"{asked['share']:.0%} of " if asked else ""
+    at = f"{time_words(measured)} at {share}{level_words(held['level'], facts['unit'])}"
     parts = []
     if facts["status"] == "interrupted":
         parts.append("Interrupted: this rests on what was measured until then.")
