@@ -186,6 +186,16 @@ def faults_of_steps(
     return found
 
 
+def fault_of_trial(flow: Sequence[FlowSecond], trial: Mapping[str, Any], stood_still: bool) -> FlowFault | None:
+    """The fault of a trial's measured seconds; trials lie one behind the other in a run, each of a load of its own."""
+    start, begin, end = (float(trial[key]) for key in ("start_s", "measured_from_s", "end_s"))
+    own = [one for one in flow if start <= one.second < end]
+    measured = [one for one in own if one.second >= max(begin, start + _EDGE_S)]
+    if not measured or len(own) == len(measured):
+        return None
+    return fault_of(measured, own[-len(measured) - 1], stood_still=stood_still, at=f"In trial {trial['trial']}")
+
+
 def fault_of_run(flow: Sequence[FlowSecond], stood_still: bool = False) -> FlowFault | None:
     """Of a plain run: the seconds between its first and the last in which anything came, which the load may have left
     in the middle."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
+from plimsoll.findings.flow import REMEDY, fault_of_trial
 from plimsoll.findings.generator import seconds_of_steps
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
+from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
@@ -40,8 +42,8 @@ class SoundTrials:
             which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
             more = f" and {len(many) - 4} more" if len(many) > 4 else ""
             plural = "s" if len(many) > 1 else ""
-            why = "" if many[0]["name"] == SILENT else "the generator was a limit there: "
-            found.append(f"Trial{plural} {which}{more} left out, because {why}{many[0]['reason']}")
+            why = {SILENT: ", because", "flow": ":"}.get(many[0]["name"], ", because the generator was a limit there:")
+            found.append(f"Trial{plural} {which}{more} left out{why} {many[0]['reason']}")
         return found
 
 
@@ -104,13 +106,16 @@ def sound_trials(
     """
     found = SoundTrials()
     own = [trial for trial in trials if "source" not in trial]
-    facts = seconds_of_steps(snapshots, rows, own)
+    flow: list[FlowSecond] = []
+    facts = seconds_of_steps(_kept(snapshots, flow), rows, own)
     of_trial = {trial["trial"]: seen for trial, seen in zip(own, facts, strict=True)}
     for trial in trials:
         seen = of_trial.get(trial["trial"], GeneratorSeconds())
         spoils = [(one.name, one.words, one.remedy) for one in diagnose(seen) if one.spoils] if seen.seconds else []
         if not tail and not _late_at_median(seen):
             spoils = [one for one in spoils if one[0] not in LATE]
+        fault = fault_of_trial(flow, trial, bool(seen.standstills())) if "source" not in trial else None
+        spoils += [("flow", fault.words, REMEDY)] if fault is not None else []
         spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
         if not silent_count and silent_words(trial):
             found.silent.append(trial)
@@ -125,6 +130,13 @@ def sound_trials(
             found.remedies.append(remedy)
     found.generator = _health(facts, [one for one in found.excluded if one["name"] != SILENT])
     return found
+
+
+def _kept(snapshots: Iterable[Snapshot], flow: list[FlowSecond]) -> Iterator[Snapshot]:
+    """The seconds as they come, of which counts and times are kept."""
+    for snapshot in snapshots:
+        flow.append(flow_second(snapshot))
+        yield snapshot
 
 
 def silent_words(trial: Trial) -> str:

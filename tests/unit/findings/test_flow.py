@@ -14,6 +14,7 @@ from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.flow import fault_of, fault_of_run, with_flow
 from plimsoll.findings.run import run_finding
+from plimsoll.findings.trials import sound_trials
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.flow_seconds import flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -164,3 +165,17 @@ def test_a_target_that_became_slow_is_why_and_a_load_that_was_made_says_nothing(
     assert asked_load([flow_second(one) for one in load()]) is None
     assert asked_load([flow_second(one) for one in load(backlog=3)]) is None
     assert asked_words(None) == []
+
+
+def test_a_trial_that_does_not_add_up_is_left_out() -> None:
+    about = {"variant": "a", "load": "5 users", "requests": 1000, "failed": 0, "repetition": 1, "level": 5.0}
+    trials = [
+        about | {"trial": at + 1, "start_s": 12 * at, "measured_from_s": 12 * at + 1, "end_s": 12 * at + 12}
+        for at in range(2)
+    ]
+    seconds = [replace(one, second=at) for at, one in enumerate([*load(12), *load(12, ms=80.0)])]
+    found = sound_trials(trials, seconds, (), tail=True)
+    assert [one["trial"] for one in found.sound] == [1]
+    assert found.words(str)[0].startswith(
+        "Trial 2 (a, 5 users) left out: In trial 2: 20 iterations were inside on average"
+    )
