@@ -60,8 +60,8 @@ def fault_of(
     """The first fault of these seconds, which follow on each other and on `before`; `after`: what followed, which tells
     what never ended. `is_open`: whether arrivals come by a plan (None: if any time counts from one). `stood_still`: the
     generator did, so that times from the plan hold what nobody counted inside."""
-    if not any(one.inside_all.count for one in seconds):
-        return None
+    if not any(one.inside_all.count for one in seconds) or not any(one.planned for one in seconds):
+        return None  # a source that does not say what arrived, or what it took
     if is_open is None:
         is_open = any(one.waited_all.count for one in seconds)
     lost = _lost(seconds, before, level, at)

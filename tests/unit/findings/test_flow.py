@@ -70,6 +70,12 @@ def test_arrivals_that_were_dropped_or_cut_are_accounted_for() -> None:
     assert words_of(dropped) == ""
 
 
+def test_of_a_source_that_does_not_say_what_arrived_nothing_is_said() -> None:
+    assert words_of([replace(one, planned=0, started=0, in_flight=0) for one in load()]) == ""
+    flow = [flow_second(replace(one, planned=0, started=0, in_flight=0)) for one in load()]
+    assert fault_of(flow[1:], flow[0]) is None
+
+
 def test_what_hangs_since_an_earlier_level_is_no_fault_of_this_one() -> None:
     stuck = (Earlier(1, unfinished=300, oldest_s=40.0),)
     flow = [flow_second(one) for one in load(epoch=2, in_flight=320, earlier=stuck)]
