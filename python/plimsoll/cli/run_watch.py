@@ -85,7 +85,7 @@ def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:
     """What to tell after the summary: one line for each trouble, with its remedy; none for a healthy run."""
     if finding is None or not finding["diagnoses"]:
         return
-    if any(one["spoils"] for one in finding["diagnoses"]) and not finding["valid"]:
+    if any(one["words"] in finding["invalid_because"] for one in finding["diagnoses"]):
         yield "the generator was a limit in this run, so its figures are not the target's alone:"
     for one in finding["diagnoses"]:
         yield f"{one['words']} {one['remedy']}"
