@@ -1,4 +1,4 @@
-"""Planted faults of counts and times are found, and healthy steps are left alone: a part of the scorecard, other seeds."""
+"""Planted faults of counts and times are found, and healthy steps are not: a part of the scorecard, other seeds."""
 
 from __future__ import annotations
 
