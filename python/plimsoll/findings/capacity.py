@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from plimsoll.findings.asked import asked_load
 from plimsoll.findings.capacity_words import answer, headroom_of, level_words, next_steps, number
 from plimsoll.findings.collapse import collapse_notes
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
+from plimsoll.findings.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.generator import figures_of, generator_health, limit_of_generator, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
@@ -89,6 +91,8 @@ def capacity_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
+    flow = flow_of_run(run)
+    generator = with_flow(generator, flow, steps, facts["unit"], is_open=facts["open"], decisive=deciding)
     if facts["bad"] is not None:  # else what is said to be carried is a least, which a cap leaves true
         generator = with_script_cap(generator, run, steps, facts["unit"])
     reference = expected_users / per_level if expected_users and per_level else objectives_level or facts["good"]
@@ -129,6 +133,10 @@ def capacity_findings(
     }
     if volume is not None:
         finding["notes"].append(volume["words"])
+    expected = next((one for one in steps if one.get("step_kind") == "expected"), None)
+    asked = asked_load(flow[of_step(flow, expected)]) if expected is not None and facts["open"] else None
+    if asked is not None and expected is not None:
+        finding["asked"] = asked | {"level": expected["level"]}
     finding["answer"] = answer(facts, finding)
     finding["next"] = next_steps(facts, finding)
     return [finding]
@@ -284,11 +292,11 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
         notes.append(
             f"{highest} was carried in another step although a lower level was not: the target changed in between."
         )
-    stuck = [step for step in steps if not step.get("drained", True)]
-    if stuck:
-        notes.append(
-            f"The backlog did not drain after {level_words(stuck[0]['level'], facts['unit'])}: work was lost or stuck."
-        )
+    behind = [step for step in steps if not step.get("drained", True)]
+    if behind and not any(step.get("stuck") for step in steps):  # else the answer says what was lost
+        level = level_words(behind[0]["level"], facts["unit"])
+        later = "it was longer than the drain waited, and was answered later" if "stuck" in behind[0] else "it was lost"
+        notes.append(f"The backlog did not drain after {level}: {later}.")
     disturbed = [step for step in steps if step.get("disturbed")]
     if disturbed:
         worst = max(step["stolen_share"] for step in disturbed)

@@ -29,6 +29,7 @@ from plimsoll.findings.self_diagnosis import standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.sizing_drain import drain_sizing
+from plimsoll.runs.flow_seconds import METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
 
@@ -138,7 +139,7 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 
 
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
-    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", "iteration_duration"])
+    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *METRICS])
     found = run_finding_of(
         snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
     )
