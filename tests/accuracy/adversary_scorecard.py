@@ -27,11 +27,15 @@ from adversaries import (
     Connections,
     Credits,
     Foreign,
+    ForeignAgain,
+    ForeignAlways,
     HeavyTail,
+    Helper,
     Journeys,
     LightStart,
     Metastable,
     OneOperationCollapses,
+    Probed,
     Retries,
     Retrograde,
     Sessions,
@@ -86,6 +90,9 @@ CASES = (
     Case("a limit of connections", Connections),
     Case("requests that are never answered past 64 inside", Stuck),
     Case("foreign work on the host for 20 s", Foreign, truth=Adversary),
+    Case("foreign work on the host for 10 s of each 50 s", ForeignAgain, truth=Adversary),
+    Case("foreign work on the host all the time", ForeignAlways),
+    Case("a helper that is not probed works more under overload", Helper),
     Case("iterations of four requests with pauses", Journeys, per_s=60.0, left_over_s=2.2),
     Case("iterations that begin with a light request", LightStart, per_s=60.0, left_over_s=2.2),
     Case("iterations whose first request waits elsewhere", WaitsElsewhere, per_s=60.0, left_over_s=2.3),
@@ -185,7 +192,12 @@ class Verdict:
 
 def search(case: Case, seed: int, settings: CapacitySettings | None = None) -> Verdict:
     """One search, judged by trials."""
-    result = run_capacity(case.source(seed), settings or CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
+    source = case.source(seed)
+    result = run_capacity(
+        source,
+        settings or CapacitySettings(arrivals_per_level_s=1.0, budget_s=300),
+        probes_sampler=source.sample if isinstance(source, Probed) else None,
+    )
     good, bad = (None if bound is None else bound / case.per_s for bound in (result.bracket.good, result.bracket.bad))
     return Verdict(
         good,
