@@ -65,6 +65,12 @@ def test_credit_that_ten_seconds_do_not_show_is_seen_by_the_confirmation():
     assert result.confirmation is not None and result.confirmation.seconds >= 30
 
 
+def test_a_step_in_which_retries_pile_up_is_no_chance_that_leaves_overloads_undecided():
+    case = next(case for case in CASES if case.name == "retries that amplify")
+    found = [search(case, seed) for seed in (70_002, 70_007)]
+    assert all(one.right and one.width <= 0.15 for one in found), found
+
+
 @pytest.mark.parametrize(
     "name",
     [

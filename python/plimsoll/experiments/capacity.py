@@ -76,7 +76,7 @@ from plimsoll.experiments.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
 from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
-from plimsoll.stats.saturation import is_calm, pooled_noise
+from plimsoll.stats.saturation import falls_within, is_calm, pooled_noise
 
 WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
@@ -478,8 +478,8 @@ class _OpenSearch:
         return [self._trial(record) for record in records if record.kind not in BESIDE]
 
     def _learn(self, seen: Measurement | None = None) -> None:
-        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Collapsed
-        and disturbed steps tell neither what the host nor what chance does."""
+        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Steps
+        that collapsed, or do while they last, and disturbed ones tell neither what the host nor what chance does."""
         records = [record for record in self.holder.records if record.kind not in BESIDE]
         fell = collapsed(self._trials_of(records))
         telling = [
@@ -491,6 +491,7 @@ class _OpenSearch:
         best = max((step.done_per_s for step in telling), default=0.0)
         loaded = [step for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
         busy = [busy_speeds(step, self._context(step, trials=())) for step in loaded]
+        busy = [(done, speeds) for done, speeds in busy if not falls_within(done)]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
