@@ -58,6 +58,13 @@ def test_only_what_ran_on_the_targets_own_cores_counts():
     assert (found.others, found.short) == (pytest.approx(0.5), True)
 
 
+def test_work_of_a_process_of_the_target_that_may_run_elsewhere_is_not_taken_off_its_own_cores():
+    usable = {"source": "target_cores", "values": {"usable_cores": 2.0, "cpu_share": 1.0, "free_peer": 1.0}}
+    peer = TARGET | {"cpu_cores_used": 0.8}
+    found = cores_of([*rows(HOST | {"cpu_cores_used": 3.8}, app=TARGET, peer=peer), usable], 0.1)
+    assert (found.own, found.others) == (pytest.approx(2.3), pytest.approx(0.5))
+
+
 def test_a_target_with_a_full_thread_lost_nothing_to_others():
     assert not cores_of(rows(app=TARGET | {"busiest_thread_cores_used": 0.98}), 0.1).short
 
