@@ -559,5 +559,5 @@ class _OpenSearch:
             else "further steps would not have decided"
         )
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)
-        words = f" {disturbed} of its steps prove nothing, as the host did other work." if disturbed else ""
+        words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
         return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}.{words}"
