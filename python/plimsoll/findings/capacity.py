@@ -297,13 +297,7 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
         level = level_words(behind[0]["level"], facts["unit"])
         later = "it was longer than the drain waited, and was answered later" if "stuck" in behind[0] else "it was lost"
         notes.append(f"The backlog did not drain after {level}: {later}.")
-    disturbed = [step for step in steps if step.get("disturbed")]
-    if disturbed:
-        worst = max(step["stolen_share"] for step in disturbed)
-        notes.append(
-            f"{len(disturbed)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a core's "
-            "time from this host. On a quieter host the answer is narrower."
-        )
+    notes += _disturbed_words(steps, facts["unit"])
     unsteady = [step for step in steps if step.get("unsteady")]
     if unsteady:
         notes.append(
@@ -311,7 +305,7 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             f"{level_words(unsteady[-1]['level'], facts['unit'])}: {unsteady[-1]['reasons'][-1]} A hold of some "
             "minutes shows whether it goes on."
         )
-    notes += _confirmation_words(facts)
+    notes += _confirmation_words(facts, steps)
     notes += [*collapse_notes(facts, steps, level_words, number), *_thrashing_words(facts, steps)]
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
@@ -319,7 +313,24 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
     return notes
 
 
-def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
+def _disturbed_words(steps: Sequence[Step], unit: str) -> list[str]:
+    """Which steps prove nothing for what the hypervisor or other work took from this host."""
+    disturbed = [step for step in steps if step.get("disturbed")]
+    stolen = [step for step in disturbed if step["stolen_share"] >= STOLEN_MATTERS]
+    beside = [step for step in disturbed if step["stolen_share"] < STOLEN_MATTERS]
+    words = []
+    if stolen:
+        worst = max(step["stolen_share"] for step in stolen)
+        words.append(f"{len(stolen)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a "
+                     "core's time from this host.")  # fmt: skip
+    if beside:
+        words.append(f"{len(beside)} of {len(steps)} steps prove nothing: work that is neither the target's nor the "
+                     f"generator's came or went on this host. At {level_words(beside[-1]['level'], unit)}: "
+                     f"{beside[-1]['reasons'][-1]}")  # fmt: skip
+    return [f"{text} On a quieter host the answer is narrower." for text in words]
+
+
+def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
     """What holding the carried level once more said; nothing of runs that knew no confirmation."""
     if "confirmation" not in facts or facts["good"] is None:
         return []
@@ -330,6 +341,9 @@ def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
         again = "was carried again" if facts["open"] else "brought as much again"
         return [f"Confirmed: held once more at the end, for {found['seconds']} s, {level} {again}."]
+    last = next((step for step in reversed(steps) if step.get("step_kind") == "confirm"), {})
+    if found["verdict"] == "undecided" and last.get("disturbed"):
+        return [f"Not confirmed: held once more at the end, {level} proved nothing. {last['reasons'][-1]}"]
     if found["verdict"] == "undecided":
         return [f"Not confirmed: held once more at the end, for {found['seconds']} s, {level} was too close to tell."]
     if not facts["open"]:
