@@ -42,13 +42,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import check_thresholds, checked
+    from plimsoll.cli.run_checks import check_thresholds, checked, script_caps
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
+    from plimsoll.probes.ignored_proxy import ignored_proxy
     from plimsoll.runs.writer import RunFacts, RunWriter
 
     no_summary, export = checked(flags, told)
@@ -74,7 +75,9 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 _follow(control, tally, watch, quiet)
                 ended = engine.result()
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
-                finding = watch.finding("interrupted" if ended_early() else "finished", str(writer.path))
+                watch.proxy = ignored_proxy(os.environ, engine.connections())
+                status, caps = "interrupted" if ended_early() else "finished", script_caps(config, told, tally)
+                finding = watch.finding(status, str(writer.path), caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)

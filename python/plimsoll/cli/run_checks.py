@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,9 @@ from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
 from plimsoll.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig
+    from plimsoll.runs.script_caps import DeclaredCap
 
 OUTPUT_KINDS = ("json", "csv", "parquet")
 _REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
@@ -92,6 +95,19 @@ def check_thresholds(config: EngineConfig, told: Settings) -> None:
     except InputErrors as error:
         error.exit_code = EXIT_OPTIONS
         raise
+
+
+def script_caps(config: EngineConfig, told: Settings, tally: Tally) -> tuple[DeclaredCap, ...]:
+    """The caps that the script declares. It is loaded once more for them, so only where one may have been the limit."""
+    from plimsoll.engine import inspect
+    from plimsoll.runs.script_caps import declared_caps, text_of
+
+    text = text_of(config.script)
+    if config.script is None or not (tally.late or tally.dropped or "rps" in f"{text} {told.below | told.above}"):
+        return ()
+    with contextlib.suppress(InputError):  # as of files that the run itself moved
+        return declared_caps(inspect(config)["options"], text)
+    return ()
 
 
 def _is_there(script: Path | None) -> TypeGuard[Path]:
