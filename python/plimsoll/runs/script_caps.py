@@ -41,7 +41,7 @@ EXACT_RATE = 0.99  # `rps` paces evenly: this near it was the limit, whatever th
 SLOWER = 1.25
 SLOWER_THAN_SHORTEST = 1.5  # beside the shortest iteration, where no low load is known
 UNSERVED_SHARE = 0.01  # of the arrivals, which found no VU; fewer are a burst
-LEAST_ITERATIONS = 20  # of a load that is to tell how long an iteration takes
+LEAST_ITERATIONS = 10  # of a load that is to tell how long an iteration takes
 ENOUGH_ITERATIONS = 100  # after which no more of a higher load are taken
 LEAST_ENDED = 3
 MOSTLY = 0.5
@@ -115,7 +115,8 @@ class ScenarioSeconds:
     @property
     def request_s(self) -> float | None:
         """Mean seconds that the requests of an iteration took, one after the other; None without any."""
-        return self.request_ms / self.iterations / 1000 if self.iterations and self.requests else None
+        known = self.iterations and self.requests and self.request_ms
+        return self.request_ms / self.iterations / 1000 if known else None
 
 
 @dataclass
@@ -154,11 +155,11 @@ class LoadSeconds:
 
     def fill(self, higher: LoadSeconds) -> None:
         """Add what a higher load says of the scenarios of which too few iterations are known; not of those in which
-        arrivals found no VU."""
+        most arrivals found no VU: of a few VUs some are always busy."""
         for scenario, seen in higher.scenarios.items():
             known = self.scenarios.setdefault(scenario, ScenarioSeconds())
             missing = higher.missing if scenario is None else seen.unserved
-            if known.iterations < ENOUGH_ITERATIONS and missing <= UNSERVED_SHARE * seen.iterations:
+            if known.iterations < ENOUGH_ITERATIONS and missing <= MOSTLY * seen.iterations:
                 known.merge(seen)
 
     def of(self, scenario: str | None) -> ScenarioSeconds:
@@ -314,7 +315,7 @@ def _vus_cap(cap: DeclaredCap, high: LoadSeconds, low: LoadSeconds | None) -> Bi
         return None  # VUs were free
     calm = low.of(cap.scenario) if low is not None else ScenarioSeconds()
     known = calm if calm.iterations >= LEAST_ITERATIONS else None
-    idle_s = _idle_s(busy, known)
+    idle_s = _idle_s(busy, known) or busy.iteration_s
     allows = vus / max(idle_s, least_s)
     if reached < NEAR * allows and _became_slow(busy, known, idle_s):
         return None

@@ -76,4 +76,7 @@ def test_a_stopped_generator_says_that_it_stood_still(tmp_path: Path) -> None:
 def test_vus_that_the_script_s_own_waiting_takes_are_named(tmp_path: Path) -> None:
     errors, finding = run(tmp_path, 300, 4, "0.1", stop=False)
     assert [one["name"] for one in finding["diagnoses"]][:1] == ["script_cap"] and not finding["valid"]
-    assert "The script's 20 VUs allow about" in errors and "See whether the target became slow" not in errors
+    assert (
+        "maxVUs of 20 (scenario a, line 5) allows about" in errors
+        and "See whether the target became slow" not in errors
+    )
