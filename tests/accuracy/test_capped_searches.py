@@ -118,6 +118,15 @@ def test_a_held_load_that_was_made_or_that_the_target_cannot_take_is_no_cap(
     assert main["generator"]["script_cap"] is None and "script" not in main["answer"], main["answer"]
 
 
+def test_a_held_load_that_was_sent_late_is_valid_but_for_its_times(tmp_path: Path) -> None:
+    """48/s of the 50/s that the script allows: all of them were sent, most after a wait for a VU."""
+    main = held(tmp_path, SLEEPS, 48.0)
+    assert main["generator"]["script_cap"]["option"] == "maxVUs" and "was not made" not in main["answer"]
+    valid = {one["rests_on"]: one["verdict"] for one in main["validity"]}
+    assert (valid["throughput"], valid["response_time"], valid["mean_time"]) == ("valid", "invalid", "invalid")
+    assert [one["verdict"] for one in main["objectives"]] == ["undecided"]
+
+
 def test_a_steered_load_says_that_the_script_and_not_the_target_keeps_the_objective(tmp_path: Path) -> None:
     main = held(tmp_path, SLEEPS, 20.0, keep=kept_objectives(["p95<=300ms"]))
     assert main["generator"]["script_cap"]["option"] == "maxVUs" and not main["valid"], main["answer"]

@@ -24,7 +24,15 @@ from plimsoll.findings.keep_words import keep_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
-from plimsoll.findings.script_caps import NOT_MADE, cap_of_step, load_not_made, objectives_not_made, with_script_cap
+from plimsoll.findings.script_caps import (
+    NOT_MADE,
+    cap_of_step,
+    load_not_made,
+    objectives_not_made,
+    void_of,
+    was_made,
+    with_script_cap,
+)
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
@@ -93,7 +101,9 @@ def hold_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
-    generator = with_script_cap(generator, cap_of_step(run, held, held_steps[1:], facts), NOT_MADE)
+    generator = with_script_cap(
+        generator, cap_of_step(run, held, held_steps[1:], facts), NOT_MADE if keep else void_of(held)
+    )
     cap = generator["script_cap"]
     whole = [one.merged for one in series.operations.values()]
     judged = held_objectives(
@@ -264,7 +274,7 @@ def _answer(
     if facts["status"] == "interrupted":
         parts.append("Interrupted: this rests on what was measured until then.")
     cap = generator["script_cap"]
-    if cap and not keep:
+    if cap and not keep and not was_made(held):
         return " ".join([*parts, load_not_made(held, cap), *([_objective_words(judged)] if judged else [])])
     if not generator["healthy"]:
         parts.append(f"{NOT_ALONE} {cap['words']}" if cap else NOT_ALONE)

@@ -7,10 +7,11 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.validity import RestsOn, Validity
-from plimsoll.runs.script_caps import METRICS, LoadSeconds, binding_cap, declared_caps, text_of
+from plimsoll.runs.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap, declared_caps, text_of
 
 LOW_LOAD = 0.7  # of a level, up to which others say what an iteration takes while the target is not busy
-# What a load that the script could not send leaves unknown: arrivals waited for a VU, and their times hold that.
+# What is not known where arrivals waited for a VU, which their times hold, and where the load was not made at all.
+WAITED: tuple[RestsOn, ...] = ("response_time", "mean_time")
 NOT_MADE: tuple[RestsOn, ...] = ("throughput", "response_time", "mean_time", "counts")
 
 
@@ -72,11 +73,21 @@ def with_script_cap(
     }
 
 
+def was_made(step: Mapping[str, Any]) -> bool:
+    """Whether a held load was sent as planned, however late: arrivals waited for a VU, and each got one."""
+    asked, sent = float(step.get("planned_per_s") or 0.0), float(step.get("done_per_s") or 0.0)
+    return sent >= (1 - UNSERVED_SHARE) * asked > 0
+
+
+def void_of(step: Mapping[str, Any]) -> tuple[RestsOn, ...]:
+    """What a cap takes away at that step."""
+    return WAITED if was_made(step) else NOT_MADE
+
+
 def load_not_made(step: Mapping[str, Any], cap: Mapping[str, Any]) -> str:
     """What a held load was asked for and what was sent of it, and why."""
-    asked, sent = step.get("planned_per_s"), step.get("done_per_s")
-    short = f": {number(sent)}/s of {number(asked)}/s" if asked and sent is not None and sent < asked else ""
-    return f"The load that was asked for was not made{short}. {cap['words']}"
+    asked, sent = number(float(step.get("planned_per_s") or 0.0)), number(float(step.get("done_per_s") or 0.0))
+    return f"The load that was asked for was not made: {sent}/s of {asked}/s. {cap['words']}"
 
 
 def objectives_not_made(judged: Iterable[Mapping[str, Any]], cap: Mapping[str, Any] | None) -> list[dict[str, Any]]:

@@ -7,9 +7,11 @@ request also waits there for the connection of others, so that these requests ar
 
 from __future__ import annotations
 
+import ipaddress
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from plimsoll.runs.snapshot import Series, Snapshot
 
@@ -23,6 +25,7 @@ METRICS = (BLOCKED, CONNECTING, HANDSHAKING, DURATION)
 UNKNOWN_NAME = ("1100", "1101")  # error_code: the name server did not answer, or knows no such name
 SLOW_MS = 2.0  # a lookup that is shorter comes from this machine's own files or cache
 FEWEST = 3
+LEAST_SHARE = 0.01  # of the requests, so that a percentile that is looked at holds it, and of their mean time
 
 
 @dataclass
@@ -38,7 +41,7 @@ class NameLookups:
     def add(self, snapshot: Snapshot) -> None:
         """Add one second of load."""
         for series in snapshot.series:
-            if series.metric not in METRICS or series.tags.get("proto") == "HTTP/2.0":
+            if series.metric not in METRICS or series.tags.get("proto") == "HTTP/2.0" or _is_address(series):
                 continue
             sign = 1 if series.metric == BLOCKED else -1
             if series.metric == DURATION:
@@ -51,8 +54,9 @@ class NameLookups:
 
     @property
     def found(self) -> bool:
-        """Whether lookups took a time that shows."""
-        return self.slow >= FEWEST and self.each_ms > SLOW_MS
+        """Whether lookups took a time that shows. A thread that was kept from its core for a moment is none."""
+        often = self.slow >= max(FEWEST, LEAST_SHARE * self.requests)
+        return often and self.each_ms > SLOW_MS and self.waited_ms >= LEAST_SHARE * (self.waited_ms + self.took_ms)
 
     @property
     def each_ms(self) -> float:
@@ -68,6 +72,15 @@ class NameLookups:
     def mean_ms(self) -> float:
         """What lookups add to the mean response time."""
         return self.waited_ms / self.requests if self.requests else 0.0
+
+
+def _is_address(series: Series) -> bool:
+    """Whether the requests were sent to an address, which needs no name."""
+    host = urlsplit(str(series.tags.get("url") or series.tags.get("name") or "")).hostname
+    try:
+        return bool(host and ipaddress.ip_address(host))
+    except ValueError:
+        return False
 
 
 def _over(series: Series) -> tuple[int, float]:

@@ -18,8 +18,8 @@ STEP = {"level": 100, "measured_from_s": 2.0, "end_s": 12.0, "verdict": "good"}
 class Run:
     """Seconds of 100 requests of 40 ms, of which the first `opened` make a connection in 1 ms after a lookup."""
 
-    def __init__(self, opened: int, lookup_ms: float, proto: str = "HTTP/1.1") -> None:
-        self.opened, self.lookup_ms, self.tags = opened, lookup_ms, {"proto": proto}
+    def __init__(self, opened: int, lookup_ms: float, proto: str = "HTTP/1.1", url: str = "http://a.example/") -> None:
+        self.opened, self.lookup_ms, self.tags = opened, lookup_ms, {"proto": proto, "url": url}
 
     def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterator[Snapshot]:
         each = {"http_req_blocked": self.lookup_ms + 1, "http_req_connecting": 1, "http_req_tls_handshaking": 0}
@@ -62,8 +62,14 @@ def test_lookups_that_take_most_of_a_response_time_leave_nothing_of_it() -> None
 
 @pytest.mark.parametrize(
     "run",
-    [Run(10, 0.3), Run(0, 500.0), Run(10, 500.0, proto="HTTP/2.0")],
-    ids=["from this machine's cache", "connections are kept", "HTTP/2 waits for the first connection"],
+    [
+        Run(10, 0.3),
+        Run(0, 500.0),
+        Run(10, 500.0, proto="HTTP/2.0"),
+        Run(10, 500.0, url="http://192.0.2.1:8080/a"),
+        Run(10, 500.0, url="http://[2001:db8::1]/a"),
+    ],
+    ids=["from this machine's cache", "connections are kept", "HTTP/2 waits for the first connection", "IPv4", "IPv6"],
 )
 def test_lookups_that_cost_nothing_are_not_told(run: Run) -> None:
     found = told(run)
