@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import check_thresholds, checked, script_caps
+    from plimsoll.cli.run_checks import check_thresholds, checked, script_caps, unmade_iterations
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
@@ -91,7 +91,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         raise error from None
     _print_results(ended, no_summary, export)
     warnings = [*tally.warnings(is_own_fault=is_own_fault(finding)), *_sample_warnings(ended), *sentences(finding)]
-    for warning in [*warnings, *watch.warnings()]:
+    unmade = [] if ended_early() or ended["aborted"] else unmade_iterations(config, tally, engine.fixed_iterations)
+    for warning in [*warnings, *unmade, *watch.warnings()]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()

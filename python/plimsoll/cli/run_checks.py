@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -108,6 +108,28 @@ def script_caps(config: EngineConfig, told: Settings, tally: Tally) -> tuple[Dec
     with contextlib.suppress(InputError):  # as of files that the run itself moved
         return declared_caps(inspect(config)["options"], text)
     return ()
+
+
+def unmade_iterations(config: EngineConfig, tally: Tally, fixed: Sequence[str]) -> list[str]:
+    """What to tell of scenarios whose time ended before all of their iterations were made; `fixed`: those with a fixed
+    number. The script is loaded once more only where it says a time."""
+    from plimsoll.engine import inspect
+    from plimsoll.runs.script_caps import fixed_iterations, text_of
+
+    if not fixed or "uration" not in f"{text_of(config.script)} {dict(config.options)}":
+        return []
+    with contextlib.suppress(InputError):
+        options = inspect(config)["options"]
+        is_part = (
+            "executionSegment" in options or "None" in tally.iterations
+        )  # of a run, or scenarios are not told apart
+        return [
+            f"scenario {name} made {tally.iterations[name]:,} of its {count:,} iterations: {why} ended it. Raise that "
+            "time, or the VUs."
+            for name, (count, why) in ({} if is_part else fixed_iterations(options)).items()
+            if name in fixed and tally.iterations[name] < count
+        ]
+    return []
 
 
 def _is_there(script: Path | None) -> TypeGuard[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from plimsoll.runs.failures import METRIC as FAILED
@@ -22,6 +23,7 @@ class Tally:
     interrupted: bool = False
     requests: int = 0
     answered: int = 0
+    iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -32,6 +34,8 @@ class Tally:
         self.done += snapshot.done
         for series in snapshot.series:
             self.failures.add(series)
+            if series.metric == "iterations":
+                self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:
                 count = int(series.total or 0)
                 self.requests += count

@@ -283,6 +283,19 @@ def declared_caps(options: Mapping[str, Any], script: str = "") -> tuple[Declare
     return tuple(found)
 
 
+def fixed_iterations(options: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    """Of each scenario with a fixed number of iterations: how many, and the option that ends it with its value."""
+    found: dict[str, tuple[int, str]] = {}
+    if "scenarios" not in options and (count := _positive(options.get("iterations"))):
+        found["default"] = int(count), f"duration of {options.get('duration') or '10m'}"
+    for name, scenario in (options.get("scenarios") or {}).items():
+        if str(scenario.get("executor")) in ("shared-iterations", "per-vu-iterations"):
+            each = scenario["executor"] == "per-vu-iterations"
+            count = (_positive(scenario.get("iterations")) or 1.0) * ((scenario.get("vus") or 1) if each else 1)
+            found[str(name)] = int(count), f"maxDuration of {scenario.get('maxDuration') or '10m'}"
+    return found
+
+
 def _is_open(scenario: Mapping[str, Any]) -> bool:
     return str(scenario.get("executor") or "").endswith("arrival-rate")
 

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap, declared_caps, line_of, seconds_of
+from plimsoll.runs.script_caps import (
+    BindingCap,
+    LoadSeconds,
+    binding_cap,
+    declared_caps,
+    fixed_iterations,
+    line_of,
+    seconds_of,
+)
 from plimsoll.runs.snapshot import Series, Snapshot
 
 ARRIVALS = {"executor": "constant-arrival-rate", "rate": 100, "preAllocatedVUs": 10, "maxVUs": 50}
@@ -124,3 +132,10 @@ def test_lines_and_durations() -> None:
     script = "a: {\n maxVUs: 1 },\n'b': {\n 'maxVUs': 2 }"
     assert (line_of(script, "maxVUs", "b"), line_of(script, "maxVUs"), line_of(script, "rps")) == (4, None, None)
     assert (seconds_of("1m30s"), seconds_of("500ms"), seconds_of(2000), seconds_of(None)) == (90.0, 0.5, 2.0, None)
+
+
+def test_fixed_iterations_are_known_with_what_ends_them() -> None:
+    each = {"executor": "per-vu-iterations", "vus": 4, "iterations": 5, "maxDuration": "1m"}
+    assert fixed_iterations({"scenarios": {"a": each, "b": ARRIVALS}}) == {"a": (20, "maxDuration of 1m")}
+    assert fixed_iterations({"iterations": 9, "vus": 3}) == {"default": (9, "duration of 10m")}
+    assert fixed_iterations({"vus": 3, "duration": "5s"}) == {}
