@@ -18,7 +18,7 @@ from plimsoll.findings.capacity import capacity_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.hold import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
-from plimsoll.runs.script_caps import declared_caps
+from plimsoll.runs.declared_caps import declared_caps
 
 MEAN_S, CARRIES = 0.02, 150.0  # three servers
 

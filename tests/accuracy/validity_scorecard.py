@@ -26,10 +26,10 @@ from plimsoll.findings.generator import figures_of, generator_health
 from plimsoll.findings.run import run_finding
 from plimsoll.findings.slow_names import with_slow_names
 from plimsoll.findings.validity import Validity
+from plimsoll.runs.declared_caps import declared_caps
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.name_lookups import NameLookups
-from plimsoll.runs.script_caps import declared_caps
 from plimsoll.runs.snapshot import Series, Snapshot
 
 Random = np.random.Generator

@@ -16,7 +16,7 @@ from plimsoll.errors import InputError, InputErrors
 if TYPE_CHECKING:
     from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig
-    from plimsoll.runs.script_caps import DeclaredCap
+    from plimsoll.runs.declared_caps import DeclaredCap
 
 OUTPUT_KINDS = ("json", "csv", "parquet")
 _REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
@@ -100,7 +100,7 @@ def check_thresholds(config: EngineConfig, told: Settings) -> None:
 def script_caps(config: EngineConfig, told: Settings, tally: Tally) -> tuple[DeclaredCap, ...]:
     """The caps that the script declares. It is loaded once more for them, so only where one may have been the limit."""
     from plimsoll.engine import inspect
-    from plimsoll.runs.script_caps import declared_caps, text_of
+    from plimsoll.runs.declared_caps import declared_caps, text_of
 
     text = text_of(config.script)
     if config.script is None or not (tally.late or tally.dropped or "rps" in f"{text} {told.below | told.above}"):
@@ -114,7 +114,7 @@ def unmade_iterations(config: EngineConfig, tally: Tally, fixed: Sequence[str]) 
     """What to tell of scenarios whose time ended before all of their iterations were made; `fixed`: those with a fixed
     number. The script is loaded once more only where it says a time."""
     from plimsoll.engine import inspect
-    from plimsoll.runs.script_caps import fixed_iterations, text_of
+    from plimsoll.runs.declared_caps import fixed_iterations, text_of
 
     if not fixed or "uration" not in f"{text_of(config.script)} {dict(config.options)}":
         return []

@@ -14,7 +14,7 @@ from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.name_lookups import NameLookups
 
 if TYPE_CHECKING:
-    from plimsoll.runs.script_caps import DeclaredCap
+    from plimsoll.runs.declared_caps import DeclaredCap
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.runs.writer import RunWriter
 

@@ -25,7 +25,8 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
 from plimsoll.experiments.shifted import Shifted
 from plimsoll.experiments.steps import Conclude, DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
-from plimsoll.runs.script_caps import DeclaredCap, LoadSeconds, binding_cap
+from plimsoll.runs.declared_caps import DeclaredCap
+from plimsoll.runs.script_caps import LoadSeconds, binding_cap
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
@@ -77,6 +78,7 @@ class HoldResult:
             "duration_s": self.settings.duration_s,
             "warm_up_s": self.settings.warm_up_s,
             "load_s": self.load_s,
+            "judged_caps": True,
             "cap": next((one.judgement.cap.to_json() for one in self.steps if one.judgement.cap), None),
             "steps": [step.to_json() for step in self.steps],
         }

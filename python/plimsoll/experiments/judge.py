@@ -47,7 +47,8 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.experiments.steadiness import response_drifts, warms_up
 from plimsoll.experiments.work_done import Shares
-from plimsoll.runs.script_caps import BindingCap, DeclaredCap, LoadSeconds, binding_cap
+from plimsoll.runs.declared_caps import DeclaredCap
+from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (

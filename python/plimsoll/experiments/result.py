@@ -10,8 +10,9 @@ from typing import Any, Literal
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Bracket, Goal
+from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.objective_samples import Wanted
-from plimsoll.runs.script_caps import BindingCap, DeclaredCap
+from plimsoll.runs.script_caps import BindingCap
 from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
@@ -270,6 +271,7 @@ class CapacityResult:
             "load_s": self.load_s,
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
             "stuck": asdict(self.stuck) if self.stuck else None,
+            "judged_caps": True,
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
             "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],

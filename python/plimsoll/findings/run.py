@@ -10,8 +10,8 @@ from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity import Validity, of_time
+from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.generator_seconds import GeneratorSeconds
-from plimsoll.runs.script_caps import DeclaredCap
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1

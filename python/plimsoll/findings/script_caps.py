@@ -7,7 +7,8 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.validity import RestsOn, Validity
-from plimsoll.runs.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap, declared_caps, text_of
+from plimsoll.runs.declared_caps import declared_caps, text_of
+from plimsoll.runs.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap
 
 LOW_LOAD = 0.7  # of a level, up to which others say what an iteration takes while the target is not busy
 # What is not known where arrivals waited for a VU, which their times hold, and where the load was not made at all.
@@ -25,15 +26,16 @@ def caps_of(run: Any) -> tuple[Any, ...]:
 def cap_of_step(
     run: Any, step: Mapping[str, Any], others: Iterable[Mapping[str, Any]], result: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """The cap that was the limit of that step, as JSON; None without one. Where the `result` of its experiment does not
-    say, as of a run that was killed, it is judged now; `others`: steps that may tell what an iteration takes at low
-    load."""
-    if "cap" in result:
+    """The cap that was the limit of that step, as JSON; None without one. Where the `result` of its experiment did not
+    judge that, as of a run that was killed or of an earlier version, it is judged now; `others`: steps that may tell
+    what an iteration takes at low load."""
+    if result.get("judged_caps"):
         return dict(result["cap"]) if result["cap"] and result["cap"].get("words") else None
     caps = caps_of(run)
     if not caps:
         return None
-    calm = [one for one in others if one.get("step_kind") == "baseline" or one["level"] <= LOW_LOAD * step["level"]]
+    lower = [one for one in others if one.get("step_kind") == "baseline" or one["level"] <= LOW_LOAD * step["level"]]
+    calm = [one for one in lower if one.get("verdict") != "bad"]
     calm.sort(key=lambda one: (one.get("step_kind") != "baseline", one["level"]))
     loads = [LoadSeconds() for _ in (step, *calm)]
     for snapshot in run.snapshots(metrics=METRICS):

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.probes import remedies
+from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
 from plimsoll.runs.generator_seconds import GeneratorSeconds
-from plimsoll.runs.script_caps import UNKNOWN_VUS, UNSERVED_SHARE, DeclaredCap, binding_cap
+from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
 
 THREAD_BUSY = 0.90

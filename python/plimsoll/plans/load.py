@@ -14,8 +14,8 @@ from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
+from plimsoll.runs.declared_caps import declared_caps, text_of
 from plimsoll.runs.objective_samples import Wanted
-from plimsoll.runs.script_caps import declared_caps, text_of
 from plimsoll.study import (
     OpenWorkload,
     Probes,

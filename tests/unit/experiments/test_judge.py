@@ -10,8 +10,9 @@ import pytest
 from plimsoll.experiments.closed import PlateauSeen, Throughput, is_flat, judge_closed, marginal_gain, pooled, rising
 from plimsoll.experiments.judge import Context, busy_speeds, judge, least_distance, smallest_distance
 from plimsoll.experiments.measure import Measurement
+from plimsoll.runs.declared_caps import declared_caps
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.script_caps import LoadSeconds, declared_caps
+from plimsoll.runs.script_caps import LoadSeconds
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.host_speed import HostSpeed
 from plimsoll.stats.plateau import Plateau
