@@ -92,8 +92,7 @@ class _ClosedSearch:
                 self._rest()
                 return True
             self.known.points.append(here)
-            if (cap := self._cap_of(record)) is not None:
-                self._hold_capped(level, cap)
+            if (cap := self._cap_of(record)) is not None and self._hold_capped(level, cap):
                 return False
             if record.judgement.verdict == "bad" or is_flat(self.known.points):
                 return True
@@ -109,17 +108,23 @@ class _ClosedSearch:
         return False
 
     def _cap_of(self, record: StepRecord) -> BindingCap | None:
-        """What of the script keeps more VUs from sending more."""
+        """What of the script keeps more VUs from sending more; None where requests fail."""
+        if record.judgement.verdict == "bad":
+            return None
         return binding_cap(self.settings.caps, record.measurement.load, self.low, presses=True)
 
-    def _hold_capped(self, level: float, cap: BindingCap) -> None:
-        """Hold the level at which the script cannot send more: the target carries it."""
+    def _hold_capped(self, level: float, cap: BindingCap) -> bool:
+        """Hold the level at which the script cannot send more; whether the target carries it."""
         held = Judgement("good", (cap.words,), cap=cap)
         limit_s = self.settings.step_s
         record = self.holder.hold(level, "hold", limit_s, lambda seen: None, lambda seen: held)
+        if error_reason(record.measurement, self.base_errors) is not None:
+            record.judgement = self._conclude(record.measurement)
+            return False
         if not self._is_gone(record):
             self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
             self.result.cap = Cap.of(cap, level, record.measurement.done_per_s)
+        return True
 
     def narrow(self) -> None:
         """Measure the plateau around the flat level, then hold levels that chance lets tell from its border."""
