@@ -143,7 +143,7 @@ def test_a_closed_load_is_capped_by_rps_and_not_by_its_vus(
     tmp_path: Path, url: Callable[[bool], str], top: str, option: str | None
 ) -> None:
     script = HEAD + closed(top) + f"export default function () {{ {GET} sleep(0.02); }}\n"
-    found = cap_of(tmp_path, script, url(False), 4, is_open=False)
+    found = cap_of(tmp_path, script, url(False), 16, is_open=False)
     assert (found.cap.option if found is not None else None) == option
 
 
