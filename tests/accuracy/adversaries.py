@@ -299,15 +299,79 @@ class Stuck(Connections):
         return max(0, self.open_jobs - 1 - len(self.waiting) - self.busy)
 
 
-class Foreign(Adversary):
+class Probed(Adversary):
+    """Each server is a core of the host, whose probes see what others use of it: `others(second)`, and a helper that
+    takes `helper` cores for each that the target works, `behind` while more than 40 requests wait. The target has four
+    threads for each core."""
+
+    helper, behind = 0.0, 0.0
+
+    def __init__(self, servers: int, mean_s: float, seed: int, **trouble: Any) -> None:
+        super().__init__(servers, mean_s, seed, **trouble)
+        self.cores_random = np.random.default_rng([seed, 80])
+        self.at_s, self.own_s, self.helper_s = 0.0, 0.0, 0.0
+
+    def others(self, second: float) -> float:
+        """Cores that work of others uses then."""
+        return 0.0
+
+    def speed(self, now: float) -> float:
+        return 1 - self.others(now) / self.servers
+
+    def _happen(self, now: float, what: int, job: Job) -> None:
+        self._work_until(now)
+        super()._happen(now, what, job)
+
+    def _work_until(self, now: float) -> None:
+        took = self.speed(self.at_s) * self.busy * (now - self.at_s)
+        self.own_s += took
+        self.helper_s += took * (self.behind if len(self.waiting) > 40 else self.helper)
+        self.at_s = now
+
+    def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        """Rows of the probes of the host and of the target's process; what each takes is known to 0.03 cores."""
+        self._work_until(second + 1.0)
+        own, others = self.own_s, self.others(second + 0.5) + self.helper_s
+        self.own_s = self.helper_s = 0.0
+        cores = self.servers * (1 + max(self.helper, self.behind))
+        used = min(cores, max(0.0, own + others + self.generator["cpu_s"] + 0.03 * self.cores_random.standard_normal()))
+        host = {"cores": cores, "cpu_cores_used": used, "cpu_share": used / cores}
+        target = {"restarts": 0.0, "cpu_cores_used": own, "busiest_thread_cores_used": own / self.servers / 4}
+        return [{"source": source, "second": second, "t_unix": t_unix, "values": values}
+                for source, values in (("host", host), ("process:target", target))]  # fmt: skip
+
+
+class Foreign(Probed):
     """Other work takes 45 % of the host for 20 s, which begin at any second up to the 100th."""
+
+    lasts_s = 20.0
 
     def __init__(self, servers: int, mean_s: float, seed: int, **trouble: Any) -> None:
         super().__init__(servers, mean_s, seed, **trouble)
         self.from_s = float(np.random.default_rng([seed, 79]).uniform(0, 100))
 
-    def speed(self, now: float) -> float:
-        return 0.55 if self.from_s <= now < self.from_s + 20 else 1.0
+    def others(self, second: float) -> float:
+        return 0.45 * self.servers if self.from_s <= second < self.from_s + self.lasts_s else 0.0
+
+
+class ForeignAgain(Foreign):
+    """It comes for 10 s in each 50 s."""
+
+    def others(self, second: float) -> float:
+        return 0.45 * self.servers if (second - self.from_s) % 50 < 10 else 0.0
+
+
+class ForeignAlways(Foreign):
+    """It is there all the time."""
+
+    def others(self, second: float) -> float:
+        return 0.45 * self.servers
+
+
+class Helper(Probed):
+    """A database that is not probed works for the target: twice as much for each request while many wait."""
+
+    helper, behind = 0.3, 0.6
 
 
 class Journeys(Adversary):

@@ -42,6 +42,7 @@ MODULES = (
     "loading_scorecard",
     "lateness_scorecard",
     "validity_scorecard",
+    "flow_scorecard",
     "model_scorecard",
     "knee_scorecard",
     "imported_scorecard",

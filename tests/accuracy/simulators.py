@@ -227,7 +227,7 @@ class ClosedQueue(OpenQueue):
 
     def _advance(self) -> None:
         self._follow_level()
-        finished, end = [], self.second + 1
+        finished, end, arrived = [], self.second + 1, 0
         while True:
             next_arrival = self.thinking[0] if self.thinking else math.inf
             next_done = self.running[0][0] if self.running else math.inf
@@ -235,12 +235,13 @@ class ClosedQueue(OpenQueue):
                 break
             if next_arrival <= next_done:
                 self._serve(np.array([heapq.heappop(self.thinking)]))
+                arrived += 1
             else:
                 finished.append(heapq.heappop(self.running))
                 if len(self.running) + len(self.thinking) < self.level:
                     pause = self.random.exponential(self.think_s) if self.think_s else 0.0
                     heapq.heappush(self.thinking, finished[-1][0] + pause)
-        self._emit(len(finished), finished)
+        self._emit(arrived, finished)
         self.second += 1
 
     def _follow_level(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from adversaries import Bucket, Retrograde
+from adversaries import Bucket, Foreign, Retrograde
 from adversary_scorecard import CASES, CLOSED_CASES, closed_search, closed_source, search
 from simulators import OpenQueue
 
@@ -63,6 +63,37 @@ def test_credit_that_ten_seconds_do_not_show_is_seen_by_the_confirmation():
     result = run_capacity(Small(8, 0.005, 3), CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
     assert result.bracket.good is not None and result.bracket.good <= 51
     assert result.confirmation is not None and result.confirmation.seconds >= 30
+
+
+def test_a_step_in_which_retries_pile_up_is_no_chance_that_leaves_overloads_undecided():
+    case = next(case for case in CASES if case.name == "retries that amplify")
+    found = [search(case, seed) for seed in (70_002, 70_007)]
+    assert all(one.right and one.width <= 0.15 for one in found), found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "foreign work on the host for 20 s",
+        "foreign work on the host all the time",
+        "a helper that is not probed works more under overload",
+    ],
+)
+def test_foreign_work_on_the_host_moves_no_bound_unless_it_stays(name: str):
+    case = next(case for case in CASES if case.name == name)
+    found = [search(case, seed) for seed in (70_001, 70_004)]
+    assert all(one.right and one.width <= 0.15 for one in found), found
+
+
+def test_steps_that_foreign_work_disturbed_are_told():
+    source = Foreign(4, 4 / 300, 70_001)
+    result = run_capacity(
+        source, CapacitySettings(arrivals_per_level_s=1.0, budget_s=300), probes_sampler=source.sample
+    )
+    disturbed = [step for step in result.steps if step.judgement.disturbed]
+    assert disturbed and all("other processes used 1." in step.judgement.reasons[-1] for step in disturbed)
+    notes = capacity_findings(result, None)[0]["notes"]
+    assert any("work that is neither the target's nor the generator's came or went" in note for note in notes), notes
 
 
 class CappedQueue(OpenQueue):

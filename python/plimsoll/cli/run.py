@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.runs.snapshot import Snapshot
 
+EXIT_INVALID = 3
 EXIT_STOPPED = 103
 EXIT_THRESHOLDS = 99
 EXIT_INTERRUPTED = 105
@@ -46,7 +47,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
-    from plimsoll.cli.run_watch import RunWatch, is_own_fault, sentences
+    from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.probes.ignored_proxy import ignored_proxy
@@ -74,10 +75,11 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
             try:
                 _follow(control, tally, watch, quiet)
                 ended = engine.result()
+                tally.without_times(ended["summary"])
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
                 watch.proxy = ignored_proxy(os.environ, engine.connections())
                 status, caps = "interrupted" if ended_early() else "finished", script_caps(config, told, tally)
-                finding = watch.finding(status, str(writer.path), caps)
+                finding = watch.finding(status, str(writer.path), tally.unanswered, caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
@@ -90,7 +92,13 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
     _print_results(ended, no_summary, export)
-    warnings = [*tally.warnings(is_own_fault=is_own_fault(finding)), *_sample_warnings(ended), *sentences(finding)]
+    warnings = [
+        *not_made(finding),
+        *tally.warnings(is_own_fault=is_own_fault(finding)),
+        *tally.without_data(ended["summary"]),
+        *_sample_warnings(ended),
+        *sentences(finding),
+    ]
     unmade = [] if ended_early() or ended["aborted"] else unmade_iterations(config, tally, engine.fixed_iterations)
     for warning in [*warnings, *unmade, *watch.warnings()]:
         print(f"\nwarning: {warning}", file=sys.stderr)
@@ -241,7 +249,7 @@ def _write_handled(handled: dict[str, Any]) -> None:
 
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:
     """What ended the run first counts, as in k6: an abort, an interruption, test.fail(), then thresholds, of which none
-    is met where no request was answered."""
+    is met where no request was answered. Without thresholds such a run measured nothing, and is not valid."""
     if ended["aborted"] and ended["aborted"]["by_script"]:
         return EXIT_ABORTED
     if tally.interrupted:
@@ -255,4 +263,4 @@ def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:
     ]
     unmeasured = bool(verdicts) and tally.nothing_answered
     failed = ended["aborted"] or "failed" in verdicts or (strict and "undecided" in verdicts) or unmeasured
-    return EXIT_THRESHOLDS if failed else 0
+    return EXIT_THRESHOLDS if failed else EXIT_INVALID if tally.nothing_answered else 0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from plimsoll.runs.failures import METRIC as FAILED
-from plimsoll.runs.failures import Failures, is_unanswered
+from plimsoll.runs.failures import Failures, is_unanswered, no_answer_words
 from plimsoll.runs.snapshot import Snapshot
 
 
 @dataclass
 class Tally:
-    """Counts over a run; grows with the number of causes only."""
+    """Counts over a run, and the values of tags that requests had; grows with the numbers of causes and of these."""
 
     failures: Failures = field(default_factory=Failures)
     planned: int = 0
@@ -24,6 +26,7 @@ class Tally:
     requests: int = 0
     answered: int = 0
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
+    tags: dict[str, set[str]] = field(default_factory=dict)
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -40,11 +43,39 @@ class Tally:
                 count = int(series.total or 0)
                 self.requests += count
                 self.answered += 0 if is_unanswered(series) else count
+                for tag, value in series.tags.items():
+                    self.tags.setdefault(tag, set()).add(value)
 
     @property
     def nothing_answered(self) -> bool:
         """Whether requests were made and none of them had an answer, so that no time was measured."""
-        return self.requests > 0 and not self.answered
+        return bool(self.unanswered)
+
+    @property
+    def unanswered(self) -> list[str]:
+        """That in a sentence; empty else."""
+        return no_answer_words(self.requests, self.requests - self.answered)
+
+    def without_data(self, summary: Mapping[str, Any]) -> Iterator[str]:
+        """A sentence for each threshold that matched nothing, with the nearest name that requests had."""
+        from plimsoll.plans.thresholds import nearest_words
+
+        if self.nothing_answered:
+            return
+        for metric, about in summary.get("metrics", {}).items():
+            if any(row["verdict"] == "undecided" for row in about.get("thresholds", {}).values()):
+                near = nearest_words(metric, self.tags)
+                yield f"no data for the threshold on {metric}: it is undecided, and fails with --strict. {near}"
+
+    def without_times(self, summary: Mapping[str, Any]) -> None:
+        """Where no request was answered, thresholds on their times are not passed: what failed took no time."""
+        if not self.nothing_answered:
+            return
+        for metric, about in summary.get("metrics", {}).items():
+            if metric.startswith("http_req_") and about.get("type") == "trend":
+                for row in about.get("thresholds", {}).values():
+                    if row["verdict"] == "passed":
+                        row |= {"verdict": "undecided", "ok": False}
 
     def warnings(self, *, is_own_fault: bool = False) -> list[str]:
         """Sentences with their next step; none for a run without trouble. `is_own_fault`: arrivals were late for what

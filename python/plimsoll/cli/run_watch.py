@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
 from plimsoll.findings.slow_names import with_slow_names, words_of
 from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.generator import GeneratorProbe
+from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.name_lookups import NameLookups
 
@@ -28,6 +30,7 @@ class RunWatch:
     def __init__(self) -> None:
         self._probe = GeneratorProbe()
         self._facts = GeneratorSeconds()
+        self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()
         self._lookups = NameLookups()
         self.proxy: str | None = None  # that one was not used, in words
@@ -38,19 +41,32 @@ class RunWatch:
         row = {"t_unix": snapshot.t_unix, "second": snapshot.second, "source": self._probe.source, "values": values}
         writer.append_resource(row)
         self._facts.add(snapshot)
+        self._flow.append(flow_second(snapshot))
         self._connections.add(snapshot)
         self._lookups.add(snapshot)
         self._facts.add_row(row)
 
-    def finding(self, status: str, run_path: str, caps: Sequence[DeclaredCap] = ()) -> dict[str, Any] | None:
-        """The run's finding; None where not a second was measured. `caps`: that the script declares."""
+    def finding(
+        self, status: str, run_path: str, unanswered: Sequence[str] = (), caps: Sequence[DeclaredCap] = ()
+    ) -> dict[str, Any] | None:
+        """The run's finding; None where not a second was measured. `unanswered`: that no request was answered; `caps`:
+        that the script declares."""
         if not self._facts.seconds:
             return None
         ports = self._facts.last("local_ports") or 0.0
         used = (self._facts.most("time_wait") or 0.0) + (self._facts.most("tcp_in_use") or 0.0)
         counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
         busiest = kernel_files.busiest_destination() if counted else None
-        found = run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path, caps=caps)
+        found = run_finding(
+            self._facts, busiest_destination=busiest, status=status, run_path=run_path, caps=caps, flow=self._flow
+        )
+        if unanswered:
+            found = {
+                **found,
+                "answer": " ".join([*unanswered, "Nothing was measured.", found["answer"]]),
+                "valid": False,
+                "invalid_because": [*unanswered, *found["invalid_because"]],
+            }
         found = with_slow_names(found, self._lookups)
         found["notes"] = [*found["notes"], *([self.proxy] if self.proxy else [])]
         churn = self._connections.found
@@ -75,11 +91,18 @@ def is_own_fault(finding: Mapping[str, Any] | None) -> bool:
     return finding is not None and any(one["name"] in ("stood_still", "script_cap") for one in finding["diagnoses"])
 
 
+def not_made(finding: Mapping[str, Any] | None) -> Iterator[str]:
+    """The load that was asked for and not reached, which is said before anything else."""
+    if finding is not None:
+        for words in asked_words(finding.get("asked"), with_reason=finding["valid"]):
+            yield words[:1].lower() + words[1:]
+
+
 def sentences(finding: Mapping[str, Any] | None) -> Iterator[str]:
     """What to tell after the summary: one line for each trouble, with its remedy; none for a healthy run."""
     if finding is None or not finding["diagnoses"]:
         return
-    if not finding["valid"]:
+    if any(one["words"] in finding["invalid_because"] for one in finding["diagnoses"]):
         yield "the generator was a limit in this run, so its figures are not the target's alone:"
     for one in finding["diagnoses"]:
         yield f"{one['words']} {one['remedy']}"

@@ -77,12 +77,12 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.script_caps import LoadSeconds
 from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
-from plimsoll.stats.saturation import is_calm, pooled_noise
+from plimsoll.stats.saturation import falls_within, is_calm, pooled_noise
 
 WIDEST_HALF = 0.3
 LOW_LOAD = 0.7
 MOST_DISTURBED_BACKLOG_S = 2.0
-MOST_CONFIRMATIONS, CONFIRM_STEPS = 2, 3
+MOST_CONFIRMATIONS, MOST_DISTURBED, CONFIRM_STEPS = 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
 QUICK_PLATEAU_SD = 0.02
 HURRY_STEPS = 5
@@ -227,14 +227,14 @@ class _OpenSearch:
         return held
 
     def _confirm(self) -> bool:
-        """Hold the level that is carried once more, and again where the two disagree; True if it is no longer what is
-        carried, so that the search goes on."""
-        level = self.result.bracket.good
-        for again in range(MOST_CONFIRMATIONS):
+        """Hold the level that is carried once more, and again where the two disagree or the step was disturbed; True if
+        it is no longer what is carried, so that the search goes on."""
+        level, against, disturbed = self.result.bracket.good, 0, 0
+        while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
             if level is None or self.result.reason or self._budget_left_s() < self.settings.step_s:
                 break
-            decide = partial(self._kept_up, proof=again > 0)
-            conclude = partial(self._conclude_confirmation, proof=again > 0)
+            decide = partial(self._kept_up, proof=against > 0)
+            conclude = partial(self._conclude_confirmation, proof=against > 0)
             self._held_s = self.holder.source.now()
             limit_s = max(self._confirm_s(), CONFIRM_STEPS * self.settings.step_s)
             record = self.holder.hold(level, "confirm", limit_s, decide, conclude)
@@ -242,7 +242,9 @@ class _OpenSearch:
             if not self._recover(record):
                 break
             self.result.confirmation = _confirmation(record, self.result.bracket.good == level)
-            if record.judgement.verdict != "bad" or self._tips_over(record):
+            against += record.judgement.verdict == "bad"
+            disturbed += record.judgement.disturbed
+            if not (record.judgement.verdict == "bad" or record.judgement.disturbed) or self._tips_over(record):
                 break
         return level is not None and not self.result.reason and self.result.bracket.good != level
 
@@ -260,7 +262,7 @@ class _OpenSearch:
         """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
         carried, as any other; else it is enough that it kept up for the least length."""
         found = self._conclude_confirmation(seen, proof)
-        decided = found.given_up or found.verdict == "bad"
+        decided = found.given_up or found.verdict == "bad" or self._is_behind_others(found, seen)
         enough = found.verdict == "good" and len(seen.seconds) >= self._confirm_s()
         return found if decided or enough else None
 
@@ -314,7 +316,7 @@ class _OpenSearch:
             found = judge(seen, self._context(seen))
             if found.given_up or found.verdict == "good" or found.capped:
                 return found
-            if found.disturbed and backlog_s(seen) >= MOST_DISTURBED_BACKLOG_S:
+            if self._is_behind_others(found, seen):
                 return found
             if found.unsteady and len(seen.seconds) >= UNSTEADY_STEPS * self.settings.step_s:
                 return found
@@ -325,6 +327,10 @@ class _OpenSearch:
         record = self.holder.hold(level, "hold", self._longest_step_s(), decide, self._conclude)
         self._note()
         return self._recover(record)
+
+    def _is_behind_others(self, found: Judgement, seen: Measurement) -> bool:
+        """Whether a disturbed step only makes a backlog."""
+        return found.disturbed and backlog_s(seen) >= MOST_DISTURBED_BACKLOG_S
 
     def _conclude(self, seen: Measurement) -> Judgement:
         return judge(seen, self._context(seen))
@@ -397,6 +403,7 @@ class _OpenSearch:
             shares=shares_of(self._calm(seen.level)),
             caps=self.settings.caps,
             low=self._low(seen.level) if self.settings.caps else None,
+            foreign=self.holder.host_seconds.foreign_work(self._idle_s(math.inf)),
         )
 
     def _idle_s(self, level: float) -> float | None:
@@ -487,15 +494,20 @@ class _OpenSearch:
         return [self._trial(record) for record in records if record.kind not in BESIDE]
 
     def _learn(self, seen: Measurement | None = None) -> None:
-        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Collapsed
-        steps tell neither what the host nor what chance does."""
+        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Steps
+        that collapsed, or do while they last, and disturbed ones tell neither what the host nor what chance does."""
         records = [record for record in self.holder.records if record.kind not in BESIDE]
         fell = collapsed(self._trials_of(records))
-        telling = [record.measurement for record, less in zip(records, fell, strict=True) if not less]
+        telling = [
+            record.measurement
+            for record, less in zip(records, fell, strict=True)
+            if not (less or record.judgement.disturbed)
+        ]
         telling += [seen] if seen is not None else []
         best = max((step.done_per_s for step in telling), default=0.0)
         loaded = [step for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
         busy = [busy_speeds(step, self._context(step, trials=())) for step in loaded]
+        busy = [(done, speeds) for done, speeds in busy if not falls_within(done)]
         if any(math.isfinite(speed) for speed in self.holder.speeds):
             self.host = host_speed(busy, self.holder.speeds, self.holder.speed_error_share)
         self.busy_done = sum(float(done.sum()) for done, _ in busy)
@@ -565,4 +577,6 @@ class _OpenSearch:
             if self._budget_left_s() < settings.step_s
             else "further steps would not have decided"
         )
-        return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}."
+        disturbed = sum(record.judgement.disturbed for record in self.holder.records)
+        words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
+        return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}.{words}"

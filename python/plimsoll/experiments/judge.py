@@ -28,10 +28,10 @@ is busy only while it catches up, and would leave its pauses out.
 A step that is not good is `capped` where an option of the script was the limit and not the target
 (runs/script_caps.py): it bounds nothing.
 
-Where the hypervisor took CPU time from this host (steal), a second counts as one of a host that much slower, and a
-step that falls short is bad only if it would have fallen short with half as much time again too; else it is disturbed,
-bounds nothing and is held again; so is one in which the target itself changed all the while (steadiness.py). A host
-whose speed drifts is accounted for in `Context.host`.
+Where the hypervisor (steal) or foreign work (foreign_work.py) took CPU time from the target, a second counts as one of
+a host that much slower, and a step that falls short is bad only if it would have fallen short with half as much time
+again too; else it is disturbed, bounds nothing and is held again; so is one in which the target itself changed all the
+while (steadiness.py). A host whose speed drifts is accounted for in `Context.host`.
 Response time and utilisation are evidence beside these, and objectives are judged apart: a slow target that keeps up is
 not saturated.
 """
@@ -43,6 +43,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.experiments.foreign_work import NO_FOREIGN_WORK, ForeignWork
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.experiments.steadiness import response_drifts, warms_up
@@ -52,6 +53,7 @@ from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
+    CALM_Z,
     SHORTFALL_Z,
     Growth,
     arrivals_to_decide,
@@ -97,7 +99,8 @@ class Context:
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
     explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
     iteration at low load, None before some ended there; `shares`: where an iteration makes several requests, the share
-    of its work that each is; `caps` of the script, and `low`: the load of the calm steps.
+    of its work that each is; `foreign`: what other processes took in each second of the run; `caps` of the script, and
+    `low`: the load of the calm steps.
     """
 
     rate_per_level_s: float
@@ -111,6 +114,7 @@ class Context:
     noise: float = 0.0
     idle_s: float | None = None
     shares: Shares | None = None
+    foreign: ForeignWork = NO_FOREIGN_WORK
     caps: tuple[DeclaredCap, ...] = ()
     low: LoadSeconds | None = None
 
@@ -123,7 +127,7 @@ class Context:
 @dataclass(frozen=True)
 class Judgement:
     """Verdict with reasons in plain words; `given_up` when going on would only hurt the target; `disturbed` when the
-    hypervisor took so much CPU time from this host that the step says nothing about the target; `unsteady` when the
+    hypervisor or foreign work took so much CPU time that the step says nothing about the target; `unsteady` when the
     target changed so much within it that it says nothing about the level; `cap` when the script or the generator
     could not send more; `own` when the step itself shows the verdict, whatever others say."""
 
@@ -157,7 +161,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
         return Judgement("undecided", (cap.words,), growth=found.growth, cap=cap)
     if context.quick or found.given_up or found.verdict == "undecided" or found.growth is None:
         return found
-    factors = _factors(seen, context.host)
+    factors = _factors(seen, context)
     if found.verdict == "good":
         why = response_drifts(seen, factors)
     elif found.plateau is None:
@@ -189,8 +193,8 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     below = None if own or context.quick else _capacity_below(seen, moved, top, context)
     if own or below is not None:
         words = [_growth_words(moved, seen), *([_plateau_words(below, "below")] if below is not None else [])]
-        if _stolen_explains(seen, moved, context):
-            return Judgement("undecided", (*words, _stolen_words(seen)), False, moved, None, True)
+        if _taken_explains(seen, moved, context):
+            return Judgement("undecided", (*words, _taken_words(seen, context)), False, moved, None, True)
         return Judgement("bad", (*words, *_other_words(seen)), False, moved, top, own=own)
     if context.quick and falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE:
         return Judgement("undecided", (_growth_words(moved, seen),), False, moved)
@@ -222,10 +226,10 @@ def queued_at_start(seen: Measurement, context: Context) -> float:
 
 
 def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
-    """Completions, as without stolen time, and speed of the host in each second in which work waited throughout, two of
-    shape (n,)."""
+    """Completions, as without what others took, and speed of the host in each second in which work waited throughout,
+    two of shape (n,)."""
     busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
-    return (work_done(seen, context) / _unstolen(seen))[busy], np.asarray(seen.speed, dtype=float)[busy]
+    return (work_done(seen, context) / _left(seen, context))[busy], np.asarray(seen.speed, dtype=float)[busy]
 
 
 def work_done(seen: Measurement, context: Context) -> np.ndarray:
@@ -236,7 +240,7 @@ def work_done(seen: Measurement, context: Context) -> np.ndarray:
 
 def _growth(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
     idle = None if context.idle_s is None else context.idle_s * rate_per_s
-    factors = _factors(seen, context.host)
+    factors = _factors(seen, context)
     work = None if context.shares is None else work_done(seen, context)
     return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle, work)
 
@@ -246,14 +250,20 @@ def _plateau(seen: Measurement, moved: Growth, context: Context) -> Plateau | No
     return plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.busy_noise, doubt)
 
 
-def _factors(seen: Measurement, host: HostSpeed) -> np.ndarray:
-    """What the host let the target do in each second, 1 at mean speed and without stolen time, shape (n,)."""
-    return host.factors(seen.speed or [math.nan] * len(seen.done)) * _unstolen(seen)
+def _factors(seen: Measurement, context: Context) -> np.ndarray:
+    """What the host let the target do in each second, 1 at mean speed and where others took nothing, shape (n,)."""
+    return context.host.factors(seen.speed or [math.nan] * len(seen.done)) * _left(seen, context)
 
 
-def _unstolen(seen: Measurement) -> np.ndarray:
-    """Share of each second that the hypervisor left the target, shape (n,)."""
-    return 1 - np.minimum(np.asarray(seen.stolen or [0.0] * len(seen.done)), MOST_STOLEN)
+def _left(seen: Measurement, context: Context) -> np.ndarray:
+    """Share of each second that the hypervisor and foreign work left the target, shape (n,)."""
+    unstolen = 1 - np.minimum(np.asarray(seen.stolen or [0.0] * len(seen.done)), MOST_STOLEN)
+    return np.asarray(unstolen * (1 - context.foreign.lost_in(seen.seconds)))
+
+
+def _taken_share(seen: Measurement, context: Context) -> float:
+    """Share of the step's time that the hypervisor and foreign work took."""
+    return float(1 - _left(seen, context).mean()) if seen.seconds else 0.0
 
 
 def _grows(moved: Growth, full: float, context: Context) -> bool:
@@ -296,26 +306,37 @@ def smallest_distance(done: float, noise: float) -> float:
     return SEPARATION_Z * math.sqrt(noise / max(done, 1.0) / (1 - (SEPARATION_Z * MODEL_DOUBT) ** 2))
 
 
-def _stolen_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
-    """Whether the target would have kept up with the CPU time that the hypervisor took from the worst core, and with
-    what a core loses beside it (its caches are cold when it comes back). A burst of it explains any short window."""
-    if seen.stolen_share < DISTURBED_SHARE:
+def _taken_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
+    """Whether the target would have kept up with the CPU time that the hypervisor took from the worst core, or foreign
+    work from all, and with what a core loses beside it (its caches are cold when it comes back). A burst of it explains
+    any short window."""
+    taken = _taken_share(seen, context)
+    if taken < DISTURBED_SHARE:
         return False
     if not context.quick and moved.seconds < context.least_seconds:
         return True
-    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * seen.stolen_share, MOST_STOLEN))
+    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * taken, MOST_STOLEN))
     return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)
 
 
-def _stolen_words(seen: Measurement) -> str:
-    return (
-        f"But the hypervisor took {seen.stolen_share:.0%} of a core's time from this host, which alone may explain it."
-    )
+def _queue_grew(moved: Growth) -> bool:
+    """Whether unfinished work grew as it was, whatever would have been finished with the time that was taken."""
+    scale = math.sqrt(max(moved.expected, 1.0) * (moved.arrival_noise + moved.service_noise))
+    return moved.unfinished_end - moved.unfinished_start >= CALM_Z * scale
+
+
+def _taken_words(seen: Measurement, context: Context) -> str:
+    cores = context.foreign.cores_in(seen.seconds)
+    who = [f"the hypervisor took {seen.stolen_share:.0%} of a core's time from this host"] if seen.stolen_share else []
+    if cores.any():
+        seconds = int((cores > 0).sum())
+        who.append(f"other processes used {cores.sum() / seconds:.1f} cores more than usual for {seconds} s")
+    return f"But {' and '.join(who)}, which alone may explain it."
 
 
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
-    factors = _factors(seen, context.host)
+    factors = _factors(seen, context)
     queued = queued_at_start(seen, context)
     done = at_mean_speed(seen.planned, seen.done, queued, factors)
     return not context.quick and is_plainly_overloaded(seen.planned, done, queued, rate_per_s, window_s)
@@ -326,18 +347,20 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
     if held and moved.expected >= FEWEST_ARRIVALS and is_settled(moved) and not _is_fast_host(seen, context):
         return Judgement("good", (calm_words(moved),), False, moved, own=True)
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
-    if capacity is not None and enough and is_calm(moved):
+    disturbed = _taken_share(seen, context) >= DISTURBED_SHARE
+    if capacity is not None and enough and is_calm(moved) and not (disturbed and _queue_grew(moved)):
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
             return Judgement("good", (calm_words(moved), _plateau_words(capacity, "above")), False, moved)
+    words = (_open_words(moved), *([_taken_words(seen, context)] if disturbed else []))
     shown = top if _is_whole(moved, context) else None
-    return Judgement("undecided", (_open_words(moved),), False, moved, shown, seen.stolen_share >= DISTURBED_SHARE)
+    return Judgement("undecided", words, False, moved, shown, disturbed)
 
 
 def _is_fast_host(seen: Measurement, context: Context) -> bool:
     """Whether the host was so much faster than in the mean that the step says nothing of the target at mean speed,
     where overloaded steps do not say that it would have carried as much then."""
-    speed = float(_factors(seen, context.host).mean())
+    speed = float(_factors(seen, context).mean())
     if context.plateau is None or speed <= 1 + context.half_width / 2:
         return False
     return seen.level * speed > context.plateau.level

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol
 
 from plimsoll.experiments.booking import Books
+from plimsoll.experiments.foreign_work import SHORT_OF_CPU, HostSeconds
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
@@ -36,7 +37,6 @@ SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
 DRAIN_ROUND_S = 1.0
-SHORT_OF_CPU = 0.85
 CORE_SPEED_SOURCE = "core_speed"
 
 
@@ -95,6 +95,7 @@ class StepHolder:
         self.planned_total = 0
         self.level_seconds = 0.0
         self.speeds: list[float] = []
+        self.host_seconds = HostSeconds()
         self._sample = probes_sampler
         self._report, self._tell = on_progress, on_message
         self._data_volume, self._on_step = data_volume, on_step
@@ -272,8 +273,11 @@ class StepHolder:
                 self._began = True
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
+        rows = None
         if self._sample is not None and probe:
-            self._take(list(self._sample(snapshot.second, snapshot.t_unix)), snapshot.second)
+            rows = list(self._sample(snapshot.second, snapshot.t_unix))
+            self._take(rows, snapshot.second)
+        self.host_seconds.add(judged, rows)
         if self._report is not None:
             self._report(
                 Progress(

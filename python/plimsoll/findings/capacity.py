@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from plimsoll.findings.asked import asked_load
 from plimsoll.findings.capacity_words import answer, headroom_of, level_words, next_steps, number
 from plimsoll.findings.collapse import collapse_notes
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
+from plimsoll.findings.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.generator import figures_of, generator_health, limit_of_generator, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
@@ -89,6 +91,8 @@ def capacity_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
+    flow = flow_of_run(run)
+    generator = with_flow(generator, flow, steps, facts["unit"], is_open=facts["open"], decisive=deciding)
     if bad is not None:  # else what is said to be carried is a least, which a cap leaves true
         generator = with_script_cap(generator, cap_of_step(run, bad, steps, facts))
     reference = expected_users / per_level if expected_users and per_level else objectives_level or facts["good"]
@@ -130,6 +134,10 @@ def capacity_findings(
     }
     if volume is not None:
         finding["notes"].append(volume["words"])
+    expected = next((one for one in steps if one.get("step_kind") == "expected"), None)
+    asked = asked_load(flow[of_step(flow, expected)]) if expected is not None and facts["open"] else None
+    if asked is not None and expected is not None:
+        finding["asked"] = asked | {"level": expected["level"]}
     finding["answer"] = answer(facts, finding)
     finding["next"] = next_steps(facts, finding)
     return [finding]
@@ -285,18 +293,12 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
         notes.append(
             f"{highest} was carried in another step although a lower level was not: the target changed in between."
         )
-    stuck = [step for step in steps if not step.get("drained", True)]
-    if stuck:
-        notes.append(
-            f"The backlog did not drain after {level_words(stuck[0]['level'], facts['unit'])}: work was lost or stuck."
-        )
-    disturbed = [step for step in steps if step.get("disturbed")]
-    if disturbed:
-        worst = max(step["stolen_share"] for step in disturbed)
-        notes.append(
-            f"{len(disturbed)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a core's "
-            "time from this host. On a quieter host the answer is narrower."
-        )
+    behind = [step for step in steps if not step.get("drained", True)]
+    if behind and not any(step.get("stuck") for step in steps):  # else the answer says what was lost
+        level = level_words(behind[0]["level"], facts["unit"])
+        later = "it was longer than the drain waited, and was answered later" if "stuck" in behind[0] else "it was lost"
+        notes.append(f"The backlog did not drain after {level}: {later}.")
+    notes += _disturbed_words(steps, facts["unit"])
     unsteady = [step for step in steps if step.get("unsteady")]
     if unsteady:
         notes.append(
@@ -304,7 +306,7 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             f"{level_words(unsteady[-1]['level'], facts['unit'])}: {unsteady[-1]['reasons'][-1]} A hold of some "
             "minutes shows whether it goes on."
         )
-    notes += _confirmation_words(facts)
+    notes += _confirmation_words(facts, steps)
     notes += [*collapse_notes(facts, steps, level_words, number), *_thrashing_words(facts, steps)]
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
@@ -312,7 +314,24 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
     return notes
 
 
-def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
+def _disturbed_words(steps: Sequence[Step], unit: str) -> list[str]:
+    """Which steps prove nothing for what the hypervisor or other work took from this host."""
+    disturbed = [step for step in steps if step.get("disturbed")]
+    stolen = [step for step in disturbed if step["stolen_share"] >= STOLEN_MATTERS]
+    beside = [step for step in disturbed if step["stolen_share"] < STOLEN_MATTERS]
+    words = []
+    if stolen:
+        worst = max(step["stolen_share"] for step in stolen)
+        words.append(f"{len(stolen)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a "
+                     "core's time from this host.")  # fmt: skip
+    if beside:
+        words.append(f"{len(beside)} of {len(steps)} steps prove nothing: work that is neither the target's nor the "
+                     f"generator's came or went on this host. At {level_words(beside[-1]['level'], unit)}: "
+                     f"{beside[-1]['reasons'][-1]}")  # fmt: skip
+    return [f"{text} On a quieter host the answer is narrower." for text in words]
+
+
+def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
     """What holding the carried level once more said; nothing of runs that knew no confirmation."""
     if "confirmation" not in facts or facts["good"] is None:
         return []
@@ -325,6 +344,9 @@ def _confirmation_words(facts: Mapping[str, Any]) -> list[str]:
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
         again = "was carried again" if facts["open"] else "brought as much again"
         return [f"Confirmed: held once more at the end, for {found['seconds']} s, {level} {again}."]
+    last = next((step for step in reversed(steps) if step.get("step_kind") == "confirm"), {})
+    if found["verdict"] == "undecided" and last.get("disturbed"):
+        return [f"Not confirmed: held once more at the end, {level} proved nothing. {last['reasons'][-1]}"]
     if found["verdict"] == "undecided":
         return [f"Not confirmed: held once more at the end, for {found['seconds']} s, {level} was too close to tell."]
     if not facts["open"]:

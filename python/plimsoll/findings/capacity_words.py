@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.findings.collapse import not_carried_words, recovery_words
+from plimsoll.findings.collapse import lost_words, not_carried_words, recovery_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
 
+GENERATOR_LIMITED = "the generator may have been the limit"
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 ONE_WORDS = {"users": "user", "vus": "VU"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
@@ -51,18 +52,37 @@ def level_words(level: float, unit: str, vus_per_level: float | None = None) -> 
 def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
     if result["status"] == "failed":
-        return f"No capacity was measured. {result['reason']}"
+        lost = lost_words(result, level_words)
+        return f"No capacity was measured{f'; {lost}' if lost else ''}. {result['reason']}"
     sustainable = (finding.get("sustainable") or {}).get("words", "")
-    parts = [_carries(result, finding["capacity"], sustainable), *recovery_words(result, level_words)]
+    carries, lost = _carries(result, finding["capacity"], sustainable), lost_words(result, level_words)
+    parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result, level_words)]
     if not finding["generator"]["healthy"]:
-        parts.insert(
-            0, "The numbers below are not a capacity of the target, because the generator may have been the limit."
-        )
+        parts.insert(0, f"The numbers below are not a capacity of the target, because {why_not(finding['generator'])}.")
+    asked = finding.get("asked")
+    if asked is not None:
+        parts[:0] = asked_words(asked, f"at the expected {level_words(asked['level'], result['unit'])}")
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
     return " ".join(parts)
+
+
+def why_not(generator: Mapping[str, Any]) -> str:
+    """Why numbers are not the target's alone, in a clause: the generator, or a measurement that does not add up."""
+    flow = {one["words"] for one in generator.get("flow_faults") or ()}
+    is_flow = flow and flow >= set(generator["reasons"])
+    return "what was measured does not add up" if is_flow else GENERATOR_LIMITED
+
+
+def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: bool = True) -> list[str]:
+    """That a load was not made (findings/asked.py), or nothing; `at`: "at the expected 500 users"."""
+    if asked is None:
+        return []
+    rates = f"asked for {number(asked['asked_per_s'])} iterations/s, reached {number(asked['reached_per_s'])}/s"
+    why = f"; {asked['why']}" if with_reason else ""
+    return [f"The load{f' {at}' if at else ''} was not made: {rates} ({asked['share']:.0%}){why}."]
 
 
 def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:

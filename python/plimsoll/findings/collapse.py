@@ -30,6 +30,19 @@ def not_carried_words(result: Mapping[str, Any], level_words: WordsOfLevel, numb
     return f"{at} it is saturated"
 
 
+def lost_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> str:
+    """What was never answered, as a clause with the level that lost most of it; empty without any."""
+    lost: dict[float, int] = {}
+    for step in result["steps"]:
+        lost[float(step["level"])] = lost.get(float(step["level"]), 0) + int(step.get("stuck") or 0)
+    count = sum(lost.values())
+    if not count:
+        return ""
+    level = max(lost, key=lambda one: lost[one])
+    what, most = "iterations" if count > 1 else "iteration", "most of them " if lost[level] < count else ""
+    return f"{count:,} {what} never got an answer, {most}at {level_words(level, result['unit'])}"
+
+
 def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
     fell = result.get("collapse")

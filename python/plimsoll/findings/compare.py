@@ -44,7 +44,7 @@ def compare_finding(
     tail = any(name not in ("mean", "p50") for name in primary)
     sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows, tail=tail)
     found = compare_trials(sound.sound, primary, margin, paired=paired, closed=not plan["open"]) if sound.sound else []
-    failures = failure_changes(sound.sound)
+    failures = failure_changes([*sound.sound, *sound.silent])
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
     own = {

@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.capacity_words import number
+from plimsoll.findings.asked import asked_load
+from plimsoll.findings.capacity_words import asked_words, number
 from plimsoll.findings.consumer_use import Phases, blocks_of, use_finding
 from plimsoll.findings.drain_growth import index_growth, memory_growth
 from plimsoll.findings.drain_polls import polls_finding
 from plimsoll.findings.drain_series import Array, Consumer, consumer_series, lost_from, operations_of
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data, of_seconds, of_steps
-from plimsoll.findings.generator import NOT_ALONE, health_of_load
+from plimsoll.findings.flow import flow_of_run, of_step, with_flow
+from plimsoll.findings.generator import health_of_load, not_alone
 from plimsoll.findings.validity import conclusions
 from plimsoll.findings.words import share_words, time_words
+from plimsoll.runs.failures import METRIC as FAILED
+from plimsoll.runs.failures import count_unanswered, no_answer_words
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
 QUESTION = "Does the consumer keep up?"
@@ -61,11 +65,24 @@ def drain_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
-    answered = judged is not None and facts["status"] != "failed"
+    flow, load = flow_of_run(run), _load_step(facts, from_s)
+    generator = with_flow(generator, flow, [load], facts["unit"])
+    asked = asked_load(flow[of_step(flow, load)])
+    made = count_unanswered(one for _, one in run.series(FAILED, from_s=from_s, to_s=facts["load_to_s"]))
+    silent = no_answer_words(*made)
+    answered = judged is not None and facts["status"] != "failed" and not silent
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
-        "answer": _answer(facts, judged) if generator["healthy"] else f"{NOT_ALONE} {_answer(facts, judged)}",
+        "answer": " ".join(
+            [
+                *silent,
+                *asked_words(asked),
+                *([] if generator["healthy"] else [not_alone(generator)]),
+                _answer(facts, judged),
+            ]
+        ),
+        **({"asked": asked} if asked else {}),
         "valid": answered and generator["healthy"],
         "keeps_up": None if judged is None or judged.verdict == "undecided" else judged.verdict == "keeps up",
         "facts": _main_facts(judged, drained),
@@ -78,7 +95,7 @@ def drain_findings(
         ),
         "generator": generator,
         "validity": conclusions(generator, ["counts"])["validity"],
-        "invalid_because": generator["reasons"],
+        "invalid_because": [*silent, *generator["reasons"]],
         "notes": [
             *([facts["reason"]] if facts["reason"] else []),
             *lost_from(seen, facts),

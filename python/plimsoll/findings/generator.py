@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from plimsoll.findings.capacity_words import level_words
+from plimsoll.findings.capacity_words import GENERATOR_LIMITED, level_words, why_not
 from plimsoll.findings.foreign_work import HOST_BUSY, foreign_work
 from plimsoll.findings.resources import Means, Step, means_of_steps, target_cores
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, diagnose, standstill_words
@@ -41,8 +41,8 @@ LEAST_SPELL_S = 2
 MOST_PARTS, SHORTEST_PART_S = 5, 10  # of a load, in each of which lateness counts where an answer rests on means
 COUNTED_MS = 1000.0
 FAILED = "requests failed"  # in the reasons of a step that was not carried for its failures
+NOT_ALONE = f"The numbers below are not the target's alone, because {GENERATOR_LIMITED}."
 _STANDS = ("memory", "cpu_per_operation")  # whatever the generator did, as long as there was a load
-NOT_ALONE = "The numbers below are not the target's alone, because the generator may have been the limit."
 
 
 class Problem(NamedTuple):
@@ -300,6 +300,11 @@ def _error_words(judged: _Judged) -> list[str]:
     text = f"The generator's lag is part of response times: up to {sizes}."
     gone = [f"p{100 * (one.quantile or 0.0):g}" for one in large if one.verdict == "invalid"]
     return [text, *([f"At {', '.join(gone)} they say nothing of the target."] if gone else [])]
+
+
+def not_alone(health: Mapping[str, Any]) -> str:
+    """The sentence before numbers that are not the target's alone."""
+    return NOT_ALONE.replace(GENERATOR_LIMITED, why_not(health))
 
 
 def limit_of_generator(health: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -13,7 +13,8 @@ import numpy as np
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
-from plimsoll.findings.generator import NOT_ALONE, health_of_load
+from plimsoll.findings.flow import flow_of_run, with_flow
+from plimsoll.findings.generator import health_of_load, not_alone
 from plimsoll.findings.validity import conclusions
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
 from plimsoll.runs.failures import Failures
@@ -90,11 +91,13 @@ def grow_findings(
     generator = health_of_load(
         run, _loading(run, facts), rests_on="mean_time", same_host=same_host, kept_apart=kept_apart, unit="vus"
     )
+    generator = with_flow(generator, flow_of_run(run), [_loading(run, facts)], "vus", is_open=False)
     reasons = [*generator["reasons"], *_doubts_before(run)]
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
-        "answer": (f"{NOT_ALONE} " if reasons and facts["status"] != "failed" else "") + _answer(facts, ahead, windows),
+        "answer": (f"{not_alone(generator)} " if reasons and facts["status"] != "failed" else "")
+        + _answer(facts, ahead, windows),
         "valid": facts["status"] != "failed" and facts["loaded"] > 0 and not reasons,
         "facts": _main_facts(facts, windows),
         "load": {key: facts[key] for key in ("items", "loaded", "failed", "loading_s", "volume_start", "volume_end")},

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.asked import asked_load
+from plimsoll.findings.capacity_words import asked_words, level_words, number
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.evidence import as_data, of_requests, of_seconds, of_sources, of_steps
+from plimsoll.findings.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.generator import (
-    NOT_ALONE,
     figures_of,
     generator_health,
     limit_of_generator,
+    not_alone,
     seconds_of_steps,
 )
 from plimsoll.findings.hold_limits import hold_limit
@@ -38,6 +40,7 @@ from plimsoll.findings.stability import bursts_finding, drift_finding, leak_find
 from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
 from plimsoll.findings.words import time_words
 from plimsoll.runs.ended_steps import ended_steps
+from plimsoll.runs.failures import no_answer_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.objective_samples import Wanted
 
@@ -101,6 +104,9 @@ def hold_findings(
         kept_apart=kept_apart,
         unit=facts["unit"],
     )
+    flow = flow_of_run(run)
+    asked = None if keep else asked_load(flow[of_step(flow, held)])
+    generator = with_flow(generator, flow, [held], facts["unit"], is_open=facts.get("open", True))
     generator = with_script_cap(
         generator, cap_of_step(run, held, held_steps[1:], facts), NOT_MADE if keep else void_of(held)
     )
@@ -148,7 +154,8 @@ def hold_findings(
     main = {
         **common,
         "question": KEEP_QUESTION if keep else QUESTION,
-        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator, keep),
+        **({"asked": asked} if asked else {}),
+        "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator, keep, asked),
         **conclusions(generator, ALL, answered=not silent, because=silent),
         "facts": main_facts(facts["unit"], held, series),
         "objectives": judged,
@@ -181,8 +188,7 @@ def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -
 
 def nothing_answered(series: HoldSeries) -> list[str]:
     """Why nothing was measured, where requests were made under load and none got an answer."""
-    made = float(series.requests.sum())
-    return [f"No request was answered ({number(made)} were made)."] if 0 < made <= series.unanswered else []
+    return no_answer_words(float(series.requests.sum()), series.unanswered)
 
 
 def _evidence(
@@ -267,17 +273,20 @@ def _answer(
     untold: list[str],
     generator: Mapping[str, Any],
     keep: Mapping[str, Any] | None,
+    asked: Mapping[str, Any] | None,
 ) -> str:
     measured = held["end_s"] - held["measured_from_s"]
-    at = f"{time_words(measured)} at {level_words(held['level'], facts['unit'])}"
+    share = f"{asked['share']:.0%} of " if asked else ""
+    at = f"{time_words(measured)} at {share}{level_words(held['level'], facts['unit'])}"
     parts = []
     if facts["status"] == "interrupted":
         parts.append("Interrupted: this rests on what was measured until then.")
     cap = generator["script_cap"]
     if cap and not keep and not was_made(held):
         return " ".join([*parts, load_not_made(held, cap), *([_objective_words(judged)] if judged else [])])
+    parts += asked_words(asked)
     if not generator["healthy"]:
-        parts.append(f"{NOT_ALONE} {cap['words']}" if cap else NOT_ALONE)
+        parts.append(" ".join([not_alone(generator), *([cap["words"]] if cap else [])]))
     if keep:
         parts += keep_words(keep, facts["unit"])
         at = f"{time_words(measured)} at a steered load"

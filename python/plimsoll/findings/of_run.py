@@ -30,6 +30,7 @@ from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.sizing_drain import drain_sizing
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
+from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.script_caps import METRICS
@@ -141,7 +142,7 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 
 
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
-    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *METRICS])
+    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))])
     found = run_finding_of(
         snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from plimsoll.findings.asked import asked_load
+from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
+from plimsoll.findings.flow import REMEDY, fault_of_run
 from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity import Validity, of_time
 from plimsoll.runs.declared_caps import DeclaredCap
+from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
@@ -25,17 +29,20 @@ def run_finding(
     status: str = "finished",
     run_path: str | None = None,
     caps: Sequence[DeclaredCap] = (),
+    flow: Sequence[FlowSecond] = (),
 ) -> dict[str, Any]:
     """The finding as findings.json holds it: `valid` if nothing spoiled the figures, `invalid_because`, `notes` on
     limits that came near, `next`, and the `generator`'s own numbers (shares of 1, milliseconds, bytes; null where
-    unknown)."""
-    found = diagnose(facts, busiest_destination, caps)
+    unknown). `flow`: the run's seconds, whose counts and times must agree."""
+    found = [*diagnose(facts, busiest_destination, caps), *_flow(flow, facts)]
     spoiled = [one for one in found if one.spoils]
     limits = [one for one in spoiled if one.limits]
+    asked = asked_load(flow)
     told = {
         "schema": SCHEMA,
         "question": QUESTION,
-        "answer": _answer(facts, found, spoiled),
+        "answer": " ".join([*asked_words(asked, with_reason=not limits), _answer(facts, found, spoiled)]),
+        **({"asked": asked} if asked else {}),
         "experiment": "run",
         "status": status,
         "valid": not limits,
@@ -63,13 +70,22 @@ def run_finding_of(
 ) -> dict[str, Any] | None:
     """The finding of a run that did not live to write it; None where nothing was measured."""
     facts = GeneratorSeconds()
+    flow = []
     for snapshot in snapshots:
         facts.add(snapshot)
+        flow.append(flow_second(snapshot))
     for row in rows:
         facts.add_row(row)
     if not facts.seconds:
         return None
-    return run_finding(facts, busiest_destination=busiest_destination, status=status, run_path=run_path)
+    return run_finding(facts, busiest_destination=busiest_destination, status=status, run_path=run_path, flow=flow)
+
+
+def _flow(flow: Sequence[FlowSecond], facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """Counts and times that do not agree, which says nothing of a limit, and takes away what rests on them."""
+    fault = fault_of_run(flow, stood_still=bool(facts.standstills()))
+    if fault is not None:
+        yield Diagnosis("flow", fault.words, REMEDY)
 
 
 def validity_of_run(facts: GeneratorSeconds, spoiled: Sequence[Diagnosis]) -> list[Validity]:

@@ -29,6 +29,7 @@ FAILS, SILENT = 0.01, 0.0
 FLAT = 0.10
 MOST_SAID = 2
 MOST_IN_TABLE = 6
+_SILENT = "No request was answered in any cell."
 _TOO_FEW = "Fewer than two values of each parameter have trials that count."
 METRICS = {
     "work": ("duration of an iteration", "work_ms"),
@@ -52,12 +53,13 @@ def sweep_finding(
 ) -> dict[str, Any]:
     """The finding of `plan` (plan.json) and its complete `trials`: a cell for each combination that was tried."""
     over: Mapping[str, Sequence[str]] = plan["analysis"]["over"]
-    sound = sound_trials(trials, snapshots, rows, tail=False)
+    sound = sound_trials(trials, snapshots, rows, tail=False, silent_count=True)
     cells = _cells(plan, trials, sound)
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     by_request = request_dependencies(cells, over)
     stops = _stops(cells, over)
-    answered = bool(dependencies or stops) and bool(sound.sound)
+    answering = any(cell["state"] in ("answers", "fails") for cell in cells)
+    answered = bool(dependencies or stops) and bool(sound.sound) and answering
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
     own = {
         "parameters": {name: list(values) for name, values in over.items()},
@@ -74,12 +76,12 @@ def sweep_finding(
     return trials_finding(
         "sweep",
         QUESTION.format(names=joined(list(over))),
-        _answer(dependencies, stops, answered, over),
+        _answer(dependencies, stops, answered, over) if answering else f"{_SILENT} {_first_words(stops)}".strip(),
         own,
         sound,
         status=status,
         valid=answered,
-        invalid_because=sound.words(labels.get) or [_TOO_FEW],
+        invalid_because=sound.words(labels.get) or [_TOO_FEW if answering else _SILENT],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
         next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies, by_request or [])]
         or ["Nothing: the question is answered."],
@@ -306,6 +308,10 @@ def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dic
 
 def _place(cell: Cell, over: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
     return tuple(list(values).index(cell["parameters"][name]) for name, values in over.items())
+
+
+def _first_words(stops: Sequence[Mapping[str, Any]]) -> str:
+    return str(stops[0]["words"]) if stops else ""
 
 
 def _answer(

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
+from plimsoll.findings.flow import REMEDY, fault_of_trial
 from plimsoll.findings.generator import seconds_of_steps
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
+from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
 LATE = ("lag", "steal")
+SILENT = "no answer"  # the name of the reason for which a trial of which no request was answered is left out
 MOST_FAILED = 0.10
 Trial = Mapping[str, Any]
 
 
 @dataclass
 class SoundTrials:
-    """`sound`: the trials that count; `excluded`: {trial, variant, load, reason}; `generator`: its health in all."""
+    """`sound`: the trials that count; `silent`: those of which no request was answered; `excluded`: {trial, variant,
+    load, reason}; `generator`: its health in all."""
 
     sound: list[Trial] = field(default_factory=list)
+    silent: list[Trial] = field(default_factory=list)
     excluded: list[dict[str, Any]] = field(default_factory=list)
     generator: dict[str, Any] = field(default_factory=dict)
     remedies: list[str] = field(default_factory=list)
@@ -37,9 +42,8 @@ class SoundTrials:
             which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
             more = f" and {len(many) - 4} more" if len(many) > 4 else ""
             plural = "s" if len(many) > 1 else ""
-            found.append(
-                f"Trial{plural} {which}{more} left out, because the generator was a limit there: {many[0]['reason']}"
-            )
+            why = {SILENT: ", because", "flow": ":"}.get(many[0]["name"], ", because the generator was a limit there:")
+            found.append(f"Trial{plural} {which}{more} left out{why} {many[0]['reason']}")
         return found
 
 
@@ -86,24 +90,36 @@ def first_steps(sound: SoundTrials, status: str, run_path: str | None) -> list[s
 
 
 def sound_trials(
-    trials: Sequence[Trial], snapshots: Iterable[Snapshot], rows: Iterable[Mapping[str, Any]], *, tail: bool
+    trials: Sequence[Trial],
+    snapshots: Iterable[Snapshot],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    tail: bool,
+    silent_count: bool = False,
 ) -> SoundTrials:
     """Judge the generator in the measured seconds of each trial; the run is read once.
 
     `tail`: whether the answer rests on high percentiles. Where it rests on means and medians, a generator that was late
     at p99 only, for whatever reason, has hardly touched it; what is left shows as scatter between the trials.
-    Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
+    `silent_count`: whether a trial of which no request was answered counts: it says where the target stops, and nothing
+    of times. Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
     """
     found = SoundTrials()
     own = [trial for trial in trials if "source" not in trial]
-    facts = seconds_of_steps(snapshots, rows, own)
+    flow: list[FlowSecond] = []
+    facts = seconds_of_steps(_kept(snapshots, flow), rows, own)
     of_trial = {trial["trial"]: seen for trial, seen in zip(own, facts, strict=True)}
     for trial in trials:
         seen = of_trial.get(trial["trial"], GeneratorSeconds())
         spoils = [(one.name, one.words, one.remedy) for one in diagnose(seen) if one.spoils] if seen.seconds else []
         if not tail and not _late_at_median(seen):
             spoils = [one for one in spoils if one[0] not in LATE]
+        fault = fault_of_trial(flow, trial, bool(seen.standstills())) if "source" not in trial else None
+        spoils += [("flow", fault.words, REMEDY)] if fault is not None else []
         spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
+        if not silent_count and silent_words(trial):
+            found.silent.append(trial)
+            spoils.insert(0, (SILENT, silent_words(trial), str(trial.get("next_step") or "")))
         if not spoils:
             found.sound.append(trial)
             continue
@@ -112,8 +128,25 @@ def sound_trials(
         found.excluded.append({**about, "name": name, "reason": reason})
         if remedy and remedy not in found.remedies:
             found.remedies.append(remedy)
-    found.generator = _health(facts, found.excluded)
+    found.generator = _health(facts, [one for one in found.excluded if one["name"] != SILENT])
     return found
+
+
+def _kept(snapshots: Iterable[Snapshot], flow: list[FlowSecond]) -> Iterator[Snapshot]:
+    """The seconds as they come, of which counts and times are kept."""
+    for snapshot in snapshots:
+        flow.append(flow_second(snapshot))
+        yield snapshot
+
+
+def silent_words(trial: Trial) -> str:
+    """Why a trial measured nothing, where no request of it was answered; empty else."""
+    causes: Mapping[str, int] = trial.get("causes") or {}
+    answers = any(cause.startswith("status ") for cause in causes)
+    if not trial["requests"] or trial["failed"] < trial["requests"] or not causes or answers:
+        return ""
+    listed = ", ".join(f"{cause} {count:,}" for cause, count in causes.items())
+    return f"no request was answered ({listed})."
 
 
 def _late_at_median(seen: GeneratorSeconds) -> bool:

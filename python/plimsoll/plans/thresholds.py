@@ -69,6 +69,25 @@ def check_scenarios(thresholds: Mapping[str, Any], scenarios: Iterable[str]) -> 
         raise InputErrors(problems)
 
 
+def nearest_words(key: str, seen: Mapping[str, Iterable[str]]) -> str:
+    """What to do about a threshold that matched nothing; `seen`: the values of each tag that requests had."""
+    selector = _SELECTOR.match(key)
+    tags = _tags(selector.group(2) or "") if selector is not None else {}
+    for tag, value in tags.items():
+        if tag not in seen:
+            near = difflib.get_close_matches(tag, list(seen), n=1)
+            return f"No request had the tag {tag!r}. " + (
+                f"Did you mean {near[0]!r}?" if near else f"They had {', '.join(sorted(seen))}."
+            )
+        known = sorted(set(seen[tag]))
+        if value not in known:
+            near = difflib.get_close_matches(value, known, n=1)
+            return f"No request had {tag} {value!r}. " + (
+                f"Did you mean {near[0]!r}?" if near else f"{tag} was {', '.join(known[:5])}."
+            )
+    return "Check that the script adds to this metric, and that something has these tags together."
+
+
 def _objective(key: str, text: str) -> dict[str, Any] | None:
     """None where it is not one."""
     selector, condition = _SELECTOR.match(key), _CONDITION.match(text)

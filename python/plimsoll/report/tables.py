@@ -180,7 +180,7 @@ def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[s
     """The generator's own health: the finding's judgement, then what the run shows."""
     rows: list[tuple[str, str]] = []
     for key, value in section(finding, "generator").items():
-        if key in ("reasons", "remedies", "words", "notes", "validity", "script_cap", "limits"):
+        if key in ("reasons", "remedies", "words", "notes", "validity", "script_cap", "flow_faults", "limits"):
             continue
         label = GENERATOR_LABELS.get(str(key))
         words = wording.percent(value) if key == "cpu" or str(key).endswith("_share") else plain(value)

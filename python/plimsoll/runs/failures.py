@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -78,6 +79,21 @@ class Failures:
 def is_unanswered(series: Series) -> bool:
     """Whether these requests got no answer (refused, reset, timed out); other tools' series do not say."""
     return series.tags.get("status") == NO_ANSWER
+
+
+def count_unanswered(series: Iterable[Series]) -> tuple[int, int]:
+    """How many requests were made, and how many of them got no answer; other metrics change nothing."""
+    made = unanswered = 0
+    for one in series:
+        if one.metric == METRIC:
+            made += int(one.total or 0)
+            unanswered += int(one.total or 0) if is_unanswered(one) else 0
+    return made, unanswered
+
+
+def no_answer_words(made: float, unanswered: float) -> list[str]:
+    """Why nothing was measured, where requests were made and none got an answer."""
+    return [f"No request was answered ({made:,.0f} were made)."] if 0 < made <= unanswered else []
 
 
 def _cause(series: Series) -> str:

@@ -42,6 +42,7 @@ FEWEST_FOR_LINE = 6
 PLAIN_SHARE = 0.08
 PLAIN_BACKLOG_S = 3.0
 PLAIN_Z = 3.0
+LEAST_BEFORE, LEAST_AFTER, FALL_SHARE, FALL_Z = 2, 3, 0.25, 4.0
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,21 @@ def pooled_noise(steps: Iterable[ArrayLike], wandering: bool = False) -> float:
         total += 2 * pairs
     ratio = (PRIOR_SECONDS + total / mean) / (PRIOR_SECONDS + size)
     return float(min(max(ratio, NOISE_RANGE[0]), NOISE_RANGE[1]))
+
+
+def falls_within(done: ArrayLike) -> bool:
+    """Whether completions per second of a busy target, shape (n,), fall for good within a step: by a quarter or more
+    from one second on, at least three before the end (two of four), and by 4 standard deviations of these counts. That
+    is a collapse under way, and no chance.
+    """
+    series = np.asarray(done, dtype=float)
+    splits = np.arange(LEAST_BEFORE, series.size - max(LEAST_BEFORE, min(LEAST_AFTER, series.size // 2)) + 1)
+    if splits.size == 0:
+        return False
+    total = np.cumsum(series)
+    before, after = total[splits - 1] / splits, (total[-1] - total[splits - 1]) / (series.size - splits)
+    sd = np.sqrt(before * (1 / splits + 1 / (series.size - splits)))
+    return bool(np.any(before - after >= np.maximum(FALL_SHARE * before, FALL_Z * sd)) and total[-1] > 0)
 
 
 def arrivals_to_decide(overload: float, service_noise: float = 1.0) -> float:

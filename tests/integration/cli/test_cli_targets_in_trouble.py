@@ -73,7 +73,8 @@ def test_run_says_why_requests_failed(
     cli.write(script_js=OPEN)
     url = DOWN if options is None else known_server(*options)
     done = cli("run", "-q", "-e", f"URL={url}", "script.js")
-    assert done.returncode == 0 and "100.00%" in done.stdout  # as k6: without a threshold failed requests fail nothing
+    # As k6: without a threshold failed requests fail nothing. Without any answer nothing was measured.
+    assert done.returncode == (3 if options is None else 0) and "100.00%" in done.stdout
     assert [word for word in words if word not in done.stderr] == [], done.stderr
     assert done.stderr.count("requests failed") == 1
 
@@ -164,3 +165,23 @@ def test_a_target_that_dies_during_run_leaves_both_halves(
     assert running.returncode == 0 and "connection refused" in errors
     failed, requests = RunReader(run_directory).rate("http_req_failed")
     assert 0 < failed < requests
+
+
+def test_a_run_without_an_answer_or_without_its_load_says_so_first(cli: Cli, known_server: Callable[..., str]) -> None:
+    """Seen: exit 0 and `✓ p(99)<200` on a refused port; 310 of 500/s told below other warnings."""
+    cli.write(
+        script_js=CLOSED.replace("duration: '60s'", "duration: '1s', thresholds: { http_req_duration: ['p(99)<200'] }")
+    )
+    refused = cli("run", "-q", "-e", f"URL={DOWN}", "script.js")
+    assert refused.returncode == 99 and "? http_req_duration" in refused.stdout
+    without = cli("run", "-q", "--no-thresholds", "-e", f"URL={DOWN}", "script.js")
+    assert without.returncode == 3
+    (_, last) = cli.runs()
+    [finding] = json.loads((last / "findings.json").read_text())
+    assert finding["answer"].startswith("No request was answered (") and not finding["valid"]
+
+    url = known_server("--servers", 0, "--service-ms", 100)
+    cli.write(short_js=OPEN.replace("rate: 20", "rate: 200").replace("preAllocatedVUs: 5", "maxVUs: 5"))
+    short = cli("run", "-q", "-e", f"URL={url}", "short.js")
+    warnings = [line for line in short.stderr.splitlines() if line.startswith("warning: ")]
+    assert warnings[0].startswith("warning: the load was not made: asked for 200 iterations/s, reached "), short.stderr

@@ -79,7 +79,7 @@ def test_an_address_that_is_none_is_named(cli: Cli) -> None:
 
 def test_a_request_without_an_answer_has_its_error_as_a_tag(cli: Cli) -> None:
     done = cli("run", "-q", "--url", "http://127.0.0.1:9/", "-i", "1", "--out", "json=out.json")
-    assert done.returncode == 0 and "connection refused" in done.stderr
+    assert done.returncode == 3 and "connection refused" in done.stderr
     rows = [json.loads(line) for line in (cli.folder / "out.json").read_text().splitlines()]
     tags = next(row["data"]["tags"] for row in rows if row["metric"] == "http_reqs" and row["type"] == "Point")
     assert "refused" in tags["error"] and (tags["error_code"], tags["status"]) == ("1212", "0") and "proto" not in tags

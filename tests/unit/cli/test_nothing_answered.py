@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.run import EXIT_THRESHOLDS, _exit_code
+from plimsoll.cli.run import EXIT_INVALID, EXIT_THRESHOLDS, _exit_code
 from plimsoll.cli.run_checks import check_thresholds
 from plimsoll.cli.run_settings import Settings
 from plimsoll.cli.run_tally import Tally
@@ -36,7 +36,38 @@ def test_thresholds_that_the_times_of_refused_connections_pass_end_with_99() -> 
     assert _exit_code(ended("met"), tally("0", "0"), strict=False) == EXIT_THRESHOLDS
     assert _exit_code(ended("met"), tally("0", "200"), strict=False) == 0
     assert _exit_code(ended("met"), tally("0", "500"), strict=False) == 0, "an answer, though not a good one"
-    assert _exit_code(ended(), tally("0"), strict=False) == 0, "k6's: nothing was asked of it"
+    assert _exit_code(ended(), tally("0"), strict=False) == EXIT_INVALID, "nothing measured is never green"
+    assert _exit_code(ended(), tally("0", "200"), strict=False) == 0
+
+
+def test_a_threshold_on_times_that_nobody_measured_is_not_marked_as_passed() -> None:
+    """Seen: a closed loop on a refused port, `✓ http_req_duration p(99)<200`, as each failure took 0 ms."""
+    rows = {"p(99)<200": {"verdict": "passed", "ok": True}}
+    summary = {"metrics": {"http_req_duration": {"type": "trend", "thresholds": rows}}}
+    tally("0", "0").without_times(summary)
+    assert rows == {"p(99)<200": {"verdict": "undecided", "ok": False}}
+    rows["p(99)<200"] = {"verdict": "passed", "ok": True}
+    tally("0", "200").without_times(summary)
+    assert rows["p(99)<200"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        ("http_req_duration{name:GET /isues}", "No request had name 'GET /isues'. Did you mean 'GET /issues'?"),
+        ("http_req_duration{nmae:GET /issues}", "No request had the tag 'nmae'. Did you mean 'name'?"),
+        ("http_req_duration{status:404}", "No request had status '404'. status was 200."),
+        ("my_trend", "Check that the script adds to this metric"),
+    ],
+)
+def test_a_threshold_that_matched_nothing_is_said_with_the_nearest_name(threshold: str, words: str) -> None:
+    found = tally("200")
+    found.tags["name"] = {"GET /issues", "POST /issues"}
+    summary = {"metrics": {threshold: {"type": "trend", "thresholds": {"p(95)<1": {"verdict": "undecided"}}}}}
+    [told] = found.without_data(summary)
+    assert told.startswith(f"no data for the threshold on {threshold}: it is undecided, and fails with --strict.")
+    assert words in told
+    assert list(tally("0").without_data(summary)) == [], "that nothing was answered is said already"
 
 
 def test_that_no_request_was_answered_is_said() -> None:

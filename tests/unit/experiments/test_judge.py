@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from plimsoll.experiments.closed import PlateauSeen, Throughput, is_flat, judge_closed, marginal_gain, pooled, rising
+from plimsoll.experiments.foreign_work import ForeignWork
 from plimsoll.experiments.judge import Context, busy_speeds, judge, least_distance, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.runs.declared_caps import declared_caps
@@ -228,6 +230,27 @@ def test_a_second_or_two_of_falling_behind_proves_nothing():
 def test_steps_shorter_than_three_seconds_can_be_bad():
     short = Context(rate_per_level_s=1.0, half_width=0.15, least_seconds=2)
     assert judge(measured([1500, 1500], [800, 800], 1500), short).verdict == "bad"
+
+
+def test_a_step_that_fell_behind_for_foreign_work_is_disturbed_and_says_so():
+    foreign = ForeignWork(np.full(30, 1.8), np.full(30, 0.45))
+    step = measured([300] * 30, [170] * 30, 300)
+    assert judge(step, CONTEXT).verdict == "bad"
+    found = judge(step, replace(CONTEXT, foreign=foreign))
+    assert (found.verdict, found.disturbed) == ("undecided", True)
+    assert "other processes used 1.8 cores more than usual for 30 s" in found.reasons[-1]
+
+
+def test_foreign_work_does_not_excuse_an_overload_that_it_cannot_explain():
+    foreign = ForeignWork(np.full(30, 1.0), np.full(30, 0.25))
+    assert judge(measured([900] * 30, [225] * 30, 900), replace(CONTEXT, foreign=foreign)).verdict == "bad"
+
+
+def test_a_step_whose_queue_grew_beside_foreign_work_is_not_carried_for_what_it_would_have_done():
+    foreign = ForeignWork(np.full(30, 1.8), np.full(30, 0.45))
+    context = Context(1.0, 0.048, 10, Plateau(400, 0.01), foreign=foreign)
+    found = judge(measured([300] * 30, [170] * 30, 300), context)
+    assert (found.verdict, found.disturbed) == ("undecided", True)
 
 
 def test_a_burst_of_stolen_time_explains_any_window_shorter_than_a_step():

@@ -141,6 +141,42 @@ def test_too_few_trials_are_no_answer(pairs: Pairs) -> None:
     assert not finding["valid"] and finding["answer"].startswith("Cannot tell") and exit_code(finding) == 3
 
 
+def refused(trials: Sequence[dict[str, Any]], variant: str = "") -> list[dict[str, Any]]:
+    """Those trials, without an answer to any request of that variant, or of all."""
+    causes = {"failed": 500, "answered": 0, "causes": {"connection refused": 500}, "next_step": "Start the target."}
+    return [one | causes if variant in ("", one["variant"]) else one for one in trials]
+
+
+@pytest.mark.parametrize("variant", ["", "b"])
+def test_a_trial_of_which_nothing_was_answered_is_no_time_to_compare(variant: str) -> None:
+    """Seen: two targets that both refuse are "the same", as both fail within the same time."""
+    finding = checked(compare_finding(COMPARE, refused(trials_of(scattered(1.0)), variant), run_path="runs/x"))
+    assert not finding["valid"] and exit_code(finding) == 3
+    assert "left out, because no request was answered (connection refused 500)." in finding["invalid_because"][0]
+    assert finding["generator"]["healthy"] and finding["next"][0] == "Start the target."
+    assert finding["answer"].startswith("B fails more requests: 100 %") is (variant == "b")
+
+
+def test_a_time_that_failures_took_is_no_layer() -> None:
+    names = ["whole", "inner"]
+    layers = plan("decompose", names, parts=False, statistic="mean")
+    trials = [trial(2 * at + place, at, name, 40 - 20 * place) for at in range(5) for place, name in enumerate(names)]
+    assert decompose_finding(layers, trials)["valid"]
+    found = checked(decompose_finding(layers, refused(trials)))
+    assert not found["valid"] and exit_code(found) == 3 and found["answer"].startswith("Cannot tell")
+
+
+def test_a_sweep_of_which_no_cell_answers_is_not_valid() -> None:
+    over = plan("sweep", ["1", "2"], over={"SIZE": ["1", "2"]}, level_parameter=None)
+    for variant in over["variants"]:
+        variant["facts"]["variables"]["SIZE"] = variant["name"]
+    trials = [trial(at, 1, str(1 + at % 2), 10.0) for at in range(4)]
+    assert sweep_finding(over, refused(trials, "2"))["valid"], "it says from where on nothing answers"
+    found = checked(sweep_finding(over, refused(trials)))
+    assert not found["valid"] and exit_code(found) == 3
+    assert found["answer"].startswith("No request was answered in any cell. From SIZE=1 on nothing answers")
+
+
 def test_requests_below_each_arms_own_address_are_the_same_request() -> None:
     told = COMPARE | {
         "variants": [

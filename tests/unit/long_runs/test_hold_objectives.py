@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from findings_as_json import checked
 
+from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.findings.drain import drain_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.hold import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
@@ -72,3 +74,28 @@ def test_a_load_of_which_no_request_was_answered_is_never_green(tmp_path: Path, 
     assert not main["valid"] and exit_code(main) != 0 and not main["stable"]
     assert any("No request was answered" in reason for reason in main["invalid_because"])
     assert all(one["verdict"] == "failed" for one in main["objectives"])
+
+
+def test_an_objective_that_matches_no_request_is_not_green(tmp_path: Path) -> None:
+    main = main_of(tmp_path, OpenQueue(1, 0.005, 3), {"request": "GET /wrok", "objective": "p95<=1s"})
+    [objective] = main["objectives"]
+    assert objective["verdict"] == "undecided" and "Did you mean 'GET /work'?" in objective["needs"]
+    assert main["valid"] and exit_code(main) == 99
+
+
+class Unfed(Refused):
+    """A target that refuses everything, before an idle consumer."""
+
+    def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+        """The consumer has nothing to do."""
+        values = {"waiting": 0.0, "taken_out": 0.0}
+        return [{"t_unix": t_unix, "second": second, "source": "consumer", "values": values}]
+
+
+def test_an_idle_consumer_behind_a_target_that_refuses_everything_does_not_keep_up(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, RunFacts("drain")) as run:
+        load = Unfed(1, 0.001, 3)
+        run_drain(load, DrainSettings(50, 30, 5, 10), run, load.sample)
+        main, *others = checked(drain_findings(RunReader(run.path)))
+    assert main["answer"].startswith("No request was answered (1,4") and not main["valid"] and exit_code(main) == 3
+    assert not any(one["valid"] for one in others)

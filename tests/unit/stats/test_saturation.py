@@ -8,6 +8,7 @@ import pytest
 from plimsoll.stats.saturation import (
     arrivals_to_decide,
     busy_seconds,
+    falls_within,
     growth,
     is_calm,
     is_growing,
@@ -103,3 +104,27 @@ def test_error_rates_after_nine_thousand_arrivals(load: float, least: float, mos
         planned, done = single_server(load, 30, random)
         found.append(is_growing(growth(planned, done, 0, load * 300), arrivals_to_decide(0.048)))
     assert least <= np.mean(found) <= most
+
+
+@pytest.mark.parametrize(
+    ("done", "falls"),
+    [
+        ([334, 285, 136, 139, 162, 109], True),  # retries that pile up
+        ([300] * 19 + [155, 144, 149], True),  # tips over at its end
+        ([272, 143, 130, 160], True),
+        ([300] * 9 + [150, 300], False),  # a pause
+        ([300] * 9 + [150], False),
+        ([300, 285, 270, 255, 240], False),
+        ([3, 2, 0, 0, 0, 0], False),  # too few to tell
+        ([0] * 9, False),
+        ([], False),
+    ],
+)
+def test_a_collapse_within_a_step_is_no_chance(done: list[int], falls: bool):
+    assert falls_within(done) is falls
+
+
+def test_a_busy_target_hardly_ever_seems_to_collapse():
+    random = np.random.default_rng(3)
+    assert sum(falls_within(random.poisson(20.0, 30)) for _ in range(500)) <= 2
+    assert sum(falls_within(4 * random.poisson(75.0, 30)) for _ in range(500)) <= 5

@@ -175,6 +175,30 @@ class ScriptCap(TypedDict):
     remedy: str
 
 
+class AskedLoad(TypedDict, total=False):
+    """A load that was not made: what arrivals were planned and sent, and `why` as far as it is known; `level`: of a
+    capacity, where that is the expected one."""
+
+    asked_per_s: Required[PerSecond]
+    reached_per_s: Required[PerSecond]
+    share: Required[Ratio]
+    dropped: Required[Annotated[int, Unit("iterations")]]
+    why: Required[str]
+    level: Level
+
+
+class FlowFault(TypedDict):
+    """Counts and times of a level (null: of a whole run) that do not agree: by Little's law, of arrivals that are not
+    accounted for, or of completions without a time."""
+
+    kind: Literal["littles_law", "arrivals", "times"]
+    level: Level | None
+    counted: Annotated[float, Unit("iterations")]
+    told: Annotated[float, Unit("iterations")]
+    share: Ratio
+    words: str
+
+
 class Generator(TypedDict, total=False):
     """Whether the generator limited what was measured, and its own numbers; what was not seen is null or absent."""
 
@@ -188,6 +212,7 @@ class Generator(TypedDict, total=False):
     foreign_cores: Cores | None
     stood_still_s: Seconds
     script_cap: ScriptCap | None
+    flow_faults: list[FlowFault]
     same_host: bool | None
     kept_apart: str | None
     cpu: Ratio | None
@@ -314,6 +339,7 @@ class Finding(TypedDict, total=False):
     next: Required[list[str]]
     run: Required[str | None]
     invalid_because: list[str]
+    asked: AskedLoad
     validity: list[Validity]
     notes: list[str]
     level_unit: LevelUnit

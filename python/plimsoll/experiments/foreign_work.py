@@ -1,0 +1,187 @@
+"""What other processes than the target's and the generator took from the target in each second of a run.
+
+    others = host's busy cores − the target's − the generator's
+
+Some of it is the usual work of the host, and some is done for the target: by the kernel, by a database or a proxy that
+is not probed. The latter goes with the load, so the usual is a line: the lower quartile of all seconds + a share of the
+completions, which is the lower quartile of those with many. Other work that is there for less than three quarters of
+the time does not move it. What exceeds the line is *foreign*; where CPU time was short, the target would have had it:
+
+    lost share = foreign / (the target's cores + foreign)
+
+Work that is there nearly all the time becomes the usual, and the capacity is that beside it (findings/foreign_work.py
+says so). Helpers may work harder only when the target is overloaded. Their excess comes with each overload of that
+depth and never without waiting work; seen twice like that, it belongs to the load.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.runs.snapshot import Snapshot
+
+SHORT_OF_CPU = 0.85
+THREAD_FULL = 0.95
+USUAL_QUANTILE = 0.25
+LEAST_CORES, LEAST_HOST_SHARE, USUAL_DOUBT = 0.2, 0.10, 0.3  # of an excess: the kernel's own work is less
+FEWEST_SECONDS = 4
+WAITING_Z, WAITING_SHARE = 1.5, 0.05  # of a queue, as in stats/saturation.py
+DEEP_QUANTILE, NEARLY_ALL = 0.1, 0.75
+MOST_LOST = 0.9
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Cores:
+    """CPU cores of this host in one second: of the `host`, used by the target (`own`), by `others`; whether CPU time
+    was `short` for the target."""
+
+    host: float
+    own: float
+    others: float
+    short: bool
+
+
+@dataclass(frozen=True)
+class Second:
+    """One second of load: level, completions, unfinished work when it began, and its cores, None where not known."""
+
+    level: float
+    done: int
+    unfinished: int
+    cores: Cores | None
+
+
+@dataclass(frozen=True)
+class ForeignWork:
+    """Per second of the run, shape (n,): `cores` of foreign work, and the `lost` share of what the target would have
+    had; 0 where that is not known."""
+
+    cores: Array
+    lost: Array
+
+    def lost_in(self, seconds: Sequence[int]) -> Array:
+        """The lost share in each of these seconds of the run."""
+        return _at(self.lost, seconds)
+
+    def cores_in(self, seconds: Sequence[int]) -> Array:
+        """Cores of foreign work in each of these seconds of the run."""
+        return _at(self.cores, seconds)
+
+
+def _at(values: Array, seconds: Sequence[int]) -> Array:
+    return np.array([values[second] if 0 <= second < values.size else 0.0 for second in seconds])
+
+
+NO_FOREIGN_WORK = ForeignWork(np.zeros(0), np.zeros(0))
+
+
+def cores_of(rows: Iterable[Mapping[str, Any]], generator_cores: float) -> Cores | None:
+    """How the cores of this host were used in a second, from the rows of its probes; None unless the host and the
+    target's processes here were read. Those of other hosts have no `restarts`."""
+    values: dict[str, dict[str, float]] = {}
+    for row in rows:
+        values.setdefault(str(row["source"]), {}).update(row.get("values", {}))
+    host = values.get("host", {})
+    processes = {
+        source.partition(":")[2]: seen
+        for source, seen in values.items()
+        if source.startswith("process:") and "restarts" in seen
+    }
+    known = all("cpu_cores_used" in seen for seen in processes.values())
+    if "cpu_cores_used" not in host or not processes or not known:
+        return None
+    own = math.fsum(seen["cpu_cores_used"] for seen in processes.values())
+    others = host["cpu_cores_used"] - own - generator_cores
+    busy = host["cpu_share"] + host.get("cpu_steal_share", 0.0)
+    usable = values.get("target_cores", {})
+    if "cpu_share" in usable:
+        free = math.fsum(seen["cpu_cores_used"] for label, seen in processes.items() if f"free_{label}" in usable)
+        others = min(others, usable["usable_cores"] * usable["cpu_share"] - (own - free))
+        busy = max(busy, usable["cpu_share"])
+    full_thread = any(seen.get("busiest_thread_cores_used", 0.0) >= THREAD_FULL for seen in processes.values())
+    return Cores(host["cores"], own, max(0.0, others), busy >= SHORT_OF_CPU and not full_thread)
+
+
+class HostSeconds:
+    """Collects the seconds of a run and tells what others took in them."""
+
+    def __init__(self) -> None:
+        self._seconds: list[Second] = []
+        self._unfinished = 0
+        self._was_asked = self._is_known = False
+        self._last: tuple[int, float | None] | None = None
+        self._found = NO_FOREIGN_WORK
+
+    def add(self, snapshot: Snapshot, rows: Iterable[Mapping[str, Any]] | None) -> None:
+        """The next second, with the rows of its probes; None where they were not asked, and what they say next is of
+        more than its second."""
+        asked_before, self._was_asked = self._was_asked, rows is not None
+        cores = None
+        if rows is not None and asked_before:
+            cores = cores_of(rows, float((snapshot.generator or {}).get("cpu_s") or 0.0))
+        unknown = Second(0.0, 0, 0, None)
+        self._seconds += [unknown] * (int(snapshot.second) - len(self._seconds))
+        self._seconds.append(Second(float(snapshot.level), int(snapshot.done), self._unfinished, cores))
+        self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
+        self._is_known = self._is_known or cores is not None
+
+    def foreign_work(self, idle_s: float | None) -> ForeignWork:
+        """What others took in all seconds so far. `idle_s`: seconds of an iteration at low load, in which it does not
+        wait."""
+        if not self._is_known:
+            return NO_FOREIGN_WORK
+        if self._last != (len(self._seconds), idle_s):
+            self._last = len(self._seconds), idle_s
+            self._found = foreign_work(self._seconds, idle_s or 0.0)
+        return self._found
+
+
+def foreign_work(seconds: Sequence[Second], idle_s: float) -> ForeignWork:
+    """See the module."""
+    cores = [one.cores or Cores(math.nan, math.nan, math.nan, False) for one in seconds]
+    others, own, host = (np.array([getattr(one, name) for one in cores]) for name in ("others", "own", "host"))
+    done, level = (np.array([float(getattr(one, name)) for one in seconds]) for name in ("done", "level"))
+    queue = np.array([one.unfinished for one in seconds]) - idle_s * done
+    excess = _excess(others, done, host)
+    if _goes_with_load(excess, queue, done, level, np.isfinite(others)):
+        excess = np.zeros(len(seconds))
+    short = np.array([one.short for one in cores])
+    with np.errstate(invalid="ignore"):
+        lost = np.where(short & (excess > 0), excess / (own + excess), 0.0)
+    return ForeignWork(excess, np.minimum(lost, MOST_LOST))
+
+
+def _excess(others: Array, done: Array, host: Array) -> Array:
+    """Cores of others' work beyond the usual, 0 where that is little or not known, shape (n,)."""
+    known = np.isfinite(others)
+    if known.sum() < FEWEST_SECONDS:
+        return np.zeros(others.size)
+    base = float(np.quantile(others[known], USUAL_QUANTILE))
+    many = known & (done > np.median(done[known]))
+    share = float(np.quantile((others[many] - base) / done[many], USUAL_QUANTILE)) if many.any() else 0.0
+    usual = base + max(0.0, share) * done
+    least = np.maximum(np.maximum(LEAST_CORES, LEAST_HOST_SHARE * host), USUAL_DOUBT * usual)
+    beyond = np.where(known, others - usual, 0.0)
+    return np.where(known & (beyond >= least), beyond, 0.0)
+
+
+def _goes_with_load(excess: Array, queue: Array, done: Array, level: Array, known: Bools) -> bool:
+    """Whether the excess came with two overloads or more, with nearly all that were as deep, and never while no work
+    waited when the second began; all of shape (n,)."""
+    has = excess > 0
+    if (has & ~np.concatenate(([False], has[:-1]))).sum() < 2:
+        return False
+    waits = queue >= np.maximum(1.0, WAITING_Z * np.sqrt(2 * done) + WAITING_SHARE * done)
+    holds_on = np.concatenate(([False], level[1:] == level[:-1]))
+    if np.any(has & holds_on & ~waits):
+        return False
+    as_deep = known & (queue >= np.quantile(queue[has], DEEP_QUANTILE))
+    return bool(has[as_deep].mean() >= NEARLY_ALL)

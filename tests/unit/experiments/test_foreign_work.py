@@ -1,0 +1,112 @@
+"""Which work on the host is foreign: hand-made seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from plimsoll.experiments.foreign_work import Cores, ForeignWork, HostSeconds, Second, cores_of, foreign_work
+from plimsoll.runs.snapshot import Snapshot
+
+HOST = {"cores": 4.0, "cpu_cores_used": 3.8, "cpu_share": 0.95}
+TARGET = {"restarts": 0.0, "cpu_cores_used": 1.5, "busiest_thread_cores_used": 0.4}
+
+
+def rows(host: dict = HOST, **processes: dict) -> list[dict]:
+    given = {"host": host} | {f"process:{name}": values for name, values in processes.items()}
+    return [{"source": source, "values": values} for source, values in given.items()]
+
+
+def second(own: float, others: float, *, queue: int = 0, level: float = 100.0, done: int = 100) -> Second:
+    return Second(level, done, queue, Cores(4.0, own, others, own + others >= 3.4))
+
+
+def run(*parts: Iterable[Second]) -> ForeignWork:
+    return foreign_work([one for part in parts for one in part], 0.0)
+
+
+CALM = [second(2.0, 0.05)] * 30
+LOW = [second(0.1, 0.05, level=10.0, done=10)] * 10
+
+
+def test_others_used_what_neither_the_target_nor_the_generator_did():
+    found = cores_of(rows(app=TARGET, database=TARGET | {"cpu_cores_used": 0.5}), 0.3)
+    assert found == Cores(4.0, 2.0, pytest.approx(1.5), True)
+
+
+def test_processes_of_other_hosts_are_not_of_this_one():
+    elsewhere = {"cpu_cores_used": 3.0}
+    assert cores_of(rows(app=TARGET, **{"db@far": elsewhere}), 0.3).own == 1.5
+    assert cores_of(rows(**{"db@far": elsewhere}), 0.3) is None
+
+
+def test_work_of_others_is_not_known_without_the_host_or_the_rate_of_each_process():
+    assert cores_of(rows({"load_1m": 1.0}, app=TARGET), 0.1) is None
+    assert cores_of(rows(), 0.1) is None
+    assert cores_of(rows(app=TARGET, just_started={"restarts": 1.0}), 0.1) is None
+
+
+def test_rows_of_several_probes_of_a_process_are_one_process():
+    assert cores_of([*rows(app=TARGET), {"source": "process:app", "values": {"heap_bytes": 1.0}}], 0.3).own == 1.5
+
+
+def test_only_what_ran_on_the_targets_own_cores_counts():
+    usable = {"source": "target_cores", "values": {"usable_cores": 2.0, "cpu_share": 1.0}}
+    found = cores_of([*rows(HOST | {"cpu_share": 0.7, "cpu_cores_used": 2.8}, app=TARGET), usable], 0.1)
+    assert (found.others, found.short) == (pytest.approx(0.5), True)
+
+
+def test_work_of_a_process_of_the_target_that_may_run_elsewhere_is_not_taken_off_its_own_cores():
+    usable = {"source": "target_cores", "values": {"usable_cores": 2.0, "cpu_share": 1.0, "free_peer": 1.0}}
+    peer = TARGET | {"cpu_cores_used": 0.8}
+    found = cores_of([*rows(HOST | {"cpu_cores_used": 3.8}, app=TARGET, peer=peer), usable], 0.1)
+    assert (found.own, found.others) == (pytest.approx(2.3), pytest.approx(0.5))
+
+
+def test_a_target_with_a_full_thread_lost_nothing_to_others():
+    assert not cores_of(rows(app=TARGET | {"busiest_thread_cores_used": 0.98}), 0.1).short
+
+
+def test_rates_over_more_than_a_second_are_not_those_of_their_last_second():
+    seen = HostSeconds()
+    snapshot = Snapshot(second=0, t_unix=0.0, level=1.0, vus=0, vus_max=1, planned=9, started=9, done=9, series=())
+    for place, given in enumerate((rows(app=TARGET), rows(app=TARGET), None, rows(app=TARGET))):
+        seen.add(replace(snapshot, second=place), given)
+    assert [one.cores is not None for one in seen._seconds] == [False, True, False, False]
+
+
+def test_work_that_came_took_its_share_of_what_the_target_would_have_had_while_cpu_time_was_short():
+    found = run(LOW, CALM, [second(2.2, 1.7)] * 5, [second(1.0, 1.7)] * 5)
+    assert found.lost[40:45] == pytest.approx(1.65 / 3.85, abs=0.01)
+    assert not found.lost[:40].any() and not found.lost[45:].any()
+    assert found.cores[45:] == pytest.approx(1.65, abs=0.01)
+
+
+def test_work_that_goes_with_the_load_is_not_foreign():
+    levels = [second(per_s / 100, 0.1 + per_s / 150, level=per_s, done=per_s) for per_s in range(10, 260, 5)]
+    assert not run(levels).cores.any()
+
+
+def test_work_that_is_there_all_the_time_is_the_usual():
+    assert not run([second(2.0, 1.6)] * 40, [second(0.1, 1.6, level=10.0, done=10)] * 10).cores.any()
+
+
+def test_a_helper_that_works_harder_in_each_overload_is_taken_for_foreign_only_once():
+    overload = [second(2.0, 1.7, queue=queue, level=150.0) for queue in (100, 200, 300)]
+    once = run(LOW, CALM, overload, LOW)
+    assert once.lost[40:43].all()
+    assert not run(LOW, CALM, overload, LOW, overload, LOW).cores.any()
+
+
+def test_foreign_work_in_two_overloads_of_several_is_foreign():
+    alone = [second(3.8, 0.05, queue=queue, level=150.0) for queue in (100, 200, 300)]
+    beside = [second(2.0, 1.7, queue=queue, level=150.0) for queue in (100, 200, 300)]
+    assert run(LOW, CALM, alone, LOW, beside, LOW, alone, beside).lost.any()
+
+
+def test_work_that_is_seen_without_an_overload_as_well_is_foreign():
+    beside = [second(2.0, 1.7, queue=queue, level=150.0) for queue in (100, 200, 300)]
+    at_rest = [second(0.1, 1.7, level=10.0, done=10)] * 3
+    assert run(LOW, CALM, beside, at_rest, LOW, beside).lost.any()

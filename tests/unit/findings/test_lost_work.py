@@ -1,0 +1,65 @@
+"""Work that was lost for good stands in the first sentence, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from findings_as_json import checked
+
+from plimsoll.findings.capacity import capacity_findings
+
+
+def step(level: float, verdict: str, **more: Any) -> dict[str, Any]:
+    return {
+        "level": level, "step_kind": "hold", "start_s": 0.0, "measured_from_s": 2.0, "end_s": 12.0, "verdict": verdict,
+        "reasons": [], "planned_per_s": level, "done_per_s": level, "requests_per_s": level, "p50_ms": 5.0,
+        "p90_ms": 6.0, "p99_ms": 8.0, "mean_ms": 5.2, "samples": 500, "errors": 0, "error_share": 0.0,
+        "error_causes": {}, "late": 0, "dropped": 0, "backlog_end": 0, "generator_share": 0.05,
+        "generator_cores": 0.05, "lag_p99_ms": 0.2, "drained": True, "stuck": 0,
+    } | more  # fmt: skip
+
+
+def search(*steps: dict[str, Any], status: str = "finished") -> dict[str, Any]:
+    facts = {
+        "unit": "users", "open": True, "status": status, "reason": "Why.", "good": 100.0, "bad": 120.0,
+        "width": 1 / 6, "width_goal": 0.1, "step_s": 10.0, "max_level": None, "min_level": None, "estimate": None,
+        "estimate_sd": None, "rate_per_level_s": 1.0, "rate_arrivals": None, "load_s": 20.0, "steps": list(steps),
+    }  # fmt: skip
+    [finding] = checked(capacity_findings(facts, None))
+    return finding
+
+
+GOOD, BAD = step(100, "good"), step(120, "bad")
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ([step(480, "bad", drained=False, stuck=440)], "440 iterations never got an answer, at 480 users"),
+        (
+            [step(480, "bad", drained=False, stuck=440), step(240, "bad", drained=False, stuck=10)],
+            "450 iterations never got an answer, most of them at 480 users",
+        ),
+        ([step(480, "bad", drained=False, stuck=1)], "1 iteration never got an answer, at 480 users"),
+    ],
+)
+def test_what_was_never_answered_is_said_once_and_in_the_first_sentence(lost: list[dict[str, Any]], words: str) -> None:
+    found = search(*lost, GOOD, BAD)
+    first = found["answer"].partition(". ")[0]
+    assert first == f"Carries 100 users (100 operations/s, 100 requests/s); at 120 users it is saturated; {words}"
+    assert not any("did not drain" in note or "never got" in note for note in found["notes"])
+
+
+def test_a_backlog_that_was_answered_later_is_a_note_and_no_loss() -> None:
+    found = search(step(480, "bad", drained=False), GOOD, BAD)
+    assert "never got" not in found["answer"]
+    assert (
+        "The backlog did not drain after 480 users: it was longer than the drain waited, and was answered later."
+        in (found["notes"])
+    )
+
+
+def test_a_target_that_stopped_answering_says_what_was_lost() -> None:
+    found = search(step(120, "bad", drained=False, stuck=440), status="failed")
+    assert found["answer"] == "No capacity was measured; 440 iterations never got an answer, at 120 users. Why."
