@@ -5,23 +5,31 @@
 Seconds of generators with a planted fault, and twins with the same load, noise and target without it. The noise is that
 of a shared virtual machine with two cores: lag p99 log-normal around 1 ms, single hiccups of up to 0.4 s, threads that
 wait for a core for up to a third of the time. What is judged is what `run` and `capacity` judge by: `diagnose`,
-`generator_health` and `binding_cap`.
+`generator_health` and `judge`, which ask `binding_cap` for the script's own options. Steps of a search are those of
+queues behind such a script (capped_targets.py): of the twin the queue is full at 20 to 65 % of what the script allows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
+from capped_targets import CappedQueue
 from score_line import Job, Line, Lines, print_rows
 
+from plimsoll.experiments.judge import Context, judge
+from plimsoll.experiments.measure import Measurement
 from plimsoll.findings.generator import figures_of, generator_health
 from plimsoll.findings.run import run_finding
-from plimsoll.findings.script_caps import binding_cap, declared_caps
+from plimsoll.findings.slow_names import with_slow_names
+from plimsoll.findings.validity import Validity
+from plimsoll.runs.declared_caps import declared_caps
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.name_lookups import NameLookups
 from plimsoll.runs.snapshot import Series, Snapshot
 
 Random = np.random.Generator
@@ -41,6 +49,7 @@ class Generator:
         self.told: list[Told] = [self._healthy() for _ in range(seconds)]
         self.loads: list[Told] = [{} for _ in range(seconds)]
         self.machine: list[Told] = [{} for _ in range(seconds)]
+        self.failed: dict[int, tuple[str, int]] = {}  # by second: error code and requests
 
     def _healthy(self) -> Told:
         random = self.random
@@ -60,10 +69,15 @@ class Generator:
         for second in range(self.seconds):
             load = {"planned": round(self.rate), "started": round(self.rate), "iteration_ms": self.iteration_ms}
             load |= self.loads[second]
+            load.setdefault("done", load["started"])
             mean_ms = load.pop("iteration_ms")
-            times = mean_ms * np.exp(0.1 * self.random.standard_normal(max(1, int(load["started"]))))
-            names = ("http_req_duration", "iteration_duration")
-            series = [Series.of_trend(name, {}, Histogram.from_values(times)) for name in names]
+            each = np.exp(0.1 * self.random.standard_normal(max(1, int(load["done"]))))
+            times = {"http_req_duration": load.pop("request_ms", mean_ms), "iteration_duration": mean_ms}
+            series = [Series.of_trend(name, {}, Histogram.from_values(ms * each)) for name, ms in times.items()]
+            series.append(Series("http_reqs", "counter", {}, value=float(load["done"])))
+            if (failed := self.failed.get(second)) is not None:
+                tags = {"status": "0", "error_code": failed[0]}
+                series.append(Series("http_req_failed", "rate", tags, passes=failed[1], total=failed[1]))
             silent = load["started"] == 0
             found.add(
                 Snapshot(
@@ -148,32 +162,95 @@ def capped_run(random: Random, planted: bool) -> tuple[bool, bool]:
     return _named(made, "script_cap")
 
 
-def capped_search(option: str) -> Trial:
-    """What the most throughput of a search says of the option; of the twin the target carries less than it allows."""
+def paced_run(random: Random, planted: bool) -> tuple[bool, bool]:
+    """More requests than `rps` lets start; of the twin the target finishes less than that, and is what is slow."""
+    made = _made(random)
+    made.iteration_ms = random.uniform(2, 100)
+    rps = round(random.uniform(20, 300))
+    made.rate = rps * random.uniform(1.2, 3.0)
+    done = rps if planted else rps * random.uniform(0.3, 0.9)
+    for second, load in enumerate(made.loads):
+        behind = second + 1
+        waits_ms = 1000 * (made.rate - done) * behind / done
+        load |= {"started": round(made.rate), "done": round(done), "iteration_ms": made.iteration_ms + waits_ms}
+        load |= {"request_ms": made.iteration_ms if planted else made.iteration_ms + waits_ms}
+    caps = declared_caps({"rps": rps, "scenarios": {"a": {"executor": "constant-arrival-rate"}}})
+    finding = run_finding(made.facts(), caps=caps)
+    return any(one["name"] == "script_cap" for one in finding["diagnoses"]), bool(finding["valid"])
+
+
+def judged_step(option: str) -> Trial:
+    """A step of a search above what the option allows; of the twin above what the target carries, which is less."""
 
     def trial(random: Random, planted: bool) -> tuple[bool, bool]:
-        low_s, vus = random.uniform(0.02, 0.5), int(random.integers(10, 200))
-        allowed = vus / low_s
-        common = {"executor": "constant-arrival-rate", "rate": 10}
-        options: Told = {"scenarios": {"a": common | {"maxVUs": vus}}}
+        # One VU less than two thirds of the servers is needed where nothing but the target takes a VU's time.
+        servers, mean_s = int(random.integers(3 if option == "latency" else 1, 7)), random.uniform(0.004, 0.04)
+        carried = servers / mean_s
+        allowed = carried / (random.uniform(1.5, 6) if planted else random.uniform(0.2, 0.65))
+        waits_s = random.uniform(0.05, 0.5) if option in ("sleep", "minIterationDuration") else 0.0
+        vus = max(1, (math.floor if planted else math.ceil)(allowed * (waits_s + mean_s)))
+        options: Told = {"scenarios": {"work": {"executor": "constant-arrival-rate", "maxVUs": vus}}}
+        behind: Told = {"vus": vus, "own_s": waits_s}
         if option == "rps":
-            options = {"rps": allowed, "scenarios": {"a": common}}
-        if option == "iterations":
-            each = {"executor": "shared-iterations", "vus": 4 * vus, "iterations": round(10 * allowed)}
-            options = {"scenarios": {"a": each | {"maxDuration": "10s"}}}
-        share = random.uniform(0.97, 1.0) if planted else random.uniform(0.1, 0.8)
-        # All VUs are taken by what the target makes wait (Little's law).
-        high_s = low_s * random.uniform(0.98, 1.1) if planted else low_s / share * random.uniform(1.0, 1.5)
-        found = binding_cap(
-            declared_caps(options),
-            low_iteration_s=low_s * random.uniform(0.98, 1.02),
-            high_iteration_s=high_s,
-            iterations_per_s=share * allowed,
-            requests_per_s=share * allowed,
-        )
-        return found is not None and found.cap.option == option, found is None
+            options = {"rps": round(allowed), "scenarios": {"work": {"executor": "constant-arrival-rate"}}}
+            allowed, behind = float(round(allowed)), {"rps": float(round(allowed))}
+        if option == "minIterationDuration":
+            allowed = vus / (waits_s + mean_s)
+            options |= {"minIterationDuration": f"{1000 * (waits_s + mean_s):.3f}ms"}
+            behind = {"vus": vus, "least_s": waits_s + mean_s}
+        load = CappedQueue(servers, mean_s, int(random.integers(1 << 30)), **behind)
+        most = min(allowed, carried)
+        low = _seconds_at(load, 0.3 * most, max(10, math.ceil(100 / (0.3 * most))))
+        load.drain(300.0)
+        seen = _seconds_at(load, most * random.uniform(1.2, 2.0), 10)
+        found = judge(seen, Context(1.0, 0.048, 10, caps=declared_caps(options), low=low.load))
+        return found.capped, not found.capped
 
     return trial
+
+
+def _seconds_at(load: CappedQueue, level: float, seconds: int) -> Measurement:
+    """Measured seconds at a level after two to settle."""
+    load.set_level(level)
+    settled = list(load.snapshots(load.now() + 2))
+    seen = Measurement(level, unfinished_start=float(settled[-1].backlog + settled[-1].in_flight))
+    for snapshot in load.snapshots(load.now() + seconds):
+        seen.add(snapshot)
+    return seen
+
+
+def unknown_name(random: Random, planted: bool) -> tuple[bool, bool]:
+    """A name server that does not answer for some requests in a second; of the twin the target refuses as many."""
+    made = _made(random)
+    code = str(random.choice(["1100", "1101"])) if planted else "1212"
+    made.failed[int(random.integers(0, made.seconds))] = (code, int(random.integers(1, 200)))
+    return _named(made, "names")
+
+
+def slow_name(random: Random, planted: bool) -> tuple[bool, bool]:
+    """A slow name server: a part of the requests opens a connection and looks the name up; of the twin connections take
+    as long to be made, and names do not."""
+    lookup_ms, answer_ms = random.uniform(20, 2000), random.uniform(2, 200)
+    share, found = random.uniform(0.02, 1.0), NameLookups()
+    for second in range(int(random.integers(10, 61))):
+        count = int(random.integers(40, 400))
+        opens = random.random(count) < share
+        lookups = np.where(opens, lookup_ms * np.exp(0.3 * random.standard_normal(count)), 0.0)
+        made = np.where(opens, random.uniform(0.05, 3.0, count), 0.0)
+        connecting = made if planted else made + lookups
+        times = {
+            "http_req_blocked": made + lookups,
+            "http_req_connecting": connecting,
+            "http_req_tls_handshaking": 0 * made,
+            "http_req_duration": random.exponential(answer_ms, count),
+        }
+        rows = (Series.of_trend(name, {}, Histogram.from_values(values)) for name, values in times.items())
+        found.add(Snapshot(second, series=tuple(rows)))
+    times_of = [Validity("response_time", quantile=0.99), Validity("throughput")]
+    main = {"status": "finished", "validity": [one.to_json() for one in times_of]}
+    told = with_slow_names(main, found)
+    valid = told["validity"][0]["verdict"] == "valid"
+    return "(DNS)" in " ".join(told.get("notes") or ()), valid and told["validity"][1]["verdict"] == "valid"
 
 
 def foreign(random: Random, planted: bool) -> tuple[bool, bool]:
@@ -207,9 +284,13 @@ TRIALS: dict[str, Trial] = {
     "no files": refused("files"),
     "no ports": refused("ports"),
     "too few VUs, in a run": capped_run,
-    "maxVUs, in a search": capped_search("maxVUs"),
-    "rps, in a search": capped_search("rps"),
-    "iterations": capped_search("iterations"),
+    "rps, in a run": paced_run,
+    "maxVUs and a sleep, in a search": judged_step("sleep"),
+    "maxVUs and a target of that latency, in a search": judged_step("latency"),
+    "maxVUs and minIterationDuration, in a search": judged_step("minIterationDuration"),
+    "rps, in a search": judged_step("rps"),
+    "a name that is not looked up": unknown_name,
+    "a slow name server": slow_name,
     "work of others on a full host": foreign,
 }
 

@@ -43,13 +43,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import check_thresholds, checked
+    from plimsoll.cli.run_checks import check_thresholds, checked, script_caps, unmade_iterations
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
     from plimsoll.engine import EngineRun
     from plimsoll.errors import RunDirectoryError, ScriptError
+    from plimsoll.probes.ignored_proxy import ignored_proxy
     from plimsoll.runs.writer import RunFacts, RunWriter
 
     no_summary, export = checked(flags, told)
@@ -76,8 +77,9 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 ended = engine.result()
                 tally.without_times(ended["summary"])
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
-                status = "interrupted" if ended_early() else "finished"
-                finding = watch.finding(status, str(writer.path), tally.unanswered)
+                watch.proxy = ignored_proxy(os.environ, engine.connections())
+                status, caps = "interrupted" if ended_early() else "finished", script_caps(config, told, tally)
+                finding = watch.finding(status, str(writer.path), tally.unanswered, caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
@@ -97,7 +99,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         *_sample_warnings(ended),
         *sentences(finding),
     ]
-    for warning in [*warnings, *watch.warnings()]:
+    unmade = [] if ended_early() or ended["aborted"] else unmade_iterations(config, tally, engine.fixed_iterations)
+    for warning in [*warnings, *unmade, *watch.warnings()]:
         print(f"\nwarning: {warning}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -13,7 +14,9 @@ from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
 from plimsoll.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run_tally import Tally
     from plimsoll.engine import EngineConfig
+    from plimsoll.runs.declared_caps import DeclaredCap
 
 OUTPUT_KINDS = ("json", "csv", "parquet")
 _REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
@@ -92,6 +95,41 @@ def check_thresholds(config: EngineConfig, told: Settings) -> None:
     except InputErrors as error:
         error.exit_code = EXIT_OPTIONS
         raise
+
+
+def script_caps(config: EngineConfig, told: Settings, tally: Tally) -> tuple[DeclaredCap, ...]:
+    """The caps that the script declares. It is loaded once more for them, so only where one may have been the limit."""
+    from plimsoll.engine import inspect
+    from plimsoll.runs.declared_caps import declared_caps, text_of
+
+    text = text_of(config.script)
+    if config.script is None or not (tally.late or tally.dropped or "rps" in f"{text} {told.below | told.above}"):
+        return ()
+    with contextlib.suppress(InputError):  # as of files that the run itself moved
+        return declared_caps(inspect(config)["options"], text)
+    return ()
+
+
+def unmade_iterations(config: EngineConfig, tally: Tally, fixed: Sequence[str]) -> list[str]:
+    """What to tell of scenarios whose time ended before all of their iterations were made; `fixed`: those with a fixed
+    number. The script is loaded once more only where it says a time."""
+    from plimsoll.engine import inspect
+    from plimsoll.runs.declared_caps import fixed_iterations, text_of
+
+    if not fixed or "uration" not in f"{text_of(config.script)} {dict(config.options)}":
+        return []
+    with contextlib.suppress(InputError):
+        options = inspect(config)["options"]
+        is_part = (
+            "executionSegment" in options or "None" in tally.iterations
+        )  # of a run, or scenarios are not told apart
+        return [
+            f"scenario {name} made {tally.iterations[name]:,} of its {count:,} iterations: {why} ended it. Raise that "
+            "time, or the VUs."
+            for name, (count, why) in ({} if is_part else fixed_iterations(options)).items()
+            if name in fixed and tally.iterations[name] < count
+        ]
+    return []
 
 
 def _is_there(script: Path | None) -> TypeGuard[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ class Tally:
     interrupted: bool = False
     requests: int = 0
     answered: int = 0
+    iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
     tags: dict[str, set[str]] = field(default_factory=dict)
 
     def add(self, snapshot: Snapshot) -> None:
@@ -35,6 +37,8 @@ class Tally:
         self.done += snapshot.done
         for series in snapshot.series:
             self.failures.add(series)
+            if series.metric == "iterations":
+                self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:
                 count = int(series.total or 0)
                 self.requests += count

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
-from plimsoll.probes import kernel_files
+from plimsoll.findings.slow_names import with_slow_names, words_of
+from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.generator import GeneratorProbe
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.name_lookups import NameLookups
 
 if TYPE_CHECKING:
+    from plimsoll.runs.declared_caps import DeclaredCap
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.runs.writer import RunWriter
 
@@ -29,6 +32,8 @@ class RunWatch:
         self._facts = GeneratorSeconds()
         self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()
+        self._lookups = NameLookups()
+        self.proxy: str | None = None  # that one was not used, in words
 
     def add(self, snapshot: Snapshot, writer: RunWriter) -> None:
         """Add one second, and write what the machine says of it."""
@@ -38,17 +43,23 @@ class RunWatch:
         self._facts.add(snapshot)
         self._flow.append(flow_second(snapshot))
         self._connections.add(snapshot)
+        self._lookups.add(snapshot)
         self._facts.add_row(row)
 
-    def finding(self, status: str, run_path: str, unanswered: Sequence[str] = ()) -> dict[str, Any] | None:
-        """The run's finding; None where not a second was measured. `unanswered`: that no request was answered."""
+    def finding(
+        self, status: str, run_path: str, unanswered: Sequence[str] = (), caps: Sequence[DeclaredCap] = ()
+    ) -> dict[str, Any] | None:
+        """The run's finding; None where not a second was measured. `unanswered`: that no request was answered; `caps`:
+        that the script declares."""
         if not self._facts.seconds:
             return None
         ports = self._facts.last("local_ports") or 0.0
         used = (self._facts.most("time_wait") or 0.0) + (self._facts.most("tcp_in_use") or 0.0)
         counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
         busiest = kernel_files.busiest_destination() if counted else None
-        found = run_finding(self._facts, busiest_destination=busiest, status=status, run_path=run_path, flow=self._flow)
+        found = run_finding(
+            self._facts, busiest_destination=busiest, status=status, run_path=run_path, caps=caps, flow=self._flow
+        )
         if unanswered:
             found = {
                 **found,
@@ -56,21 +67,27 @@ class RunWatch:
                 "valid": False,
                 "invalid_because": [*unanswered, *found["invalid_because"]],
             }
+        found = with_slow_names(found, self._lookups)
+        found["notes"] = [*found["notes"], *([self.proxy] if self.proxy else [])]
         churn = self._connections.found
         if churn is None:
             return found
         return {**found, "notes": [*found["notes"], churn.words], "next": [*found["next"], churn.remedy]}
 
     def warnings(self) -> Iterator[str]:
-        """What the target's connections cost this run, where each request made one."""
+        """What the target's connections cost this run, where each request made one; what its name and a proxy did."""
+        if self._lookups.found:
+            yield f"{words_of(self._lookups)} {remedies.LOOKUPS}"
+        if self.proxy is not None:
+            yield self.proxy
         churn = self._connections.found
         if churn is not None:
             yield f"{churn.words} {churn.remedy}"
 
 
 def is_own_fault(finding: Mapping[str, Any] | None) -> bool:
-    """Whether what was sent late or not at all says nothing of the target: the generator stood still, or the script's
-    VUs were too few for iterations that took no longer than at low load."""
+    """Whether what was sent late or not at all says nothing of the target: the generator stood still, or an option
+    of the script was the limit."""
     return finding is not None and any(one["name"] in ("stood_still", "script_cap") for one in finding["diagnoses"])
 
 

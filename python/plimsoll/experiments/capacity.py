@@ -74,6 +74,7 @@ from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHo
 from plimsoll.experiments.time_plan import spent_words
 from plimsoll.experiments.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.script_caps import LoadSeconds
 from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
 from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import falls_within, is_calm, pooled_noise
@@ -297,11 +298,9 @@ class _OpenSearch:
             if self._unusable(record):
                 return False
             self._note()
-            if record.judgement.capped:
+            self._has_answered = self._has_answered or (record.judgement.verdict != "bad" and seen.times.count > 0)
+            if record.judgement.capped or record.judgement.verdict == "bad":
                 return self._recover(record)
-            if record.judgement.verdict == "bad":
-                return self._recover(record)
-            self._has_answered = self._has_answered or seen.times.count > 0
             self.holder.warm_up_s = warm_up_from(seen, self.settings.warm_up_s)
             following = ramp.next_level(record.level, seen)
             if following is None or self._budget_left_s() < self.settings.step_s:
@@ -402,6 +401,8 @@ class _OpenSearch:
             noise=self.noise,
             idle_s=self._idle_s(seen.level),
             shares=shares_of(self._calm(seen.level)),
+            caps=self.settings.caps,
+            low=self._low(seen.level) if self.settings.caps else None,
             foreign=self.holder.host_seconds.foreign_work(self._idle_s(math.inf)),
         )
 
@@ -419,6 +420,14 @@ class _OpenSearch:
 
     def _is_calm(self, step: StepRecord) -> bool:
         return step.judgement.verdict == "good" and step.kind not in AFTER_OVERLOAD
+
+    def _low(self, level: float) -> LoadSeconds:
+        """The load of the lowest calm steps, well below this level."""
+        whole = LoadSeconds()
+        for step in sorted(self.holder.records, key=lambda step: step.level):
+            if step.judgement.verdict == "good" and step.level <= LOW_LOAD * level:
+                whole.fill(step.measurement.load)
+        return whole
 
     def _base_errors(self, level: float) -> tuple[int, int]:
         """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
@@ -447,24 +456,31 @@ class _OpenSearch:
 
     def _note(self, again: bool = True) -> None:
         """Keep what the last step proved and, `again`, what it says of the others."""
-        self._mind_cap(self.holder.records[-1])
         if again:
             self._learn()
             self._judge_again()
         else:
             self.trials = self._trials_of(self.holder.records)
+        self._mind_cap()
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
         self.result.estimate = None if has_no_plateau(self.trials) else self._estimate()
 
-    def _mind_cap(self, record: StepRecord) -> None:
+    def _mind_cap(self) -> None:
         """No level above what the script or the generator can send is tried again."""
-        if not record.judgement.capped:
-            return
+        self.goal, self.result.cap = self.settings.goal(self.result.unit), None
+        for record in self.holder.records:
+            found, seen = record.judgement.cap, record.measurement
+            if found is None or record.kind in BESIDE:
+                continue
+            sent = self._sent(record)
+            if self.goal.most_level is None or sent < self.goal.most_level:
+                self.goal = replace(self.goal, most_level=sent)
+                self.result.cap = Cap.of(found, sent, CAP_SHARE * seen.done_per_s)
+
+    def _sent(self, record: StepRecord) -> float:
+        """The level that the script can send for certain, by a step that it capped."""
         seen = record.measurement
-        sent = rounded(CAP_SHARE * record.level * seen.done_per_s / max(seen.planned_per_s, 1e-9), self.goal.whole)
-        if self.goal.most_level is None or sent < self.goal.most_level:
-            self.goal = replace(self.goal, most_level=sent)
-            self.result.cap = Cap(sent, CAP_SHARE * seen.done_per_s, record.judgement.reasons[0])
+        return rounded(CAP_SHARE * record.level * seen.done_per_s / max(seen.planned_per_s, 1e-9), self.goal.whole)
 
     def _judge_again(self) -> None:
         """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
@@ -501,12 +517,15 @@ class _OpenSearch:
         self.trials = self._trials_of(records)
 
     def _trial(self, record: StepRecord) -> Trial:
-        """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again."""
+        """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again, and capped
+        ones, at the level that was sent."""
         found, quick = record.judgement, record.kind == "probe"
+        if found.capped:
+            return Trial(self._sent(record), "good", proven=False)
         top = plateau_of(record.measurement, self._context(record.measurement, trials=())) if found.plateau else None
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
-        proven = not (quick or found.says_nothing or found.capped) or found.given_up
+        proven = not (quick or found.says_nothing) or found.given_up
         return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm" and found.own)
 
     def _unusable(self, record: StepRecord) -> bool:
@@ -550,7 +569,7 @@ class _OpenSearch:
         if bounds.width <= settings.width:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {settings.width:.0%}."
         if bounds.bad is None and self.result.cap is not None:
-            return f"No saturation up to what the script can send. {self.result.cap.why}"
+            return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None and settings.max_level is not None:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
         spent = (

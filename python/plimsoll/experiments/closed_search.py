@@ -29,6 +29,7 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.result import (
+    Cap,
     CapacityResult,
     CapacitySettings,
     Collapse,
@@ -40,6 +41,7 @@ from plimsoll.experiments.search import Trial, Verdict, bracket_of
 from plimsoll.experiments.steadiness import throughput_drifts
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.experiments.time_plan import spent_words
+from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.saturation import variance_per_event
 
 DONE_FOR_THROUGHPUT = 400
@@ -72,6 +74,7 @@ class _ClosedSearch:
         self.holder, self.settings, self.result = holder, settings, result
         self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
+        self.low: LoadSeconds | None = None
         self.warm_ups: list[tuple[float, float]] = []  # level, seconds that its own iterations ask for
         self.rests: list[StepRecord] = []
 
@@ -89,10 +92,13 @@ class _ClosedSearch:
                 self._rest()
                 return True
             self.known.points.append(here)
+            if (cap := self._cap_of(record)) is not None and self._hold_capped(level, cap):
+                return False
             if record.judgement.verdict == "bad" or is_flat(self.known.points):
                 return True
             if count == 0:
                 self.base_errors = (record.measurement.failed, record.measurement.requests)
+                self.low = record.measurement.load
             self._note_warm_up(record)
             following = self.known.held_for(level * 2)
             if following <= level or self._left_s() < self.settings.step_s:
@@ -100,6 +106,25 @@ class _ClosedSearch:
                 return False
             level = following
         return False
+
+    def _cap_of(self, record: StepRecord) -> BindingCap | None:
+        """What of the script keeps more VUs from sending more; None where requests fail."""
+        if record.judgement.verdict == "bad":
+            return None
+        return binding_cap(self.settings.caps, record.measurement.load, self.low, presses=True)
+
+    def _hold_capped(self, level: float, cap: BindingCap) -> bool:
+        """Hold the level at which the script cannot send more; whether the target carries it."""
+        held = Judgement("good", (cap.words,), cap=cap)
+        limit_s = self.settings.step_s
+        record = self.holder.hold(level, "hold", limit_s, lambda seen: None, lambda seen: held)
+        if error_reason(record.measurement, self.base_errors) is not None:
+            record.judgement = self._conclude(record.measurement)
+            return False
+        if not self._is_gone(record):
+            self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
+            self.result.cap = Cap.of(cap, level, record.measurement.done_per_s)
+        return True
 
     def narrow(self) -> None:
         """Measure the plateau around the flat level, then hold levels that chance lets tell from its border."""
@@ -208,6 +233,8 @@ class _ClosedSearch:
     def reason(self) -> str:
         """Why the search ended."""
         bounds = self.result.bracket
+        if self.result.cap is not None:
+            return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None:
             return "Throughput rises with the users up to the highest level tried."
         if bounds.width <= self.settings.width:

@@ -2,8 +2,8 @@
 
 Its time is kept back from the search (`kept_back_s`), as the confirmation's is, and it is held for the least length of
 a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
-where an open load there is proven to be too much, where it is above the greatest level allowed, and where it was held
-before.
+where an open load there is proven to be too much, where it is above the greatest level allowed or above what the script
+can send, and where it was held before.
 
 The objectives are looked at each second, by tests that allow this (stats/quantile_test.py) at half the error; the other
 half is for the look at the end (findings/objectives.py). So a step may end with the second that decides, and it goes on
@@ -72,6 +72,8 @@ def _is_to_be_held(holder: StepHolder, settings: CapacitySettings, bad: float | 
     if level is None or not settings.hold_expected or (bad is not None and level >= bad):
         return False
     if settings.max_level is not None and level > settings.max_level:
+        return False
+    if any(step.judgement.capped and step.level <= level for step in holder.records):
         return False
     held_s = sum(len(step.measurement.seconds) for step in holder.records if step.level == level)
     return held_s < settings.step_s

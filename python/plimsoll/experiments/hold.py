@@ -12,19 +12,21 @@ minute. Ctrl-C ends with what was measured. Time is the load source's own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from plimsoll.experiments.judge import Judgement, give_up_reason
+from plimsoll.experiments.judge import Judgement, failing_share, give_up_reason
 from plimsoll.experiments.keep import Keeper
 from plimsoll.experiments.kept_load import KeptLoad, KeptObjective, event_of
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
 from plimsoll.experiments.shifted import Shifted
-from plimsoll.experiments.steps import DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.steps import Conclude, DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
+from plimsoll.runs.declared_caps import DeclaredCap
+from plimsoll.runs.script_caps import LoadSeconds, binding_cap
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
@@ -37,7 +39,8 @@ UNREACHABLE = "No level kept the objective, not even one at which nothing waits.
 class HoldSettings:
     """`level` in the source's unit; times in seconds of its clock; `baseline_s`: of the run of one user before it.
 
-    `keep`: objectives that the load is steered to, from `level` on and up to `most_level`; none: the level is held."""
+    `keep`: objectives that the load is steered to, from `level` on and up to `most_level`; none: the level is held.
+    `caps`: of the script."""
 
     level: float
     duration_s: float = 600.0
@@ -45,6 +48,7 @@ class HoldSettings:
     baseline_s: float = 30.0
     keep: tuple[KeptObjective, ...] = ()
     most_level: float | None = None
+    caps: tuple[DeclaredCap, ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.level > 0 and self.duration_s > 0 and self.warm_up_s >= 0 and self.baseline_s >= 0):
@@ -74,6 +78,8 @@ class HoldResult:
             "duration_s": self.settings.duration_s,
             "warm_up_s": self.settings.warm_up_s,
             "load_s": self.load_s,
+            "judged_caps": True,
+            "cap": next((one.judgement.cap.to_json() for one in self.steps if one.judgement.cap), None),
             "steps": [step.to_json() for step in self.steps],
         }
 
@@ -124,23 +130,26 @@ def _alone(holder: StepHolder, baseline: LoadSource, seconds: float) -> None:
 def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, result: HoldResult) -> None:
     offset_s = math.ceil(holder.source.now()) if holder.records else 0
     shifted: Shifted | KeptLoad = Shifted(source, offset_s)
-    decide_second: Decide = decide
+    alone = holder.records[0].measurement.load if holder.records else None
+    capped = partial(judge_cap, caps=settings.caps, low=alone)
+    decide_second: Decide = partial(decide, capped=capped)
     if settings.keep:
         shifted = _kept(shifted, settings, holder)
-        decide_second = partial(decide_kept, load=shifted)
+        decide_second = partial(decide_kept, load=shifted, capped=capped)
     started = False
     try:
         shifted.start()
         started = True
         holder.source, holder.warm_up_s = shifted, settings.warm_up_s
         holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
-        record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, conclude)
+        record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped)
         if record.judgement.given_up:
             result.reason = (
                 f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
                 f"{record.judgement.reasons[0]}"
             )
-        holder.drain(DRAIN_LIMIT_S)
+        if not record.judgement.capped:  # else what waits was never sent, and stopping drops it
+            holder.drain(DRAIN_LIMIT_S)
         holder.read_data_volume()
     finally:
         if started:
@@ -164,7 +173,18 @@ def source_second(holder: StepHolder) -> float:
     return holder.records[-1].end_s if holder.records else 0.0
 
 
-def decide_kept(seen: Measurement, load: KeptLoad) -> Judgement | None:
+def conclude(seen: Measurement) -> Judgement:
+    """A held step bounds nothing."""
+    return Judgement("undecided")
+
+
+def judge_cap(seen: Measurement, caps: Sequence[DeclaredCap], low: LoadSeconds | None) -> Judgement:
+    """What a held step is called: undecided, and capped where the script could not send what was planned."""
+    cap = binding_cap(caps, seen.load, low) if caps and failing_share(seen) is None else None
+    return Judgement("undecided", (cap.words,) if cap is not None else (), cap=cap)
+
+
+def decide_kept(seen: Measurement, load: KeptLoad, capped: Conclude) -> Judgement | None:
     """As `decide`; the step's level is the mean of those it had, and no level is left where none holds the
     objective."""
     seen.level = load.mean_level(len(seen.seconds))
@@ -172,15 +192,15 @@ def decide_kept(seen: Measurement, load: KeptLoad) -> Judgement | None:
         return Judgement("bad", (UNREACHABLE,), given_up=True)
     if load.keeper.lost:
         return Judgement("bad", (LOST,), given_up=True)
-    return decide(seen)
+    return decide(seen, capped)
 
 
-def decide(seen: Measurement) -> Judgement | None:
+def decide(seen: Measurement, capped: Conclude = conclude) -> Judgement | None:
+    """The end of a step in which going on would only hurt, or waits for what the script cannot send."""
     if len(seen.seconds) < PATIENCE_S:
         return None
     stop = give_up_reason(seen)
-    return Judgement("bad", (stop,), given_up=True) if stop is not None else None
-
-
-def conclude(seen: Measurement) -> Judgement:
-    return Judgement("undecided")
+    if stop is None:
+        return None
+    found = capped(seen)
+    return replace(found, given_up=True) if found.capped else Judgement("bad", (stop,), given_up=True)

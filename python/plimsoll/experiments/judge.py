@@ -25,8 +25,8 @@ A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at
 target busy for 40 % of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
 is busy only while it catches up, and would leave its pauses out.
 
-Arrivals that were not sent while the target answered as quickly as at low load are a cap of the script or the
-generator, not of the target: such a step is `capped` and bounds nothing.
+A step that is not good is `capped` where an option of the script was the limit and not the target
+(runs/script_caps.py): it bounds nothing.
 
 Where the hypervisor (steal) or foreign work (foreign_work.py) took CPU time from the target, a second counts as one of
 a host that much slower, and a step that falls short is bad only if it would have fallen short with half as much time
@@ -48,6 +48,8 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Verdict
 from plimsoll.experiments.steadiness import response_drifts, warms_up
 from plimsoll.experiments.work_done import Shares
+from plimsoll.runs.declared_caps import DeclaredCap
+from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau, pool
 from plimsoll.stats.saturation import (
@@ -84,7 +86,6 @@ MOST_STOLEN = 0.9
 ERROR_SHARE_ABOVE_BASE = 0.01
 QUICK_ERRORS_S = 2
 LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
-CAPPED_SHARE, CAPPED_SLOWER = 0.01, 1.5
 SHARES_DOUBT = 0.5
 
 
@@ -98,7 +99,8 @@ class Context:
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
     explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
     iteration at low load, None before some ended there; `shares`: where an iteration makes several requests, the share
-    of its work that each is; `foreign`: what other processes took in each second of the run.
+    of its work that each is; `foreign`: what other processes took in each second of the run; `caps` of the script, and
+    `low`: the load of the calm steps.
     """
 
     rate_per_level_s: float
@@ -113,6 +115,8 @@ class Context:
     idle_s: float | None = None
     shares: Shares | None = None
     foreign: ForeignWork = NO_FOREIGN_WORK
+    caps: tuple[DeclaredCap, ...] = ()
+    low: LoadSeconds | None = None
 
     @property
     def least_bad_seconds(self) -> float:
@@ -124,7 +128,7 @@ class Context:
 class Judgement:
     """Verdict with reasons in plain words; `given_up` when going on would only hurt the target; `disturbed` when the
     hypervisor or foreign work took so much CPU time that the step says nothing about the target; `unsteady` when the
-    target changed so much within it that it says nothing about the level; `capped` when the script or the generator
+    target changed so much within it that it says nothing about the level; `cap` when the script or the generator
     could not send more; `own` when the step itself shows the verdict, whatever others say."""
 
     verdict: Verdict
@@ -134,8 +138,13 @@ class Judgement:
     plateau: Plateau | None = None
     disturbed: bool = False
     unsteady: bool = False
-    capped: bool = False
     own: bool = False
+    cap: BindingCap | None = None
+
+    @property
+    def capped(self) -> bool:
+        """Whether the script or the generator could not send more."""
+        return self.cap is not None
 
     @property
     def says_nothing(self) -> bool:
@@ -144,8 +153,12 @@ class Judgement:
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
-    """Judge an open step by the measured seconds so far; undecided without any, and where the target was not steady."""
+    """Judge an open step by the measured seconds so far; undecided without any, where the target was not steady, and
+    where the script could not send what was planned."""
     found = _judge(seen, context)
+    cap = None if found.verdict == "good" else cap_of(seen, context, found.growth)
+    if cap is not None:
+        return Judgement("undecided", (cap.words,), growth=found.growth, cap=cap)
     if context.quick or found.given_up or found.verdict == "undecided" or found.growth is None:
         return found
     factors = _factors(seen, context)
@@ -171,9 +184,6 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, _answered(seen, moved) if seen.failed else top, own=True)
-    capped = cap_reason(seen, context.idle_s)
-    if capped is not None:
-        return Judgement("undecided", (capped,), growth=moved, capped=True)
     errors = error_reason(seen, context.base_errors)
     least_s = min(QUICK_ERRORS_S, context.least_bad_seconds) if context.quick else context.least_bad_seconds
     if errors is not None and moved.seconds >= least_s:
@@ -356,32 +366,34 @@ def _is_fast_host(seen: Measurement, context: Context) -> bool:
     return seen.level * speed > context.plateau.level
 
 
-def cap_reason(seen: Measurement, idle_s: float | None) -> str | None:
-    """Why more could not be sent although the target answered as at low load, or None. `idle_s`: mean seconds of an
-    iteration at low load."""
-    dropped, planned = sum(seen.dropped), sum(seen.planned)
-    if dropped <= CAPPED_SHARE * planned or not seen.iterations.count or idle_s is None:
+def cap_of(seen: Measurement, context: Context, moved: Growth | None) -> BindingCap | None:
+    """The script's cap that was the limit of the step; None without one, too early to tell, and where requests fail,
+    which no cap makes them do."""
+    least_s = min(QUICK_ERRORS_S, context.least_bad_seconds) if context.quick else context.least_bad_seconds
+    if moved is None or moved.seconds < least_s or not context.caps:
         return None
-    mean_s = (seen.iterations.mean or 0.0) / 1000
-    if mean_s > CAPPED_SLOWER * idle_s:
+    if failing_share(seen) is not None or error_reason(seen, context.base_errors) is not None:
         return None
-    return (
-        f"{dropped:,} of {planned:,} arrivals were not sent, as no VU was free, although an iteration took "
-        f"{1000 * mean_s:.3g} ms, as at low load ({1000 * idle_s:.3g} ms): the script's VUs allow no more than "
-        f"{seen.done_per_s:.4g} iterations/s."
-    )
+    return binding_cap(context.caps, seen.load, context.low)
 
 
 def give_up_reason(seen: Measurement) -> str | None:
     """Why the step should end at once, or None."""
-    if seen.requests >= FEWEST_TO_GIVE_UP and seen.failed > GIVE_UP_ERROR_SHARE * seen.requests:
-        return f"Given up: {seen.failed / seen.requests:.0%} of the requests failed ({seen.failures.words()})."
+    if (failing := failing_share(seen)) is not None:
+        return f"Given up: {failing:.0%} of the requests failed ({seen.failures.words()})."
     median = (seen.response_ms(0.5) or 0.0) if seen.times.count >= FEWEST_TO_GIVE_UP else 0.0
     if median > GIVE_UP_MEDIAN_MS:
         return f"Given up: the median response time is {median / 1000:.1f} s."
     waiting_s = max(seen.oldest_wait_s, backlog_s(seen))
     if waiting_s > GIVE_UP_BACKLOG_S:
         return f"Given up: the work that waits would take the target {waiting_s:.0f} s."
+    return None
+
+
+def failing_share(seen: Measurement) -> float | None:
+    """Share of the requests that failed, where that is most of them; None else."""
+    if seen.requests >= FEWEST_TO_GIVE_UP and seen.failed > GIVE_UP_ERROR_SHARE * seen.requests:
+        return seen.failed / seen.requests
     return None
 
 

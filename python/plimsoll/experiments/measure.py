@@ -14,6 +14,7 @@ from typing import Any
 from plimsoll.experiments.work_done import Answers
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.script_caps import LoadSeconds
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
 INTERRUPTED = "interrupted"
@@ -35,7 +36,8 @@ class Measurement:
     Times, iterations, requests and failures are those of the step's own arrivals (`epoch`: the number of its level),
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
     seconds, whenever it arrived: that is what a queue is judged by; `done_own` of `done` arrived in this step.
-    `interrupted`: own arrivals that were cut off, which count as failed requests.
+    `interrupted`: own arrivals that were cut off, which count as failed requests. `load`: what caps of the script are
+    judged by.
     """
 
     level: float
@@ -69,12 +71,14 @@ class Measurement:
     lag_p99_ms: list[float] = field(default_factory=list)
     threads: int = 1
     response_metric: str | None = None
+    load: LoadSeconds = field(default_factory=LoadSeconds)
 
     def add(self, snapshot: Snapshot, stolen: float = 0.0, speed: float = math.nan) -> None:
         """Add one second."""
         self.stolen.append(stolen)
         self.speed.append(speed)
         self.seconds.append(snapshot.second)
+        self.load.add(snapshot)
         for name in ("planned", "done", "dropped", "late"):
             getattr(self, name).append(int(getattr(snapshot, name)))
         self.epoch = int(snapshot.epoch)

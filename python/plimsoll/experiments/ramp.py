@@ -78,7 +78,7 @@ class Ramp:
         if seconds < self.settings.probe_s:
             return None
         found = judge(seen, context)
-        if found.verdict == "good" or found.growth is None:
+        if found.verdict == "good" or found.growth is None or found.capped:
             return found
         if seconds >= self.settings.probe_s + LONGEST_OVERLOAD_S:
             return replace(found, verdict="bad")

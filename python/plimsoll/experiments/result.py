@@ -10,7 +10,9 @@ from typing import Any, Literal
 from plimsoll.experiments.judge import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Bracket, Goal
+from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.objective_samples import Wanted
+from plimsoll.runs.script_caps import BindingCap
 from plimsoll.stats.plateau import Plateau
 
 Status = Literal["finished", "interrupted", "failed"]
@@ -43,7 +45,8 @@ class CapacitySettings:
     arrivals per second at level 1, if known (measured otherwise, with noise); `vus_per_level`: VUs at level 1 of a
     closed load whose level is a multiple, so that its levels are whole VUs; `expected_level`: held once for
     `step_s` at least (`hold_expected`), and on until the `objectives` are decided there; `recovery`: overload a target
-    that collapses once more at the end, if time is left, to find the level at which it recovers by itself.
+    that collapses once more at the end, if time is left, to find the level at which it recovers by itself; `caps`: of
+    the script.
     """
 
     width: float = 0.10
@@ -62,6 +65,7 @@ class CapacitySettings:
     most_steps: int = 12
     warm_up_s: float = 1.0
     recovery: bool = True
+    caps: tuple[DeclaredCap, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.width < 1 or self.step_s <= 0 or self.probe_s <= 0:
@@ -172,11 +176,21 @@ class Stuck:
 @dataclass(frozen=True)
 class Cap:
     """The most that the script or the generator can send, whatever the target does: `level`, iterations per second,
-    and why in a sentence."""
+    why in a sentence, what to do about it, and the option with its line in the script."""
 
     level: float
     per_s: float
     why: str
+    remedy: str
+    option: str
+    scenario: str | None
+    line: int | None
+
+    @classmethod
+    def of(cls, found: BindingCap, level: float, per_s: float) -> Cap:
+        """That cap, at the most that it allows."""
+        cap = found.cap
+        return cls(level, per_s, found.words, found.remedy, cap.option, cap.scenario, cap.line)
 
 
 @dataclass(frozen=True)
@@ -257,6 +271,7 @@ class CapacityResult:
             "load_s": self.load_s,
             "confirmation": asdict(self.confirmation) if self.confirmation else None,
             "stuck": asdict(self.stuck) if self.stuck else None,
+            "judged_caps": True,
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
             "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],

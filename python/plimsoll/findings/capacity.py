@@ -20,7 +20,7 @@ from plimsoll.findings.generator import figures_of, generator_health, limit_of_g
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
-from plimsoll.findings.script_caps import with_script_cap
+from plimsoll.findings.script_caps import cap_of_step, with_script_cap
 from plimsoll.findings.sustainable import bounds_for_headroom, sustainable_load
 from plimsoll.findings.validity import conclusions, objectives_within
 from plimsoll.runs.arrivals import by_arrival, windows_of
@@ -93,13 +93,14 @@ def capacity_findings(
     )
     flow = flow_of_run(run)
     generator = with_flow(generator, flow, steps, facts["unit"], is_open=facts["open"], decisive=deciding)
-    if facts["bad"] is not None:  # else what is said to be carried is a least, which a cap leaves true
-        generator = with_script_cap(generator, run, steps, facts["unit"])
+    if bad is not None:  # else what is said to be carried is a least, which a cap leaves true
+        generator = with_script_cap(generator, cap_of_step(run, bad, steps, facts))
     reference = expected_users / per_level if expected_users and per_level else objectives_level or facts["good"]
     failed = facts["status"] == "failed"
     answered = not failed and _has_bound(facts)
     volume = data_volume_facts(steps, means)
-    judged = objectives_within(judge_objectives(objectives, steps, snapshots, reference, facts["unit"]), steps)
+    made = [step for step in steps if not step.get("capped") or step["verdict"] == "good"]
+    judged = objectives_within(judge_objectives(objectives, made, snapshots, reference, facts["unit"]), steps)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -252,7 +253,7 @@ def _capacity(
         "estimate": facts["estimate"],
         "estimate_sd": facts["estimate_sd"],
         "confirmation": facts.get("confirmation"),
-        "cap": facts.get("cap"),
+        "cap": {key: facts["cap"][key] for key in ("level", "per_s", "why")} if facts.get("cap") else None,
         "collapse": facts.get("collapse"),
         **interval_facts(facts),
         **knee_facts(facts, steps),
@@ -335,6 +336,8 @@ def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list
     if "confirmation" not in facts or facts["good"] is None:
         return []
     found = facts["confirmation"]
+    if found is None and facts.get("cap") and not facts["open"]:
+        return []  # the level at which the script cannot send more is held once
     if found is None:
         return ["The level that is carried was not held a second time: no load time was left. Give more (--for)."]
     level = level_words(found["level"], facts["unit"])

@@ -106,7 +106,8 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and step["samples"]]
         if calm:
             hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"
-        return f"It cannot be said how much load it carries: no step was decided.{hint}"
+        capped = f" {result['cap']['why']}" if result.get("cap") else ""
+        return f"It cannot be said how much load it carries: no step was decided.{hint}{capped}"
     if good is None:
         level = level_words(bad, unit, result.get("vus_per_level"))
         return f"It does not carry {level}; no lower level was proven to be carried."
@@ -117,6 +118,8 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         users = f", which is {number(capacity['users'])} users"
     if not result["open"]:
         vus = result.get("vus_per_level")
+        if bad is None and result.get("cap"):
+            return f"Carries at least {level_words(good, unit, vus)}{users}{inside}{sustainable}; {_seen_above(result)}"
         stops = ", the most that was tried"
         if bad is not None and result.get("collapse"):
             stops = f"; {not_carried_words(result, level_words, number)}"
@@ -132,7 +135,8 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
 def _seen_above(result: Mapping[str, Any]) -> str:
     """What was seen above the greatest level that is carried, where no level was proven to be too much."""
     if result.get("cap"):
-        return f"the script cannot send more. {result['cap']['why'].rstrip('.')}."
+        why = str(result["cap"]["why"])
+        return f"{why[:1].lower()}{why[1:]}"
     behind = [step for step in result["steps"] if step["verdict"] == "bad" and step["level"] > result["good"]]
     if not behind:
         return "no saturation was found up to there."
@@ -146,7 +150,8 @@ def _seen_above(result: Mapping[str, Any]) -> str:
 def _how_to_go_on(result: Mapping[str, Any]) -> str:
     """What finds a level that is too much, where none was proven: a greater one, or more time."""
     if result.get("cap"):
-        return "Raise the script's limit (maxVUs, or the VUs of the load) and run it again, to load the target itself."
+        what = result["cap"].get("remedy") or "Raise the script's limit."
+        return f"{what} Then run it again, to load the target itself."
     most, tried = result.get("max_level"), max((step["level"] for step in result["steps"]), default=0.0)
     if not result["open"] or (most is not None and tried >= most * (1 - 1e-9)):
         return "Raise --max-users to find where it stops."

@@ -119,7 +119,7 @@ def churn_between(means: Means) -> Iterator[str]:
 def with_churn(main: Mapping[str, Any], run: Any) -> dict[str, Any]:
     """The main finding of a run with what its connections cost, if each request made one: a note, and a next step, the
     first where the target's CPU is the limit."""
-    windows = _windows(main)
+    windows = measured_windows(main)
     if not windows or main.get("status") == "failed":
         return dict(main)
     found = churn_of(run, windows)
@@ -136,7 +136,7 @@ def with_churn(main: Mapping[str, Any], run: Any) -> dict[str, Any]:
     return {**main, "notes": notes, "next": after}
 
 
-def _windows(main: Mapping[str, Any]) -> list[tuple[float, float]]:
+def measured_windows(main: Mapping[str, Any]) -> list[tuple[float, float]]:
     """The measured seconds of its steps; all of a plain run."""
     if main.get("experiment") == "run":
         return [(0.0, float("inf"))]

@@ -29,11 +29,11 @@ from plimsoll.runs.snapshot import Snapshot
 GENERATOR_TAKES = 0.10
 LAG_OF_RESPONSE = 0.10  # at the same percentile
 # What is judged here by the step's own figures, or as a disturbance of the target, is left to that.
-DIAGNOSED = ("stood_still", "vus", "files", "ports", "starved", "quota", "stall")
+DIAGNOSED = ("stood_still", "vus", "files", "ports", "names", "starved", "quota", "stall")
 # Of these, what keeps the load of a level from being made at all, however well the target did.
-NOT_MADE = ("stood_still", "vus", "files", "ports")
+NOT_MADE = ("stood_still", "vus", "files", "ports", "names")
 ONLY_LATE = ("quota", "stall")
-REFUSED = ("files", "ports")  # requests that failed here
+REFUSED = ("files", "ports", "names")  # requests that failed here
 RARE_LAG_OF_MEDIAN = 0.50  # of a lag p99 in means, to which it adds little
 # What a second's lag p99 adds to its mean beyond its median: 0.08 where lag is exponential, 0.01 to 0.5 in all.
 RARE_SHARE = 0.1

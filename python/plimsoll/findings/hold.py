@@ -26,6 +26,15 @@ from plimsoll.findings.keep_words import keep_words
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
+from plimsoll.findings.script_caps import (
+    NOT_MADE,
+    cap_of_step,
+    load_not_made,
+    objectives_not_made,
+    void_of,
+    was_made,
+    with_script_cap,
+)
 from plimsoll.findings.slow_or_overloaded import slow_or_overloaded
 from plimsoll.findings.stability import bursts_finding, drift_finding, leak_finding, periodic_finding
 from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
@@ -98,6 +107,10 @@ def hold_findings(
     flow = flow_of_run(run)
     asked = None if keep else asked_load(flow[of_step(flow, held)])
     generator = with_flow(generator, flow, [held], facts["unit"], is_open=facts.get("open", True))
+    generator = with_script_cap(
+        generator, cap_of_step(run, held, held_steps[1:], facts), NOT_MADE if keep else void_of(held)
+    )
+    cap = generator["script_cap"]
     whole = [one.merged for one in series.operations.values()]
     judged = held_objectives(
         wanted,
@@ -108,7 +121,7 @@ def hold_findings(
         all_ms=sum(one.sum for one in whole),
         names=series.names,
     )
-    judged = objectives_within(judged, [figures])
+    judged = objectives_not_made(objectives_within(judged, [figures]), None if keep else cap)
     periodic = periodic_finding(series)
     details = [
         *([] if keep else [drift_finding(series)]),
@@ -126,7 +139,7 @@ def hold_findings(
         if one["question"] in UNTOLD and (one["answer"].startswith("It cannot be told") or not one["valid"])
     ]
     silent = nothing_answered(series)
-    given_up = [facts["reason"]] if held.get("given_up") else []
+    given_up = [facts["reason"]] if held.get("given_up") and cap is None else []
     limit = hold_limit(
         held,
         alone,
@@ -151,7 +164,7 @@ def hold_findings(
         **({"keep": keep} if keep else {}),
         "generator": generator,
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
-        "stable": not (given_up or troubles or silent),
+        "stable": not (given_up or troubles or silent or cap),
         "steps": facts["steps"],
         "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
     }
@@ -268,9 +281,12 @@ def _answer(
     parts = []
     if facts["status"] == "interrupted":
         parts.append("Interrupted: this rests on what was measured until then.")
+    cap = generator["script_cap"]
+    if cap and not keep and not was_made(held):
+        return " ".join([*parts, load_not_made(held, cap), *([_objective_words(judged)] if judged else [])])
     parts += asked_words(asked)
     if not generator["healthy"]:
-        parts.append(not_alone(generator))
+        parts.append(" ".join([not_alone(generator), *([cap["words"]] if cap else [])]))
     if keep:
         parts += keep_words(keep, facts["unit"])
         at = f"{time_words(measured)} at a steered load"

@@ -17,6 +17,7 @@ from plimsoll.runs.failures import METRIC as FAILED
 from plimsoll.runs.failures import is_unanswered
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.name_lookups import unknown_names
 from plimsoll.runs.objective_samples import TIMES, Wanted, only_above
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
@@ -80,7 +81,7 @@ def hold_series(
     operations: dict[str, Watched] = defaultdict(Watched)
     wanted = [Watched() for _ in objectives]
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
-    tags = sorted({"scenario", "name", "status", *(name for one in objectives for name in one.tags)})
+    tags = sorted({"scenario", "name", "status", "error_code", *(name for one in objectives for name in one.tags)})
     names: set[str] = set()
     unanswered = 0
     windows = windows_of(step for step in (hold, baseline) if step is not None)
@@ -95,6 +96,7 @@ def hold_series(
                 if block != BASELINE:
                     lost = (int(one.total or 0) for one in merged.series if one.metric == FAILED and is_unanswered(one))
                     unanswered += sum(lost)
+                    generator.unknown_names += unknown_names(merged.series)
                 names |= {
                     str(one.tags[tag]) for one in merged.series for tag in ("name", "scenario") if tag in one.tags
                 }

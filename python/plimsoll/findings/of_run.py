@@ -29,9 +29,11 @@ from plimsoll.findings.self_diagnosis import standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.sizing_drain import drain_sizing
-from plimsoll.runs.flow_seconds import METRICS
+from plimsoll.findings.slow_names import lookups_of, with_slow_names
+from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
+from plimsoll.runs.script_caps import METRICS
 
 EVENT = "judgement"
 EXPERIMENTS = ("capacity", "hold", "grow", "drain", *OF_TRIALS, "run")
@@ -96,6 +98,7 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     found = _findings(run, Facts.of(run) if facts is None else facts)
     if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
         found[0] = with_shared_peers(with_churn(found[0], run), run)
+        found[0] = with_slow_names(found[0], lookups_of(run, found[0]))
     if found and run.manifest.get("experiment") != "run":  # a plain run's finding tells it itself
         measured = found[0].get("status") != "failed"
         of_generator = (found[0].get("generator") or {}).get("notes") or () if measured else ()
@@ -139,7 +142,7 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 
 
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
-    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *METRICS])
+    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))])
     found = run_finding_of(
         snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
     )

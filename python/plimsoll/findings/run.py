@@ -13,6 +13,7 @@ from plimsoll.findings.flow import REMEDY, fault_of_run
 from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity import Validity, of_time
+from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
@@ -27,12 +28,13 @@ def run_finding(
     busiest_destination: tuple[str, int] | None = None,
     status: str = "finished",
     run_path: str | None = None,
+    caps: Sequence[DeclaredCap] = (),
     flow: Sequence[FlowSecond] = (),
 ) -> dict[str, Any]:
     """The finding as findings.json holds it: `valid` if nothing spoiled the figures, `invalid_because`, `notes` on
     limits that came near, `next`, and the `generator`'s own numbers (shares of 1, milliseconds, bytes; null where
     unknown). `flow`: the run's seconds, whose counts and times must agree."""
-    found = [*diagnose(facts, busiest_destination), *_flow(flow, facts)]
+    found = [*diagnose(facts, busiest_destination, caps), *_flow(flow, facts)]
     spoiled = [one for one in found if one.spoils]
     limits = [one for one in spoiled if one.limits]
     asked = asked_load(flow)
@@ -90,7 +92,7 @@ def validity_of_run(facts: GeneratorSeconds, spoiled: Sequence[Diagnosis]) -> li
     """What the run's throughput, response times and failures are worth: a generator that only was late adds its
     lateness to times."""
     limits = tuple(one.words for one in spoiled if one.limits)
-    refused = tuple(one.words for one in spoiled if one.name in ("files", "ports"))
+    refused = tuple(one.words for one in spoiled if one.name in ("files", "ports", "names"))
     of_run = Validity("throughput", "invalid", because=limits) if limits else Validity("throughput")
     times = []
     for quantile, error_ms in ((0.5, facts.median("lag_p50_ms") or 0.0), (0.99, _rare_error_ms(facts))):

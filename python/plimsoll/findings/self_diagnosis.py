@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.probes import remedies
+from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
 from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
 
 THREAD_BUSY = 0.90
@@ -29,9 +31,8 @@ _LEAST_RESPONSES = 100  # of fewer, p99 is the slowest one
 NEAR = 0.90
 MEMORY_LEFT = 0.05
 STOOD_STILL_SHARE = 0.05  # of the load; as much as a step may be short of its arrivals
-LIMITING = ("vus", "files", "ports", "stood_still", "script_cap", "thread", "starved", "flow")
-UNSERVED_SHARE = 0.01  # of the arrivals that found no VU; fewer are a burst
-SLOWER = 1.5  # an iteration at the most load beside one at low load, from which on the target was what was slow
+LIMITING = ("vus", "files", "ports", "names", "stood_still", "script_cap", "thread", "starved", "flow")
+BEHIND_SHARE = 0.05  # of the arrivals that were unfinished at one time, from which on a load was not made as planned
 MOSTLY = 0.5
 DELAYING = ("quota", "waiting", "steal", "stall", "lag")
 _LASTS_SHARE, _LASTS_SECONDS = 0.10, 2
@@ -73,14 +74,20 @@ def lasting(values: Sequence[float], limit: float) -> Lasting | None:
     return Lasting(len(over), len(values), sum(over) / len(over)) if over and len(over) >= enough else None
 
 
-def diagnose(facts: GeneratorSeconds, busiest_destination: tuple[str, int] | None = None) -> list[Diagnosis]:
+def diagnose(
+    facts: GeneratorSeconds,
+    busiest_destination: tuple[str, int] | None = None,
+    caps: Sequence[DeclaredCap] = (),
+) -> list[Diagnosis]:
     """Every trouble, the gravest kind first; empty for a healthy run.
 
-    `busiest_destination`: the address to which most local ports were held at the end, and how many.
+    `busiest_destination`: the address to which most local ports were held at the end, and how many; `caps`: that the
+    script declares, where they are known.
     """
-    found = [*_stood_still(facts), *_vus(facts), *_files(facts), *_ports(facts, busiest_destination), *_clock(facts)]
+    refused = [*_files(facts), *_ports(facts, busiest_destination), *_names(facts)]
+    found = [*_stood_still(facts), *_vus(facts), *refused, *_clock(facts)]
     if not any(one.spoils for one in found):
-        found += _script_cap(facts)
+        found += _script_cap(facts, caps)
     # Requests that fail at once, one after the other, fill a thread: that says nothing more.
     flooded = any(one.spoils and one.name in ("files", "ports") for one in found)
     found += (not flooded and _starved(facts)) or list(_taken(facts))
@@ -137,19 +144,15 @@ def _clock(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         )
 
 
-def _script_cap(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    """Arrivals found no VU, and iterations took no longer than at low load: the VUs were too few, and the target was
-    not slow (Little's law: VUs ÷ duration is the most per second)."""
-    unserved, low_ms, mean_ms = facts.late + facts.dropped, facts.low_iteration_ms, facts.iteration_ms
-    if unserved < UNSERVED_SHARE * facts.planned or not low_ms or mean_ms is None or mean_ms > SLOWER * low_ms:
+def _script_cap(facts: GeneratorSeconds, caps: Sequence[DeclaredCap]) -> Iterator[Diagnosis]:
+    """An option of the script was the limit, and the target was not slow (runs/script_caps.py)."""
+    unserved = facts.late + facts.dropped
+    if unserved < UNSERVED_SHARE * facts.planned and facts.most_behind < BEHIND_SHARE * facts.planned:
         return
-    yield Diagnosis(
-        "script_cap",
-        f"The script's {facts.vus_max:,} VUs allow about {1000 * facts.vus_max / mean_ms:,.3g} iterations/s, as an "
-        f"iteration takes {mean_ms:,.3g} ms, no longer than at low load; {unserved:,} of {facts.planned:,} arrivals "
-        "found no free VU. The target was not the limit.",
-        remedies.MAX_VUS,
-    )
+    found = binding_cap(caps or (UNKNOWN_VUS,), facts.behind, facts.calm)
+    if found is not None:
+        lost = f" {unserved:,} of {facts.planned:,} arrivals found no free VU." if unserved else ""
+        yield Diagnosis("script_cap", f"{found.words}{lost}", found.remedy)
 
 
 def _starved(facts: GeneratorSeconds) -> list[Diagnosis]:
@@ -211,6 +214,16 @@ def _ports(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> Iterator
     elif busiest and ports and busiest[1] >= NEAR * ports:
         words = f"Local ports were nearly used up ({state}): more new connections would have failed here."
         yield Diagnosis("ports", words, remedies.LOCAL_PORTS, spoils=False)
+
+
+def _names(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    if facts.unknown_names:
+        yield Diagnosis(
+            "names",
+            f"{facts.unknown_names:,} requests failed because the name of their host could not be looked up (DNS): "
+            "they never reached the target.",
+            remedies.NAMES,
+        )
 
 
 def _taken(facts: GeneratorSeconds) -> Iterator[Diagnosis]:

@@ -14,6 +14,7 @@ from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
+from plimsoll.runs.declared_caps import declared_caps, text_of
 from plimsoll.runs.objective_samples import Wanted
 from plimsoll.study import (
     OpenWorkload,
@@ -108,7 +109,8 @@ class Plan:
 
 # An experiment judges its run itself: a script's threshold with abortOnFail must not end it.
 NO_THRESHOLDS: dict[str, Any] = {"thresholds": {}}
-_CAPS = ("rps", "minIterationDuration")  # that the run directory shall tell, as they bound the load
+# Options of the script that bound its load, which the run directory shall tell.
+_CAPS = ("rps", "minIterationDuration", "batch", "batchPerHost")
 
 
 def plan_of(source: str | Path | Study, choices: Choices, function: str | None = None) -> Plan:
@@ -150,18 +152,23 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
     env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
     seed = study.seed if study.seed is not None else choices.seed
+    options = {**scenarios_for(study.workload), **NO_THRESHOLDS}
     config = EngineConfig(
         script=study.script_path,
         env=env,
-        options={**scenarios_for(study.workload), **NO_THRESHOLDS},
+        options=options,
         threads=choices.threads,
         level=0.0,
         arrival_process=choices.arrival_process or arrivals,
         seed=seed,
         cpus=engine_cpus(choices),
     )
-    if study.target.start is None and choices.variant is None:  # else commands may make files that the script opens
-        inspect(config)
+    try:
+        options = {**options, **_caps_of(inspect(config)["options"])}
+    except InputError:
+        if study.target.start is None and choices.variant is None:
+            raise  # else commands may make files that the script opens
+    config = replace(config, options=options)
     rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
     least, most = _range(choices, 1.0, rate, _bounds_of_study(wanted, rate))
     settings = CapacitySettings(
@@ -175,6 +182,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         max_level=most,
         start_level=_level_that_shows(study, most) if least is None else None,
         recovery=choices.recovery if choices.recovery is not None else wanted is None or wanted.recovery,
+        caps=declared_caps(options, text_of(study.script_path)),
     )
     return Plan(
         config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
@@ -224,9 +232,9 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         )
     held = _held_scenarios(about["options"] if unit == "multiple" else {})
     rate = rate_of_scenarios({"scenarios": held}) if is_open else None
-    caps = {key: about["options"][key] for key in _CAPS if key in about["options"]}
+    options = {"scenarios": held, **_caps_of(about["options"]), **NO_THRESHOLDS}
     config = EngineConfig(
-        script=script, env=choices.env, options={"scenarios": held, **caps, **NO_THRESHOLDS},
+        script=script, env=choices.env, options=options,
         threads=choices.threads, level=0.0,
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
     )  # fmt: skip
@@ -248,12 +256,17 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         start_level=None if is_open or least is not None else _level_of_one_vu(held),
         vus_per_level=None if is_open else float(sum(scenario["vus"] for scenario in held.values())),
         recovery=choices.recovery is not False,
+        caps=declared_caps(options, text_of(script)),
     )
     target = Target(processes=local_listeners(choices.env.values()))
     return Plan(
         config, unit, is_open, target, Path(), Probes(), settings, None, objectives, choices.users_at_1x, None,
         choices.budgets, choices.cores, choices.negligible_below, declared, notes,
     )  # fmt: skip
+
+
+def _caps_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: options[key] for key in _CAPS if options.get(key) is not None}
 
 
 def _range(

@@ -11,6 +11,14 @@ LOCAL_PORTS = (
     "Keep connections open between requests (leave noConnectionReuse and noVUConnectionReuse out), widen the range "
     "(sysctl -w net.ipv4.ip_local_port_range='1024 65535'), or send from more addresses (--local-ips)."
 )
+NAMES = (
+    "Check the host in the URL and this machine's name server (/etc/resolv.conf), or give the address in the option "
+    "hosts."
+)
+LOOKUPS = (
+    "Keep connections open between requests, keep answers of the name server (dns: { ttl: 'inf' }), or give the "
+    "address in the option hosts."
+)
 TIME_WAIT = (
     "Wait a minute, keep connections open between requests, or let ports be used again "
     "(sysctl -w net.ipv4.tcp_tw_reuse=1)."

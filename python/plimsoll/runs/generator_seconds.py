@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.runs.name_lookups import unknown_names
+from plimsoll.runs.script_caps import UNSERVED_SHARE, LoadSeconds
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.standstill import LivedSecond, Standstill, standstills
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
 
 SOURCE = "generator"
-_LEAST_ITERATIONS = 20
 _MOST_PENDING = 128  # arrays of buckets kept apart before they are merged
 # The first of these that a run has is its response time.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
@@ -27,7 +28,11 @@ RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_re
 @dataclass
 class GeneratorSeconds:
     """`values`: by name, of a snapshot's `generator` and of the probe of the generator's machine, one each second in
-    which it was known; `vus_max` VUs were there."""
+    which it was known; `vus_max` VUs were there.
+
+    `calm`: the first seconds of each scenario, where every arrival found a VU in them; `behind`: the seconds in which
+    some found none, or less was finished than planned; `most_behind`: the most arrivals that were unfinished;
+    `unknown_names`: requests that failed as their name could not be looked up."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
     seconds: int = 0
@@ -35,9 +40,11 @@ class GeneratorSeconds:
     planned: int = 0
     dropped: int = 0
     late: int = 0
-    iterations: int = 0
-    low_iteration_ms: float | None = None
-    _iteration_ms: float = 0.0
+    most_behind: int = 0
+    unknown_names: int = 0
+    calm: LoadSeconds = field(default_factory=LoadSeconds)
+    behind: LoadSeconds = field(default_factory=LoadSeconds)
+    _unfinished: int = 0
     _lived: dict[int, LivedSecond] = field(default_factory=dict)
     _metric: str | None = None
     _buckets: Counter[int] = field(default_factory=Counter)
@@ -54,7 +61,8 @@ class GeneratorSeconds:
         self._note_lived(snapshot)
         timed = float(snapshot.generator.get("script_timed") or 0)
         self._script_sum_ms += timed * float(snapshot.generator.get("script_mean_ms") or 0)
-        self._note_iterations(snapshot)
+        self._note_load(snapshot)
+        self.unknown_names += unknown_names(snapshot.series)
         if not with_times:
             return
         if self._metric is None:
@@ -97,24 +105,16 @@ class GeneratorSeconds:
             self._note(row["values"])
             self._note_machine(row)
 
-    def _note_iterations(self, snapshot: Snapshot) -> None:
-        """Durations of iterations, where the series were read. At low load: the mean of the first second, or, where
-        some of its arrivals found no VU already, its shortest; at the cap: the seconds in which some found none."""
-        found = [one for one in snapshot.series if one.metric == "iteration_duration" and one.count]
-        count, total_ms = sum(one.count for one in found), sum(one.sum for one in found)
-        if count < _LEAST_ITERATIONS:
-            return
-        capped = snapshot.late + snapshot.dropped > 0
-        if self.low_iteration_ms is None:
-            shortest = min((one.min for one in found if one.min is not None), default=None)
-            self.low_iteration_ms = shortest if capped else total_ms / count
-        if capped:
-            self.iterations, self._iteration_ms = self.iterations + count, self._iteration_ms + total_ms
-
-    @property
-    def iteration_ms(self) -> float | None:
-        """The mean duration of an iteration in the seconds in which arrivals found no VU; None without any."""
-        return self._iteration_ms / self.iterations if self.iterations else None
+    def _note_load(self, snapshot: Snapshot) -> None:
+        """What caps of the script are judged by."""
+        self._unfinished += int(snapshot.planned - snapshot.done - snapshot.dropped)
+        self.most_behind = max(self.most_behind, self._unfinished)
+        unserved = snapshot.late + snapshot.dropped
+        if unserved or (snapshot.planned and snapshot.done < (1 - UNSERVED_SHARE) * snapshot.planned):
+            self.behind.add(snapshot)
+        second = LoadSeconds()
+        second.add(snapshot)
+        self.calm.fill(second)
 
     def _note_lived(self, snapshot: Snapshot) -> None:
         told = snapshot.generator

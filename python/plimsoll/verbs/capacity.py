@@ -28,7 +28,6 @@ from plimsoll.study.secrets import redact
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
-    ageing_notes,
     finish,
     judge,
     load_of,
@@ -135,5 +134,5 @@ def _measure(
             around.on_step,
         )
         facts = replace(facts, same_host=around.same_host, **around.apart)
-    notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+    notes = around.all_notes(plan, result.status)
     return finish(writer, judge(writer, facts, notes), result.status)

@@ -34,7 +34,6 @@ from plimsoll.verbs.consumer import FollowedConsumer
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
-    ageing_notes,
     finish,
     judge,
     load_of,
@@ -75,7 +74,8 @@ def hold(
     level = kept_start(plan, given, wanted.users) if keep else held_level(plan, given, wanted.users)
     most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
     duration_s = load_time(wanted, options, LEAST_HELD_S)
-    settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most)
+    caps = plan.settings.caps
+    settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most, caps)
     if settings.baseline_s:
         settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
     with writer_of("hold", plan, choices) as writer:
@@ -105,7 +105,7 @@ def hold(
                 around.on_step,
             )
         facts = replace(facts, same_host=around.same_host, **around.apart)
-        notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+        notes = around.all_notes(plan, result.status)
         return finish(writer, judge(writer, facts, notes), result.status)
 
 
@@ -220,7 +220,7 @@ def drain(
                     before,
                 )
         facts = replace(facts, same_host=around.same_host, **around.apart)
-        notes = [*around.notes, *ageing_notes(plan, around.control, result.status)]
+        notes = around.all_notes(plan, result.status)
         return finish(writer, judge(writer, facts, notes), result.status)
 
 

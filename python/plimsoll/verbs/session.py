@@ -22,6 +22,7 @@ from plimsoll.findings.beside import findings_beside
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.plans.load import Choices, Plan
+from plimsoll.probes.ignored_proxy import ignored_proxy
 from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.probes.probe import Observer, Probe
 from plimsoll.report.html import write_html
@@ -71,12 +72,20 @@ class Session:
     on_step: OnStep | None = None
     notes: list[str] = field(default_factory=list)
     targets: ScriptTargets | None = None
+    load: EngineSource | None = None
 
     def follow(self, load: EngineSource) -> EngineSource:
         """The load; where no process of the target is known, those to which it connects are probed."""
+        self.load = load
         if self.targets is not None:
             self.targets.follow(load)
         return load
+
+    def all_notes(self, plan: Plan, status: str) -> list[str]:
+        """What the findings repeat, with what is known at the end: of a target that was not reset or ended by itself,
+        and of a proxy that was not used."""
+        proxy = ignored_proxy(os.environ, self.load.connections()) if self.load is not None else None
+        return [*self.notes, *ageing_notes(plan, self.control, status), *([proxy] if proxy else [])]
 
     @property
     def apart(self) -> dict[str, Any]:

@@ -76,4 +76,25 @@ def test_a_stopped_generator_says_that_it_stood_still(tmp_path: Path) -> None:
 def test_vus_that_the_script_s_own_waiting_takes_are_named(tmp_path: Path) -> None:
     errors, finding = run(tmp_path, 300, 4, "0.1", stop=False)
     assert [one["name"] for one in finding["diagnoses"]][:1] == ["script_cap"] and not finding["valid"]
-    assert "The script's 20 VUs allow about" in errors and "See whether the target became slow" not in errors
+    assert (
+        "maxVUs of 20 (scenario a, line 5) allows about" in errors
+        and "See whether the target became slow" not in errors
+    )
+
+
+ITERATIONS = """
+import { sleep } from 'k6';
+export const options = { scenarios: { work: { executor: 'shared-iterations', vus: 2, iterations: 40, maxDuration: '%s',
+  gracefulStop: '1s' } } };
+export default function () { sleep(0.05); }
+"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("time", "is_told"), [("600ms", True), ("30s", False)])
+def test_iterations_that_max_duration_cut_off_are_counted(tmp_path: Path, time: str, is_told: bool) -> None:
+    (tmp_path / "load.js").write_text(ITERATIONS % time)
+    command = [sys.executable, "-m", "plimsoll", "run", "-q", "load.js"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=50)
+    told = "of its 40 iterations: maxDuration of 600ms ended it" in " ".join(done.stderr.split())
+    assert told is is_told, done.stderr

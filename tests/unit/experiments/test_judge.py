@@ -12,7 +12,10 @@ from plimsoll.experiments.closed import PlateauSeen, Throughput, is_flat, judge_
 from plimsoll.experiments.foreign_work import ForeignWork
 from plimsoll.experiments.judge import Context, busy_speeds, judge, least_distance, smallest_distance
 from plimsoll.experiments.measure import Measurement
+from plimsoll.runs.declared_caps import declared_caps
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.script_caps import LoadSeconds
+from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.host_speed import HostSpeed
 from plimsoll.stats.plateau import Plateau
 
@@ -108,22 +111,41 @@ def test_what_a_target_that_refuses_answers_shows_its_capacity():
     assert found.verdict == "bad" and found.plateau.level == pytest.approx(200)
 
 
-def capped(mean_ms: float):
-    """A step of which a fifth was not sent: 466/s of 583/s."""
-    seen = measured([583] * 10, [466] * 10, 583)
-    seen.dropped = [117] * 10
-    seen.iterations = Histogram.from_values(np.full(4660, mean_ms))
+CAPS = declared_caps({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": 583, "maxVUs": 50}}})
+
+
+def capped(mean_ms: float, failed: int = 0):
+    """A step of which a part was not sent: of 583/s what 50 VUs do, all of them busy."""
+    done = round(50_000 / mean_ms)
+    seen = measured([583] * 10, [done] * 10, 583, failed=failed)
+    times = Series.of_trend("iteration_duration", {}, Histogram.from_values(np.full(done, mean_ms)))
+    for second in range(10):
+        seen.load.add(Snapshot(second, planned=583, done=done, late=583 - done, vus_max=50, series=(times,)))
     return seen
 
 
-def test_arrivals_that_were_not_sent_while_the_target_was_as_quick_as_ever_are_a_cap_of_the_script():
-    context = Context(1.0, 0.048, 10, idle_s=0.107)
+def low():
+    """Calm seconds whose iterations took 107 ms."""
+    found = LoadSeconds()
+    found.add(Snapshot(0, series=(Series.of_trend("iteration_duration", {}, Histogram.from_values([107.0] * 30)),)))
+    return found
+
+
+def test_arrivals_that_found_no_vu_while_the_target_was_as_quick_as_ever_are_a_cap_of_the_script():
+    context = Context(1.0, 0.048, 10, idle_s=0.107, caps=CAPS, low=low())
     found = judge(capped(108.0), context)
-    assert (
-        found.capped and found.verdict == "undecided" and "the script's VUs allow no more than 466" in found.reasons[0]
-    )
+    assert found.capped and found.verdict == "undecided" and "maxVUs of 50 (scenario a) allows" in found.reasons[0]
     slowed = judge(capped(300.0), context)
     assert not slowed.capped and slowed.verdict == "bad", "the target held the VUs"
+    failing = judge(capped(108.0, failed=1000), context)
+    assert not failing.capped and failing.verdict == "bad", "no cap makes requests fail"
+
+
+def test_a_backlog_that_the_script_could_not_send_gives_no_step_up():
+    seen = measured([5830] * 10, [466] * 10, 5830)
+    seen.load = capped(108.0).load
+    assert judge(seen, Context(1.0, 0.048, 10)).given_up
+    assert judge(seen, Context(1.0, 0.048, 10, caps=CAPS, low=low())).capped
 
 
 def test_more_than_half_failed_gives_the_step_up():

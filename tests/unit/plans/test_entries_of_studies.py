@@ -32,6 +32,18 @@ def study(tmp_path: Path) -> Path:
     return tmp_path / "study.yaml"
 
 
+def test_the_script_s_own_options_are_caps_of_a_study_too(study: Path) -> None:
+    """Its scenarios are the study's, without maxVUs; rps, minIterationDuration and batches are the script's."""
+    own = "export const options = {\n  rps: 30, minIterationDuration: '1s' };\n"
+    (study.parent / "s.js").write_text(own + SCRIPT)
+    plan = plan_of(study, Choices())
+    assert [(cap.option, cap.line, cap.least_iteration_s) for cap in plan.settings.caps] == [
+        ("rps", 2, 0.0),
+        ("VUs of this machine", None, 1.0),
+    ]
+    assert (plan.config.options["rps"], plan.config.options["minIterationDuration"]) == (30, "1s"), "as the run tells"
+
+
 def quiet(text: str) -> None: ...
 
 
