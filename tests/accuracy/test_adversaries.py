@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from adversaries import Bucket, Foreign, Retrograde
 from adversary_scorecard import CASES, CLOSED_CASES, closed_search, closed_source, search
-from simulators import OpenQueue
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
@@ -92,27 +91,3 @@ def test_steps_that_foreign_work_disturbed_are_told():
     assert disturbed and all("other processes used 1." in step.judgement.reasons[-1] for step in disturbed)
     notes = capacity_findings(result, None)[0]["notes"]
     assert any("work that is neither the target's nor the generator's came or went" in note for note in notes), notes
-
-
-class CappedQueue(OpenQueue):
-    """A script with 50 VUs: arrivals beyond them are not sent."""
-
-    def _arrivals(self):
-        wanted = super()._arrivals()
-        sent = wanted[: max(0, 50 - len(self.running)) + 466]
-        self.not_sent = wanted.size - sent.size
-        return sent
-
-    def _emit(self, planned, finished):
-        super()._emit(planned, finished)
-        snapshot = self.unread.pop()
-        object.__setattr__(snapshot, "planned", snapshot.planned + self.not_sent)
-        object.__setattr__(snapshot, "dropped", self.not_sent)
-        self.unread.append(snapshot)
-
-
-def test_what_the_script_can_send_is_told_and_is_no_capacity():
-    result = run_capacity(CappedQueue(100, 0.1, 3), CapacitySettings(arrivals_per_level_s=1.0))
-    assert result.cap is not None and 430 <= result.cap.per_s <= 500
-    assert result.bracket.bad is None and result.bracket.good <= 500
-    assert "the script's VUs allow no more" in result.reason

@@ -409,10 +409,11 @@ class _OpenSearch:
     def _idle_s(self, level: float) -> float | None:
         """Mean seconds of an iteration in the calm steps well below this level; of few iterations their first quartile,
         which is less for times that are skewed to the right, as all that wait are."""
-        times = Histogram.merge(seen.iterations for seen in self._calm(level))
-        if times.count < FEWEST_IDLE:
-            return None
-        return (times.mean if times.count >= ENOUGH_IDLE else times.percentile(0.25)) / 1000
+        times = [seen.iterations for seen in self._calm(level)]
+        count = sum(one.count for one in times)
+        if count >= ENOUGH_IDLE:
+            return sum(one.mean * one.count for one in times if one.count) / count / 1000
+        return Histogram.merge(times).percentile(0.25) / 1000 if count >= FEWEST_IDLE else None
 
     def _calm(self, level: float) -> list[Measurement]:
         """What the calm steps well below this level measured."""
