@@ -425,9 +425,8 @@ class _OpenSearch:
     def _low(self, level: float) -> LoadSeconds:
         """The load of the lowest calm steps, well below this level."""
         whole = LoadSeconds()
-        for step in sorted(self.holder.records, key=lambda step: step.level):
-            if step.judgement.verdict == "good" and step.level <= LOW_LOAD * level:
-                whole.fill(step.measurement.load)
+        for seen in sorted(self._calm(level), key=lambda seen: seen.level):
+            whole.fill(seen.load)
         return whole
 
     def _base_errors(self, level: float) -> tuple[int, int]:

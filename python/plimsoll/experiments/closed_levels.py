@@ -68,12 +68,13 @@ class ClosedLevels:
         distance = below.per_s - here.per_s
         return distance >= max(FALLEN_SHARE * below.per_s, FALLEN_SDS * math.hypot(here.sd, below.sd))
 
-    def note(self, here: Throughput, drifts: bool = False) -> bool:
-        """Keep what a held level did; whether it has collapsed. A level that has not, acquits those below it: they were
-        held by a target that was still cold, or behind."""
+    def note(self, here: Throughput, end: Throughput | None = None, drifts: bool = False) -> bool:
+        """Keep what a held level did; whether it has collapsed: then what it did at the `end` of the step, if less, is
+        what it does. A level that has not, acquits those below it: they were held by a target that was still cold, or
+        behind."""
         if self.has_fallen(here, drifts):
             self.held.pop(here.level, None)
-            self.collapsed[here.level] = here
+            self.collapsed[here.level] = min(here, end or here, key=lambda one: one.per_s)
             return True
         self.collapsed = {level: one for level, one in self.collapsed.items() if level > here.level}
         self.fell = {level for level in self.fell if level > here.level}

@@ -300,17 +300,16 @@ class _ClosedSearch:
         """Keep what a step says of its level, with what was known of it; one whose throughput drifted says nothing."""
         seen, level = record.measurement, record.level
         self._note_warm_up(record)
-        here, drifts = throughput(seen), throughput_drifts(seen)
+        here, end, drifts = throughput(seen), throughput(seen, part=1 / 3), throughput_drifts(seen)
         if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
             self.known.failing.append(level)
         elif drifts is not None:
-            here = throughput(seen, part=1 / 3)
-            if not self.known.has_fallen(here, drifts=True):
+            here = end
+            if not self.known.has_fallen(end, drifts=True):
                 record.judgement = Judgement("undecided", (drifts,), unsteady=True)
                 return
-        if self.known.has_fallen(here, drifts is not None):  # what it does then is what it did at the end
-            here = min(here, throughput(seen, part=1 / 3), key=lambda one: one.per_s)
-        if self.known.note(here, drifts is not None):
+        if self.known.note(here, end, drifts is not None):
+            here = self.known.collapsed[level]
             best = max(self.known.all(), key=lambda one: one.per_s)
             words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {level_text(best.level)}: it collapses."
             record.judgement = Judgement("bad", (words,), own=True)

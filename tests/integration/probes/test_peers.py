@@ -7,15 +7,14 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from stacked_servers import served
+from watched_database import repeated
 
 from plimsoll.experiments.awake import Awake
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -72,25 +71,6 @@ def ask(port: int) -> bytes:
         return answer.read()
 
 
-@contextmanager
-def asking(port: int) -> Iterator[None]:
-    """A client of its own connection that asks all the time."""
-    ends = threading.Event()
-
-    def go_on() -> None:
-        while not ends.is_set():
-            ask(port)
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    try:
-        yield
-    finally:
-        ends.set()
-        thread.join()
-
-
 def test_a_back_on_loopback_is_found_told_and_counted(watch: Callable[..., Watched]) -> None:
     with served(work_s=0.02) as (back, pid), served(asks=back) as (front, _):
         watched = watch(front)
@@ -100,7 +80,7 @@ def test_a_back_on_loopback_is_found_told_and_counted(watch: Callable[..., Watch
         watched.asked(2)
         [told] = watched.told
         assert f"(process {pid}, port {back}) answers the target on this host" in told and "peers: false" in told
-        with asking(front):
+        with repeated(lambda: ask(front)):
             values = watched.asked(4)
         [label] = [source for source in values if source.startswith("process:") and source != "process:front"]
         assert values[label]["cpu_cores_used"] > 0
@@ -170,13 +150,13 @@ def test_other_clients_of_a_peer_are_told_and_this_process_is_none_of_them(watch
     with served() as (back, _), served(asks=back) as (front, _), served(asks=back, pool=1) as (other, _):
         watched = watch(front)
         ask(front)
-        with asking(back):  # this process
+        with repeated(lambda: ask(back)):  # this process
             watched.asked(4)
             [label] = [one for one in watched.processes if one != "front"]
             assert watched.asked(2)[f"sockets:{label}"]["connections_of_others"] == 0
         time.sleep(0.1)
         watched._sampling._target._connected._own_asked_s -= 20  # as if that were long ago
-        with asking(other):
+        with repeated(lambda: ask(other)):
             assert watched.asked(6)[f"sockets:{label}"]["connections_of_others"] == 1
         assert watched.asked(3)[f"sockets:{label}"]["connections_of_others"] == 0  # it is there, and at rest
 
