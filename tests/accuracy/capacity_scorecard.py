@@ -28,7 +28,8 @@ class Case:
     """One simulated target and the settings to search it with; rates per second, times in seconds.
 
     `drift`, `cv`: how the speed of its host wanders, as the demo's does; `probed`: with the probe of that speed. Such
-    a target is asked for its data volume between the steps, which takes the time of a request.
+    a target is asked for its data volume between the steps, which takes the time of a request. `idle_reads`: what the
+    probe reads of a core that idles.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Case:
     drift: str = ""
     cv: float = 0.0
     probed: bool = False
+    idle_reads: float = 1.0
     thrash_wait_s: float = 0.0
     thrash_factor: float = 1.0
 
@@ -75,6 +77,16 @@ CASES = (
     Case("demo 290/s, slow drift 9 %", 1, 290, 10, drift="slow", cv=0.09),
     Case("demo 290/s, quick drift 9 %, probed", 1, 290, 10, drift="quick", cv=0.09, probed=True),
     Case("demo 290/s, slow drift 9 %, probed", 1, 290, 10, drift="slow", cv=0.09, probed=True),
+    Case(
+        "demo 290/s, quick drift 9 %, idle cores read slower",
+        1,
+        290,
+        10,
+        drift="quick",
+        cv=0.09,
+        probed=True,
+        idle_reads=0.75,
+    ),
     Case("demo 180/s, 20 % slower for 25 s", 1, 180, 10, drift="warms up", cv=0.2),
     Case("demo 180/s, 35 % slower for 25 s", 1, 180, 10, drift="warms up", cv=0.35),
     Case("demo 180/s, quick drift 9 %, probed", 1, 180, 10, "bursty", drift="quick", cv=0.09, probed=True),
@@ -94,6 +106,7 @@ def search_once(case: Case, seed: int) -> Outcome:
         rate_per_level_s=per_user_s,
         service=case.service,
         speeds=speeds,
+        idle_reads=case.idle_reads,
         thrash_wait_s=case.thrash_wait_s or math.inf,
         thrash_factor=case.thrash_factor,
     )

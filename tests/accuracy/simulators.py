@@ -66,7 +66,8 @@ class OpenQueue:
     pause at the start of each such period; `thrash_wait_s`, `thrash_factor`: what has waited for longer takes so many
     times the work; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or everything fails at once
     ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would; `speeds`: of the host in each
-    second (the probe of it, `sample`, errs by 3 % and is less sensitive than the target), 1 without.
+    second (the probe of it, `sample`, errs by 3 % and is less sensitive than the target), 1 without; `idle_reads`: what
+    that probe reads of a core that idles, less than 1 as such a core wakes up cold.
     """
 
     unit = "users"
@@ -87,6 +88,7 @@ class OpenQueue:
         self.probe_random = np.random.default_rng([seed, 78])
         self.draw = service_times(service, mean_s)
         self.free = [0.0] * servers
+        self.capacity_per_s = servers / mean_s
         self.rate_per_level_s = rate_per_level_s
         self.even = even
         self.trouble = trouble
@@ -139,6 +141,8 @@ class OpenQueue:
     def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
         """Rows of the probe of the host's speed."""
         speed = self._speed(second) * (1 + PROBE_ERROR * self.probe_random.standard_normal())
+        busy = min(1.0, self.level * self.rate_per_level_s / self.capacity_per_s)
+        speed *= busy + (1 - busy) * self.trouble.get("idle_reads", 1.0)
         values = {"work_per_cpu_s": speed**PROBE_POWER, "work_error_share": PROBE_POWER * PROBE_ERROR}
         return [{"t_unix": t_unix, "second": second, "source": "core_speed", "values": values}]
 

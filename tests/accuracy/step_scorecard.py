@@ -19,7 +19,9 @@ import numpy as np
 from score_line import Job, Line, Lines
 from simulators import OpenQueue
 
-from plimsoll.experiments.judge import Context, Judgement, judge
+from plimsoll.experiments.evidence import Context
+from plimsoll.experiments.judge import judge
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.stats.plateau import Plateau
 

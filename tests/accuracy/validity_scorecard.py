@@ -20,7 +20,8 @@ import numpy as np
 from capped_targets import CappedQueue
 from score_line import Job, Line, Lines, print_rows
 
-from plimsoll.experiments.judge import Context, judge
+from plimsoll.experiments.evidence import Context
+from plimsoll.experiments.judge import judge
 from plimsoll.experiments.measure import Measurement
 from plimsoll.findings.generator import figures_of, generator_health
 from plimsoll.findings.run import run_finding

@@ -16,7 +16,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
+from plimsoll.experiments.failing import error_reason, give_up_reason
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.stats.flattening import PLATEAU_SHARE
 from plimsoll.stats.saturation import variance_per_event

@@ -24,7 +24,8 @@ from plimsoll.experiments.closed import (
 )
 from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLevels
 from plimsoll.experiments.expected import hold_expected
-from plimsoll.experiments.judge import Judgement, error_reason, give_up_reason
+from plimsoll.experiments.failing import error_reason, give_up_reason
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, Ramp, warm_up_from
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import CapacitySettings, StepRecord
 from plimsoll.experiments.steps import Conclude, StepHolder

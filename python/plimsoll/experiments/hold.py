@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from plimsoll.experiments.judge import Judgement, failing_share, give_up_reason
+from plimsoll.experiments.failing import failing_share, give_up_reason
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.keep import Keeper
 from plimsoll.experiments.kept_load import KeptLoad, KeptObjective, event_of
 from plimsoll.experiments.load import LoadSource

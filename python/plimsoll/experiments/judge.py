@@ -39,33 +39,38 @@ not saturated.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.experiments.foreign_work import NO_FOREIGN_WORK, ForeignWork
+from plimsoll.experiments.evidence import (
+    DISTURBED_SHARE,
+    Context,
+    answered_plateau,
+    growth_of,
+    plateau_shown,
+    queued_at_start,
+    speed_factors,
+    taken_explains,
+    taken_share,
+    work_done,
+)
+from plimsoll.experiments.failing import backlog_s, error_reason, failing_share, give_up_reason
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.search import Verdict
 from plimsoll.experiments.steadiness import response_drifts, warms_up
-from plimsoll.experiments.work_done import Shares
-from plimsoll.runs.declared_caps import DeclaredCap
-from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
-from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
-from plimsoll.stats.plateau import Plateau, plateau, pool
+from plimsoll.runs.script_caps import BindingCap, binding_cap
+from plimsoll.stats.plateau import Plateau, pool
 from plimsoll.stats.saturation import (
     CALM_Z,
-    SHORTFALL_Z,
     Growth,
     arrivals_to_decide,
     at_mean_speed,
     busy_seconds,
-    growth,
     is_calm,
     is_growing,
     is_plainly_overloaded,
     is_settled,
 )
-from plimsoll.stats.wilson import wilson_interval
 
 SEPARATION_Z = 2.0
 QUICK_SHORTFALL_Z, QUICK_GROWTH_Z, QUICK_GROWTH_SHARE = 3.5, 2.5, 0.08
@@ -74,82 +79,8 @@ BEHIND_GROWTH_Z = 0.5
 WHOLE_SHARE = 0.4
 MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
-GIVE_UP_ERROR_SHARE = 0.5
-GIVE_UP_MEDIAN_MS = 10_000.0
-GIVE_UP_BACKLOG_S = 30.0
-FEWEST_TO_GIVE_UP = 20
 PLAIN_WINDOW_S = 9
-LEAST_BAD_S = 3
-DISTURBED_SHARE = 0.03
-STOLEN_COST = 1.5
-MOST_STOLEN = 0.9
-ERROR_SHARE_ABOVE_BASE = 0.01
 QUICK_ERRORS_S = 2
-LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
-SHARES_DOUBT = 0.5
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a step is judged against; rates per second.
-
-    `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
-    `plateau`: capacity estimate of the other steps, None where the target's throughput falls past its top;
-    `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
-    before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
-    explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
-    iteration at low load, None before some ended there; `shares`: where an iteration makes several requests, the share
-    of its work that each is; `foreign`: what other processes took in each second of the run; `caps` of the script, and
-    `low`: the load of the calm steps.
-    """
-
-    rate_per_level_s: float
-    half_width: float
-    least_seconds: float
-    plateau: Plateau | None = None
-    base_errors: tuple[int, int] = (0, 0)
-    least_share: float = 0.3
-    quick: bool = False
-    host: HostSpeed = UNKNOWN
-    noise: float = 0.0
-    idle_s: float | None = None
-    shares: Shares | None = None
-    foreign: ForeignWork = NO_FOREIGN_WORK
-    caps: tuple[DeclaredCap, ...] = ()
-    low: LoadSeconds | None = None
-
-    @property
-    def least_bad_seconds(self) -> float:
-        """Seconds before a step may be called bad, unless it is given up."""
-        return min(LEAST_BAD_S, self.least_seconds)
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Verdict with reasons in plain words; `given_up` when going on would only hurt the target; `disturbed` when the
-    hypervisor or foreign work took so much CPU time that the step says nothing about the target; `unsteady` when the
-    target changed so much within it that it says nothing about the level; `cap` when the script or the generator
-    could not send more; `own` when the step itself shows the verdict, whatever others say."""
-
-    verdict: Verdict
-    reasons: tuple[str, ...] = ()
-    given_up: bool = False
-    growth: Growth | None = None
-    plateau: Plateau | None = None
-    disturbed: bool = False
-    unsteady: bool = False
-    own: bool = False
-    cap: BindingCap | None = None
-
-    @property
-    def capped(self) -> bool:
-        """Whether the script or the generator could not send more."""
-        return self.cap is not None
-
-    @property
-    def says_nothing(self) -> bool:
-        """Whether the step bounds nothing, whatever was seen in it, and its level is held again."""
-        return self.disturbed or self.unsteady
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
@@ -161,7 +92,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
         return Judgement("undecided", (cap.words,), growth=found.growth, cap=cap)
     if context.quick or found.given_up or found.verdict == "undecided" or found.growth is None:
         return found
-    factors = _factors(seen, context)
+    factors = speed_factors(seen, context)
     if found.verdict == "good":
         why = response_drifts(seen, factors)
     elif found.plateau is None:
@@ -179,21 +110,21 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     rate_per_s = context.rate_per_level_s * seen.level
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
-    moved = _growth(seen, rate_per_s, context)
-    top = _plateau(seen, moved, context)
+    moved = growth_of(seen, rate_per_s, context)
+    top = plateau_shown(seen, moved, context)
     stop = give_up_reason(seen)
     if stop is not None:
-        return Judgement("bad", (stop,), True, moved, _answered(seen, moved) if seen.failed else top, own=True)
+        return Judgement("bad", (stop,), True, moved, answered_plateau(seen, moved) if seen.failed else top, own=True)
     errors = error_reason(seen, context.base_errors)
     least_s = min(QUICK_ERRORS_S, context.least_bad_seconds) if context.quick else context.least_bad_seconds
     if errors is not None and moved.seconds >= least_s:
-        return Judgement("bad", (errors,), False, moved, _answered(seen, moved), own=True)
+        return Judgement("bad", (errors,), False, moved, answered_plateau(seen, moved), own=True)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     own = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
     below = None if own or context.quick else _capacity_below(seen, moved, top, context)
     if own or below is not None:
         words = [_growth_words(moved, seen), *([_plateau_words(below, "below")] if below is not None else [])]
-        if _taken_explains(seen, moved, context):
+        if taken_explains(seen, moved, context):
             return Judgement("undecided", (*words, _taken_words(seen, context)), False, moved, None, True)
         return Judgement("bad", (*words, *_other_words(seen)), False, moved, top, own=own)
     if context.quick and falls_behind(moved) and moved.growth_share >= QUICK_GROWTH_SHARE:
@@ -203,69 +134,6 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     return _good_or_undecided(seen, moved, top, context)
 
 
-def plateau_of(seen: Measurement, context: Context) -> Plateau | None:
-    """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed; of one whose
-    requests failed, by those that did not."""
-    moved = _growth(seen, seen.level * context.rate_per_level_s, context)
-    if error_reason(seen, context.base_errors) is not None:
-        return _answered(seen, moved)
-    return _plateau(seen, moved, context)
-
-
-def _answered(seen: Measurement, moved: Growth) -> Plateau | None:
-    """The level of which the answers that did not fail are all: what a target that refuses the rest carries."""
-    answered = moved.done * (1 - seen.error_share)
-    return plateau(answered, moved.expected, 1 / seen.level, moved.service_noise)
-
-
-def queued_at_start(seen: Measurement, context: Context) -> float:
-    """Work that waited when measuring began: what is unfinished above rate × time of an iteration at low load, in which
-    users may only be thinking."""
-    idle = (context.idle_s or 0.0) * context.rate_per_level_s * seen.level
-    return max(0.0, seen.unfinished_start - idle)
-
-
-def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
-    """Completions, as without what others took, and speed of the host in each second in which work waited throughout,
-    two of shape (n,)."""
-    busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
-    return (work_done(seen, context) / _left(seen, context))[busy], np.asarray(seen.speed, dtype=float)[busy]
-
-
-def work_done(seen: Measurement, context: Context) -> np.ndarray:
-    """What the target did in each second, in iterations, shape (n,): by its answers, where an iteration makes several
-    requests (work_done.py)."""
-    return np.asarray(seen.done, dtype=float) if context.shares is None else context.shares.work(seen.answers.each)
-
-
-def _growth(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
-    idle = None if context.idle_s is None else context.idle_s * rate_per_s
-    factors = _factors(seen, context)
-    work = None if context.shares is None else work_done(seen, context)
-    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle, work)
-
-
-def _plateau(seen: Measurement, moved: Growth, context: Context) -> Plateau | None:
-    doubt = 0.0 if context.shares is None else SHARES_DOUBT * context.shares.doubt(seen.answers.each)
-    return plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.busy_noise, doubt)
-
-
-def _factors(seen: Measurement, context: Context) -> np.ndarray:
-    """What the host let the target do in each second, 1 at mean speed and where others took nothing, shape (n,)."""
-    return context.host.factors(seen.speed or [math.nan] * len(seen.done)) * _left(seen, context)
-
-
-def _left(seen: Measurement, context: Context) -> np.ndarray:
-    """Share of each second that the hypervisor and foreign work left the target, shape (n,)."""
-    unstolen = 1 - np.minimum(np.asarray(seen.stolen or [0.0] * len(seen.done)), MOST_STOLEN)
-    return np.asarray(unstolen * (1 - context.foreign.lost_in(seen.seconds)))
-
-
-def _taken_share(seen: Measurement, context: Context) -> float:
-    """Share of the step's time that the hypervisor and foreign work took."""
-    return float(1 - _left(seen, context).mean()) if seen.seconds else 0.0
-
-
 def _grows(moved: Growth, full: float, context: Context) -> bool:
     if context.quick:
         clear = moved.shortfall_z >= QUICK_SHORTFALL_Z and moved.growth_z >= QUICK_GROWTH_Z
@@ -273,6 +141,14 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
     if moved.seconds < context.least_bad_seconds:
         return False
     return is_growing(moved, full, least_share=context.half_width / 20)
+
+
+def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
+    window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
+    factors = speed_factors(seen, context)
+    queued = queued_at_start(seen, context)
+    done = at_mean_speed(seen.planned, seen.done, queued, factors)
+    return not context.quick and is_plainly_overloaded(seen.planned, done, queued, rate_per_s, window_s)
 
 
 def _capacity_below(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Plateau | None:
@@ -306,40 +182,10 @@ def smallest_distance(done: float, noise: float) -> float:
     return SEPARATION_Z * math.sqrt(noise / max(done, 1.0) / (1 - (SEPARATION_Z * MODEL_DOUBT) ** 2))
 
 
-def _taken_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
-    """Whether the target would have kept up with the CPU time that the hypervisor took from the worst core, or foreign
-    work from all, and with what a core loses beside it (its caches are cold when it comes back). A burst of it explains
-    any short window."""
-    taken = _taken_share(seen, context)
-    if taken < DISTURBED_SHARE:
-        return False
-    if not context.quick and moved.seconds < context.least_seconds:
-        return True
-    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * taken, MOST_STOLEN))
-    return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)
-
-
 def _queue_grew(moved: Growth) -> bool:
     """Whether unfinished work grew as it was, whatever would have been finished with the time that was taken."""
     scale = math.sqrt(max(moved.expected, 1.0) * (moved.arrival_noise + moved.service_noise))
     return moved.unfinished_end - moved.unfinished_start >= CALM_Z * scale
-
-
-def _taken_words(seen: Measurement, context: Context) -> str:
-    cores = context.foreign.cores_in(seen.seconds)
-    who = [f"the hypervisor took {seen.stolen_share:.0%} of a core's time from this host"] if seen.stolen_share else []
-    if cores.any():
-        seconds = int((cores > 0).sum())
-        who.append(f"other processes used {cores.sum() / seconds:.1f} cores more than usual for {seconds} s")
-    return f"But {' and '.join(who)}, which alone may explain it."
-
-
-def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
-    window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
-    factors = _factors(seen, context)
-    queued = queued_at_start(seen, context)
-    done = at_mean_speed(seen.planned, seen.done, queued, factors)
-    return not context.quick and is_plainly_overloaded(seen.planned, done, queued, rate_per_s, window_s)
 
 
 def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:
@@ -347,7 +193,7 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
     if held and moved.expected >= FEWEST_ARRIVALS and is_settled(moved) and not _is_fast_host(seen, context):
         return Judgement("good", (calm_words(moved),), False, moved, own=True)
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
-    disturbed = _taken_share(seen, context) >= DISTURBED_SHARE
+    disturbed = taken_share(seen, context) >= DISTURBED_SHARE
     if capacity is not None and enough and is_calm(moved) and not (disturbed and _queue_grew(moved)):
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
@@ -360,7 +206,7 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
 def _is_fast_host(seen: Measurement, context: Context) -> bool:
     """Whether the host was so much faster than in the mean that the step says nothing of the target at mean speed,
     where overloaded steps do not say that it would have carried as much then."""
-    speed = float(_factors(seen, context).mean())
+    speed = float(speed_factors(seen, context).mean())
     if context.plateau is None or speed <= 1 + context.half_width / 2:
         return False
     return seen.level * speed > context.plateau.level
@@ -377,51 +223,6 @@ def cap_of(seen: Measurement, context: Context, moved: Growth | None) -> Binding
     return binding_cap(context.caps, seen.load, context.low)
 
 
-def give_up_reason(seen: Measurement) -> str | None:
-    """Why the step should end at once, or None."""
-    if (failing := failing_share(seen)) is not None:
-        return f"Given up: {failing:.0%} of the requests failed ({seen.failures.words()})."
-    median = (seen.response_ms(0.5) or 0.0) if seen.times.count >= FEWEST_TO_GIVE_UP else 0.0
-    if median > GIVE_UP_MEDIAN_MS:
-        return f"Given up: the median response time is {median / 1000:.1f} s."
-    waiting_s = max(seen.oldest_wait_s, backlog_s(seen))
-    if waiting_s > GIVE_UP_BACKLOG_S:
-        return f"Given up: the work that waits would take the target {waiting_s:.0f} s."
-    return None
-
-
-def failing_share(seen: Measurement) -> float | None:
-    """Share of the requests that failed, where that is most of them; None else."""
-    if seen.requests >= FEWEST_TO_GIVE_UP and seen.failed > GIVE_UP_ERROR_SHARE * seen.requests:
-        return seen.failed / seen.requests
-    return None
-
-
-def backlog_s(seen: Measurement) -> float:
-    """Seconds the target would need for the unfinished work that this step added, at the best rate it has shown."""
-    if not seen.seconds:
-        return 0.0
-    done_per_s = max(seen.done_per_s, seen.best_done_per_s, 1 / len(seen.seconds))
-    return max(0.0, seen.unfinished_end - seen.unfinished_start) / done_per_s
-
-
-def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
-    """Whether requests fail more than at low load, beyond chance and by more than a percentage point, in the whole step
-    or in its last third: what a burst or a credit hides at first shows there. Low load at which nothing failed counts
-    as free of failures, however few its requests were."""
-    ceiling = wilson_interval(*base).high if base[0] and base[1] >= FEWEST_TO_GIVE_UP else 0.0
-    before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
-    if seen.requests and wilson_interval(seen.failed, seen.requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
-        return f"{seen.failed / seen.requests:.1%} of the requests failed{before} ({seen.failures.words()})."
-    late_s = math.ceil(LATE_PART * len(seen.requests_each))
-    requests, failing = sum(seen.requests_each[-late_s:]), seen.failed_each[-late_s:]
-    failed, lasts = sum(failing), sum(map(bool, failing)) >= LASTING * late_s
-    if late_s >= LEAST_LATE_S and lasts and wilson_interval(failed, requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
-        share = f"{failed / requests:.1%} of the requests failed in the last {late_s} s"
-        return f"{share}{before} ({seen.failures.words()})."
-    return None
-
-
 def _growth_words(moved: Growth, seen: Measurement) -> str:
     gain = moved.unfinished_end - moved.unfinished_start
     return (
@@ -429,6 +230,15 @@ def _growth_words(moved: Growth, seen: Measurement) -> str:
         f"unfinished work grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work "
         f"(z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
     )
+
+
+def _taken_words(seen: Measurement, context: Context) -> str:
+    cores = context.foreign.cores_in(seen.seconds)
+    who = [f"the hypervisor took {seen.stolen_share:.0%} of a core's time from this host"] if seen.stolen_share else []
+    if cores.any():
+        seconds = int((cores > 0).sum())
+        who.append(f"other processes used {cores.sum() / seconds:.1f} cores more than usual for {seconds} s")
+    return f"But {' and '.join(who)}, which alone may explain it."
 
 
 def _other_words(seen: Measurement) -> tuple[str, ...]:

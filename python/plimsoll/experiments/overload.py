@@ -16,7 +16,8 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from plimsoll.experiments.judge import Judgement, backlog_s
+from plimsoll.experiments.failing import backlog_s
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import Collapse
 from plimsoll.experiments.search import rounded

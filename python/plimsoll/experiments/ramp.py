@@ -11,7 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from plimsoll.experiments.judge import Context, Judgement, backlog_s, give_up_reason, judge
+from plimsoll.experiments.evidence import Context
+from plimsoll.experiments.failing import backlog_s, give_up_reason
+from plimsoll.experiments.judge import judge
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.search import rounded

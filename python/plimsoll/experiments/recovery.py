@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import StepRecord, level_text
 from plimsoll.experiments.search import rounded

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.search import Bracket, Goal
 from plimsoll.runs.declared_caps import DeclaredCap

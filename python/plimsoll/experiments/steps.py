@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from plimsoll.experiments.booking import Books
 from plimsoll.experiments.foreign_work import SHORT_OF_CPU, HostSeconds
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.patience import patience_s, words_of_loss

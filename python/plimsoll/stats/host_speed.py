@@ -4,7 +4,10 @@ Neighbours on a shared machine slow its cores by a tenth and more, for seconds o
 shows it. A probe that times a fixed piece of work on the target's cores does (probes/core_speed.py). What a saturated
 target finishes in a second goes with a power of that speed,
 
-    done = C (s / s̄)^b      s: speed in that second, s̄: its mean over the run, C: capacity on a host of mean speed
+    done = C (s / s̄)^b      s: speed in that second, s̄: its mean while loaded, C: capacity on a host of mean speed
+
+s̄ is taken over the seconds that loaded the target: a core that wakes up for each request does less work in a CPU
+second than a busy one (seen on a shared virtual machine: a fifth less), which is no drift of the host.
 
 b is 0 for a target that waits for something else than its cores, 1 to 2 for one that computes. It
 is the slope of a regression of done on s over the seconds that kept the target busy, with two corrections. The probe
@@ -31,7 +34,7 @@ WANDERS_SHARE = 0.03
 
 @dataclass(frozen=True)
 class HostSpeed:
-    """b and the mean of s^b over the run."""
+    """b and the mean of s^b over the seconds under load."""
 
     exponent: float = 0.0
     mean_power: float = 1.0

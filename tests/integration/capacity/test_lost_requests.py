@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.engine import EngineConfig, EngineSource
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.result import StepRecord
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.runs import RunFacts, RunReader, RunWriter

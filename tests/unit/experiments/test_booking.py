@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import CapacitySettings, StepRecord
 from plimsoll.experiments.steps import StepHolder

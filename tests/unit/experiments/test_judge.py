@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from plimsoll.experiments.closed import PlateauSeen, Throughput, is_flat, judge_closed, marginal_gain, pooled, rising
+from plimsoll.experiments.evidence import Context, busy_speeds
 from plimsoll.experiments.foreign_work import ForeignWork
-from plimsoll.experiments.judge import Context, busy_speeds, judge, least_distance, smallest_distance
+from plimsoll.experiments.judge import judge, least_distance, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.runs.declared_caps import declared_caps
 from plimsoll.runs.histogram import Histogram

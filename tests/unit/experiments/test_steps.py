@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.experiments.judge import Judgement
+from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.steps import StepHolder, core_speed, stolen_share
 from plimsoll.runs.snapshot import Snapshot
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.experiments.judge import Context, judge
+from plimsoll.experiments.evidence import Context
+from plimsoll.experiments.judge import judge
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.work_done import shares_of
 from plimsoll.runs.histogram import Histogram

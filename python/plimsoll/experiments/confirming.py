@@ -1,0 +1,101 @@
+"""The level that is carried is held once more, from rest: a target that aged meanwhile, or a lucky step, shows.
+
+A step against it is followed by another, and the bracket by the search, if most steps say so. A target that collapses
+does so after a while, by chance: its step is twice as long where there is time, and one against it is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from plimsoll.experiments.judge import calm_words, judge
+from plimsoll.experiments.judgement import Judgement
+from plimsoll.experiments.known import Known
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import Confirmation, Confirmed, StepRecord
+from plimsoll.experiments.search import falls_past_top
+from plimsoll.experiments.step_ends import is_behind_others
+from plimsoll.stats.saturation import is_calm
+
+MOST_CONFIRMATIONS, MOST_DISTURBED, CONFIRM_STEPS = 2, 2, 3
+KEPT_UP = "Another step carried this level, or a higher one."
+MOST_WAITING_Z = 1.0
+
+
+class Confirming:
+    """Confirming steps of an open search; `recover` drains after one and says whether the target still answers."""
+
+    def __init__(self, known: Known, recover: Callable[[StepRecord], bool]) -> None:
+        self.known = known
+        self._recover = recover
+        self._began_s = 0.0
+
+    def confirm(self) -> bool:
+        """Hold the level that is carried once more, and again where the two disagree or the step was disturbed; True if
+        it is no longer what is carried, so that the search goes on."""
+        known, result, step_s = self.known, self.known.result, self.known.settings.step_s
+        level, against, disturbed = result.bracket.good, 0, 0
+        while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
+            if level is None or result.reason or known.left_s() < step_s:
+                break
+            decide = partial(self._kept_up, proof=against > 0)
+            conclude = partial(self._conclude, proof=against > 0)
+            self._began_s = known.holder.source.now()
+            limit_s = max(self._enough_s(), CONFIRM_STEPS * step_s)
+            record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
+            known.note(again=record.judgement.verdict == "bad")
+            if not self._recover(record):
+                break
+            result.confirmation = _confirmation(record, result.bracket.good == level)
+            against += record.judgement.verdict == "bad"
+            disturbed += record.judgement.disturbed
+            if not (record.judgement.verdict == "bad" or record.judgement.disturbed) or self._tips_over(record):
+                break
+        return level is not None and not result.reason and result.bracket.good != level
+
+    def conclude_expected(self, seen: Measurement) -> Judgement:
+        """The expected level, as a confirmation where one as high is carried: of few arrivals a step alone proves
+        nothing."""
+        good = self.known.result.bracket.good
+        return self._conclude(seen, proof=good is None or seen.level > good)
+
+    def _enough_s(self) -> float:
+        """Seconds that a confirming step lasts: twice as long for a target that collapses, if there is time."""
+        settings = self.known.settings
+        doubled = 2 * settings.confirm_s
+        spare_s = settings.load_budget_s - self._began_s - 2 * settings.step_s
+        return doubled if falls_past_top(self.known.trials) and spare_s >= doubled else settings.confirm_s
+
+    def _tips_over(self, record: StepRecord) -> bool:
+        """Whether the target collapsed in a confirming step: no luck with arrivals, so that it needs no second one."""
+        return falls_past_top(self.known.trials) and record.judgement.own
+
+    def _kept_up(self, seen: Measurement, proof: bool) -> Judgement | None:
+        """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
+        carried, as any other; else it is enough that it kept up for the least length."""
+        found = self._conclude(seen, proof)
+        decided = found.given_up or found.verdict == "bad" or is_behind_others(found, seen)
+        enough = found.verdict == "good" and len(seen.seconds) >= self._enough_s()
+        return found if decided or enough else None
+
+    def _conclude(self, seen: Measurement, proof: bool) -> Judgement:
+        found = judge(seen, self.known.context(seen))
+        if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
+            return found
+        waits = found.growth.queue_z > MOST_WAITING_Z
+        if waits or not is_calm(found.growth) or found.growth.seconds < self.known.settings.step_s:
+            return found
+        return replace(found, verdict="good", reasons=(calm_words(found.growth), KEPT_UP))
+
+
+def _confirmation(record: StepRecord, stands: bool) -> Confirmation:
+    """What a confirming step says; `stands`: the level is still the one that is carried."""
+    found, seconds = record.judgement, len(record.measurement.seconds)
+    verdict: Confirmed = "undecided"
+    if found.verdict == "good" and stands:
+        verdict = "confirmed"
+    elif found.verdict == "bad":
+        verdict = "contradicted"
+    return Confirmation(record.level, verdict, seconds, " ".join(found.reasons))

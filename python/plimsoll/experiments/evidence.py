@@ -1,0 +1,140 @@
+"""What a step shows, in the light of what is known around it: its queue, the capacity of its busy seconds, and the CPU
+time that the hypervisor and foreign work took from the target.
+
+Seconds are those of a host of mean speed: where others took CPU time, a second counts as one of a host that much
+slower. judge.py draws the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.experiments.failing import error_reason
+from plimsoll.experiments.foreign_work import NO_FOREIGN_WORK, ForeignWork
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.work_done import Shares
+from plimsoll.runs.declared_caps import DeclaredCap
+from plimsoll.runs.script_caps import LoadSeconds
+from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
+from plimsoll.stats.plateau import Plateau, plateau
+from plimsoll.stats.saturation import SHORTFALL_Z, Growth, busy_seconds, growth
+
+LEAST_BAD_S = 3
+DISTURBED_SHARE = 0.03
+STOLEN_COST = 1.5
+MOST_STOLEN = 0.9
+SHARES_DOUBT = 0.5
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a step is judged against; rates per second.
+
+    `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
+    `plateau`: capacity estimate of the other steps, None where the target's throughput falls past its top;
+    `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
+    before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
+    explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
+    iteration at low load, None before some ended there; `shares`: where an iteration makes several requests, the share
+    of its work that each is; `foreign`: what other processes took in each second of the run; `caps` of the script, and
+    `low`: the load of the calm steps.
+    """
+
+    rate_per_level_s: float
+    half_width: float
+    least_seconds: float
+    plateau: Plateau | None = None
+    base_errors: tuple[int, int] = (0, 0)
+    least_share: float = 0.3
+    quick: bool = False
+    host: HostSpeed = UNKNOWN
+    noise: float = 0.0
+    idle_s: float | None = None
+    shares: Shares | None = None
+    foreign: ForeignWork = NO_FOREIGN_WORK
+    caps: tuple[DeclaredCap, ...] = ()
+    low: LoadSeconds | None = None
+
+    @property
+    def least_bad_seconds(self) -> float:
+        """Seconds before a step may be called bad, unless it is given up."""
+        return min(LEAST_BAD_S, self.least_seconds)
+
+
+def growth_of(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
+    idle = None if context.idle_s is None else context.idle_s * rate_per_s
+    factors = speed_factors(seen, context)
+    work = None if context.shares is None else work_done(seen, context)
+    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle, work)
+
+
+def plateau_shown(seen: Measurement, moved: Growth, context: Context) -> Plateau | None:
+    doubt = 0.0 if context.shares is None else SHARES_DOUBT * context.shares.doubt(seen.answers.each)
+    return plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.busy_noise, doubt)
+
+
+def plateau_of(seen: Measurement, context: Context) -> Plateau | None:
+    """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed; of one whose
+    requests failed, by those that did not."""
+    moved = growth_of(seen, seen.level * context.rate_per_level_s, context)
+    if error_reason(seen, context.base_errors) is not None:
+        return answered_plateau(seen, moved)
+    return plateau_shown(seen, moved, context)
+
+
+def answered_plateau(seen: Measurement, moved: Growth) -> Plateau | None:
+    """The level of which the answers that did not fail are all: what a target that refuses the rest carries."""
+    answered = moved.done * (1 - seen.error_share)
+    return plateau(answered, moved.expected, 1 / seen.level, moved.service_noise)
+
+
+def queued_at_start(seen: Measurement, context: Context) -> float:
+    """Work that waited when measuring began: what is unfinished above rate × time of an iteration at low load, in which
+    users may only be thinking."""
+    idle = (context.idle_s or 0.0) * context.rate_per_level_s * seen.level
+    return max(0.0, seen.unfinished_start - idle)
+
+
+def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
+    """Completions, as without what others took, and speed of the host in each second in which work waited throughout,
+    two of shape (n,)."""
+    busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
+    return (work_done(seen, context) / left_by_others(seen, context))[busy], np.asarray(seen.speed, dtype=float)[busy]
+
+
+def work_done(seen: Measurement, context: Context) -> np.ndarray:
+    """What the target did in each second, in iterations, shape (n,): by its answers, where an iteration makes several
+    requests (work_done.py)."""
+    return np.asarray(seen.done, dtype=float) if context.shares is None else context.shares.work(seen.answers.each)
+
+
+def speed_factors(seen: Measurement, context: Context) -> np.ndarray:
+    """What the host let the target do in each second, 1 at mean speed and where others took nothing, shape (n,)."""
+    return context.host.factors(seen.speed or [math.nan] * len(seen.done)) * left_by_others(seen, context)
+
+
+def left_by_others(seen: Measurement, context: Context) -> np.ndarray:
+    """Share of each second that the hypervisor and foreign work left the target, shape (n,)."""
+    unstolen = 1 - np.minimum(np.asarray(seen.stolen or [0.0] * len(seen.done)), MOST_STOLEN)
+    return np.asarray(unstolen * (1 - context.foreign.lost_in(seen.seconds)))
+
+
+def taken_share(seen: Measurement, context: Context) -> float:
+    """Share of the step's time that the hypervisor and foreign work took."""
+    return float(1 - left_by_others(seen, context).mean()) if seen.seconds else 0.0
+
+
+def taken_explains(seen: Measurement, moved: Growth, context: Context) -> bool:
+    """Whether the target would have kept up with the CPU time that the hypervisor took from the worst core, or foreign
+    work from all, and with what a core loses beside it (its caches are cold when it comes back). A burst of it explains
+    any short window."""
+    taken = taken_share(seen, context)
+    if taken < DISTURBED_SHARE:
+        return False
+    if not context.quick and moved.seconds < context.least_seconds:
+        return True
+    missing = moved.expected - moved.done / (1 - min(STOLEN_COST * taken, MOST_STOLEN))
+    return missing < SHORTFALL_Z * math.sqrt(moved.expected * moved.service_noise)

@@ -1,0 +1,203 @@
+"""What an open search knows by now: what its steps say together of the host's speed, of chance and of the capacity, and
+each step judged in that light.
+
+After each step all earlier ones are judged again, for the mean speed of the host and the capacity are known better by
+then. Steps that collapsed, and disturbed ones, tell neither what the host nor what chance does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plimsoll.experiments.evidence import Context, busy_speeds, plateau_of
+from plimsoll.experiments.judge import judge, smallest_distance
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.result import AFTER_OVERLOAD, BESIDE, Cap, CapacityResult, CapacitySettings, StepRecord
+from plimsoll.experiments.search import (
+    Trial,
+    bracket_of,
+    capacity_estimate,
+    collapsed,
+    has_no_plateau,
+    pooled_plateau,
+    rounded,
+)
+from plimsoll.experiments.steps import StepHolder
+from plimsoll.experiments.work_done import shares_of
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.script_caps import LoadSeconds
+from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
+from plimsoll.stats.plateau import Plateau
+from plimsoll.stats.saturation import falls_within, pooled_noise
+
+WIDEST_HALF = 0.3
+LOW_LOAD = 0.7
+QUICK_PLATEAU_SD = 0.02
+FEWEST_IDLE, ENOUGH_IDLE = 5, 20
+CAP_SHARE = 0.95
+
+
+class Known:
+    """The steps of `holder` as trials; keeps the bracket, the estimate and the cap of `result` up to date.
+
+    `kept_s` of the load time are kept back for what comes after the search.
+    """
+
+    def __init__(self, holder: StepHolder, settings: CapacitySettings, result: CapacityResult) -> None:
+        self.holder = holder
+        self.settings = settings
+        self.result = result
+        self.goal = settings.goal(result.unit)
+        self.trials: list[Trial] = []
+        self.kept_s = 0.0
+        self._host = UNKNOWN
+        self._noise = 1.0
+        self._busy_done = 0.0
+
+    def rate_per_level_s(self) -> float | None:
+        """Nominal arrivals per second at level 1: as declared, else as measured."""
+        return self.settings.arrivals_per_level_s or self.holder.rate_per_level_s()
+
+    def context(self, seen: Measurement, quick: bool = False, trials: Sequence[Trial] | None = None) -> Context:
+        known = self.trials if trials is None else trials
+        return Context(
+            self.rate_per_level_s() or 0.0,
+            self.half_width(),
+            self.settings.step_s,
+            None if has_no_plateau(known) else pooled_plateau(known),
+            self._base_errors(seen.level),
+            quick=quick,
+            host=self._host,
+            noise=self._noise,
+            idle_s=self.idle_s(seen.level),
+            shares=shares_of(self._calm(seen.level)),
+            caps=self.settings.caps,
+            low=self._low(seen.level) if self.settings.caps else None,
+            foreign=self.holder.host_seconds.foreign_work(self.idle_s(math.inf)),
+        )
+
+    def idle_s(self, level: float) -> float | None:
+        """Mean seconds of an iteration in the calm steps well below this level; of few iterations their first quartile,
+        which is less for times that are skewed to the right, as all that wait are."""
+        times = [seen.iterations for seen in self._calm(level)]
+        count = sum(one.count for one in times)
+        if count >= ENOUGH_IDLE:
+            return sum(one.mean * one.count for one in times if one.count) / count / 1000
+        return Histogram.merge(times).percentile(0.25) / 1000 if count >= FEWEST_IDLE else None
+
+    def _calm(self, level: float) -> list[Measurement]:
+        """What the calm steps well below this level measured."""
+        return [one.measurement for one in self.holder.records if self.is_calm(one) and one.level <= LOW_LOAD * level]
+
+    def is_calm(self, step: StepRecord) -> bool:
+        return step.judgement.verdict == "good" and step.kind not in AFTER_OVERLOAD
+
+    def _low(self, level: float) -> LoadSeconds:
+        """The load of the lowest calm steps, well below this level."""
+        whole = LoadSeconds()
+        for seen in sorted(self._calm(level), key=lambda seen: seen.level):
+            whole.fill(seen.load)
+        return whole
+
+    def _base_errors(self, level: float) -> tuple[int, int]:
+        """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
+        below = self._calm(level)
+        return sum(seen.failed for seen in below), sum(seen.requests for seen in below)
+
+    def estimate(self) -> Plateau | None:
+        return capacity_estimate(self.trials, self.goal.half_width)
+
+    def half_width(self) -> float:
+        """The goal's half width, or the distance at which the completions of the time left can tell, if more."""
+        estimate, rate = self.estimate(), self.rate_per_level_s()
+        if estimate is None or not rate:
+            return self.goal.half_width
+        arrivals = estimate.level * rate * self.longest_step_s()
+        return min(WIDEST_HALF, max(self.goal.half_width, smallest_distance(arrivals + self._busy_done, self._noise)))
+
+    def longest_step_s(self) -> float:
+        """Time one step may take so that the bounds still missing get theirs."""
+        bounds = bracket_of(self.trials)
+        share = 2.2 if bounds.good is None else 1.1
+        return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, self.left_s() / share)))
+
+    def left_s(self) -> float:
+        return self.settings.load_budget_s - self.kept_s - self.holder.source.now()
+
+    def note(self, again: bool = True) -> None:
+        """Keep what the last step proved and, `again`, what it says of the others."""
+        if again:
+            self.learn()
+            self._judge_again()
+        else:
+            self.trials = self._trials_of(self.holder.records)
+        self._mind_cap()
+        self.result.bracket = self.holder.bracket = bracket_of(self.trials)
+        self.result.estimate = None if has_no_plateau(self.trials) else self.estimate()
+
+    def _mind_cap(self) -> None:
+        """No level above what the script or the generator can send is tried again."""
+        self.goal, self.result.cap = self.settings.goal(self.result.unit), None
+        for record in self.holder.records:
+            found, seen = record.judgement.cap, record.measurement
+            if found is None or record.kind in BESIDE:
+                continue
+            sent = self._sent(record)
+            if self.goal.most_level is None or sent < self.goal.most_level:
+                self.goal = replace(self.goal, most_level=sent)
+                self.result.cap = Cap.of(found, sent, CAP_SHARE * seen.done_per_s)
+
+    def _sent(self, record: StepRecord) -> float:
+        """The level that the script can send for certain, by a step that it capped."""
+        seen = record.measurement
+        return rounded(CAP_SHARE * record.level * seen.done_per_s / max(seen.planned_per_s, 1e-9), self.goal.whole)
+
+    def _judge_again(self) -> None:
+        """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
+        for record in self.holder.records:
+            if record.kind == "hold" and not record.judgement.given_up:
+                trials = self._trials_of([one for one in self.holder.records if one is not record])
+                record.judgement = judge(record.measurement, self.context(record.measurement, trials=trials))
+        self.trials = self._trials_of(self.holder.records)
+
+    def _trials_of(self, records: Sequence[StepRecord]) -> list[Trial]:
+        return [self._trial(record) for record in records if record.kind not in BESIDE]
+
+    def learn(self, seen: Measurement | None = None) -> None:
+        """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Steps
+        that collapsed, or do while they last, and disturbed ones tell neither what the host nor what chance does. The
+        host's mean speed is that under load: a core that idles reads slower, as it wakes up cold."""
+        records = [record for record in self.holder.records if record.kind not in BESIDE]
+        fell = collapsed(self._trials_of(records))
+        telling = [
+            record.measurement
+            for record, less in zip(records, fell, strict=True)
+            if not (less or record.judgement.disturbed)
+        ]
+        telling += [seen] if seen is not None else []
+        best = max((step.done_per_s for step in telling), default=0.0)
+        loaded = [step for step in telling if step.done and step.done_per_s >= LOW_LOAD * best]
+        busy = [busy_speeds(step, self.context(step, trials=())) for step in loaded]
+        busy = [(done, speeds) for done, speeds in busy if not falls_within(done)]
+        under_load = [speed for step in loaded for speed in step.speed]
+        if any(math.isfinite(speed) for speed in under_load):
+            self._host = host_speed(busy, under_load, self.holder.speed_error_share)
+        self._busy_done = sum(float(done.sum()) for done, _ in busy)
+        adjusted = [done / self._host.factors(speeds) for done, speeds in busy]
+        drifts = wanders(under_load, self.holder.speed_error_share) and not has_no_plateau(self.trials)
+        self._noise = pooled_noise(adjusted, drifts)
+        self.trials = self._trials_of(records)
+
+    def _trial(self, record: StepRecord) -> Trial:
+        """What a step proved. Probes of the ramp only hint, and so do disturbed steps, which are held again, and capped
+        ones, at the level that was sent."""
+        found, quick = record.judgement, record.kind == "probe"
+        if found.capped:
+            return Trial(self._sent(record), "good", proven=False)
+        top = plateau_of(record.measurement, self.context(record.measurement, trials=())) if found.plateau else None
+        if top is not None and quick:
+            top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
+        proven = not (quick or found.says_nothing) or found.given_up
+        return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm" and found.own)
