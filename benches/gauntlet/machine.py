@@ -1,38 +1,79 @@
-"""What else happened on the machine: how fast its cores are, and CPU that neither the target nor the generator took.
+"""What else happened on the machine: how fast the target's core is, and CPU that neither the target nor the generator
+took.
 
-A drift of the host's speed must be visible: a loop of fixed work is timed on each core before and after each trial.
+A virtual machine's cores are a tenth and more slower or faster from one minute to the next, and what a product carries
+with them. So the speed of the target's core is measured in each second of a truth trial, by the probe that measures it
+in the run of Plimsoll (probes/core_speed.py), and compared under load with it.
 The busy time of the host less that of this process and its descendants is what others took: it matters only where
 the bench could not put its own processes first (processes.prefer).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import subprocess
+import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
-from processes import GENERATOR_CORES, TARGET_CORES, descendants, on_cores, stats
+import psutil
+from processes import TARGET_CORES, descendants, on_cores, stats
 
-LOOPS, ROUNDS = 5, 150_000
+from plimsoll.probes.core_speed import CoreSpeedProbe
+from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.study.models import ProcessSelector
+
+LOADED = 0.7
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def speeds() -> dict[str, float]:
-    """Rounds of fixed work per microsecond of CPU, best of LOOPS, on the target's and the generator's cores."""
-    found = {}
-    for name, cores in (("target", TARGET_CORES), ("generator", GENERATOR_CORES)):
-        with on_cores(cores):
-            found[name] = round(ROUNDS / (1e6 * min(_timed() for _ in range(LOOPS))), 3)
-    return found
+@contextmanager
+def watched_speed() -> Iterator[list[float]]:
+    """Speed of the target's cores in each second while the block lasts."""
+    seen: list[float] = []
+    ended = threading.Event()
+    with on_cores(TARGET_CORES):
+        there = subprocess.Popen(["sleep", "infinity"])  # stands for the target's cores
+    probe = CoreSpeedProbe([ProcessSelector(pid=there.pid, label="cores")], lambda _: [psutil.Process(there.pid)])
+
+    def watch() -> None:
+        while not ended.wait(1):
+            with suppress(ProbeUnavailable):
+                values = probe.sample()
+                if "work_per_cpu_s" in values:
+                    seen.append(values["work_per_cpu_s"])
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        thread.join()
+        there.terminate()
+        there.wait()
 
 
-def _timed() -> float:
-    began, total = time.thread_time(), 0
-    for number in range(ROUNDS):
-        total += number & 7
-    return time.thread_time() - began
+def loaded_speed(steps: Sequence[Mapping[str, Any]], level: float | None, resources: Path) -> float | None:
+    """Mean speed of the target's cores in those steps of a run that held 0.7 times `level` or more; None if unknown."""
+    if level is None or not resources.exists():
+        return None
+    held = [(one["measured_from_s"], one["end_s"]) for one in steps if one["level"] >= LOADED * level]
+    rows = (json.loads(line) for line in resources.read_text().splitlines())
+    speeds = [
+        row["values"]["work_per_cpu_s"]
+        for row in rows
+        if row["source"] == "core_speed" and "work_per_cpu_s" in row["values"]
+        if any(began <= row["second"] < ended for began, ended in held)
+    ]
+    return round(fmean(speeds), 1) if speeds else None
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from contradictions import of_folder
-from machine import between, speeds, usage
+from machine import between, loaded_speed, usage
 from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
 from registries import ROOT, Cache
-from truth import FOREIGN_CORES, declared_rates, offered, record_of
+from truth import declared_rates, judge, offered, record_of
 
 FIVE_MINUTES = ("--for", "5m")
 ENDS_WITHIN_S = 600
 RESTS_S = 30.0
+TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def tried(product: Product, cache: Cache, folder: Path, asked: Asked) -> dict[st
             record |= answered(stand, folder, asked)
             for end in ("good", "bad"):
                 if record.get(end) is not None:
-                    record[f"truth_{end}"] = truth_at(stand, record[end], folder / f"truth-{end}")
+                    record[f"truth_{end}"] = truth_at(
+                        stand, record[end], folder / f"truth-{end}", record["loaded_speed"]
+                    )
                     record["starts"] = stand.starts
     except (NotStarted, RuntimeError, OSError, subprocess.SubprocessError) as error:
         record |= {"status": "no answer", "why": str(error)[-500:]}
@@ -104,15 +107,15 @@ def five_minutes() -> tuple[str, ...]:
     return FIVE_MINUTES if "--for " in told else ()
 
 
-def truth_at(stand: Stand, level: float, folder: Path) -> dict[str, Any]:
-    """The truth about a level; once more if others disturbed the trial."""
-    for number in range(2):
+def truth_at(stand: Stand, level: float, folder: Path, run_speed: float | None) -> dict[str, Any]:
+    """The truth about a level; again if others disturbed the trial, or the host was another one by then."""
+    for number in range(TRIES):
         stand.answering()
         product = stand.product
-        trial = offered(stand.cache, product.script, stand.env, level, product.think_s, folder / str(number))
-        if trial.preferred or trial.foreign_cores <= FOREIGN_CORES:
+        trial = offered(stand.cache, product.script, stand.env, level, product.think_s, folder / str(number), run_speed)
+        if judge(trial) != "no truth":
             break
-    return record_of(trial)
+    return record_of(trial) | {"tries": number + 1}
 
 
 def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
@@ -121,7 +124,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
     words = [sys.executable, "-m", "plimsoll", "capacity", str(script), "--json", "--runs", str(folder / "runs")]
     for name, value in stand.env.items():
         words += ["-e", f"{name}={value}"]
-    before_speed, before, began = speeds(), usage(), time.monotonic()
+    before, began = usage(), time.monotonic()
     with on_cores(GENERATOR_CORES):
         done = subprocess.run(
             [*words, *asked.words], cwd=folder, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False,
@@ -134,11 +137,12 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
         findings = json.loads(done.stdout)
     except json.JSONDecodeError:
         return {"status": "no answer", "why": done.stderr[-500:], "exit": done.returncode}
-    rate = sum(declared_rates(script).values())
+    rate, run = sum(declared_rates(script).values()), max(folder.glob("runs/*/"), key=lambda one: one.stat().st_mtime)
+    answer = read(findings)
+    speed = loaded_speed(findings[0].get("steps") or [], answer["good"] or answer["bad"], run / "resources.jsonl")
     return {
-        **read(findings), "contradictions": of_folder(folder), "asked_s": took_s, "exit": done.returncode,
-        "declared_per_s": rate, "machine": machine,
-        "speed_before": before_speed, "speed_after": speeds(),
+        **answer, "contradictions": of_folder(folder), "asked_s": took_s, "exit": done.returncode,
+        "declared_per_s": rate, "machine": machine, "loaded_speed": speed,
     }  # fmt: skip
 
 

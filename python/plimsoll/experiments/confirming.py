@@ -1,7 +1,10 @@
 """The level that is carried is held once more, from rest: a target that aged meanwhile, or a lucky step, shows.
 
-A step against it is followed by another, and the bracket by the search, if most steps say so. A target that collapses
-does so after a while, by chance: its step is twice as long where there is time, and one against it is enough.
+A step against it is followed by another, and the bracket by the search, if most steps say so.
+
+A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
+the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
+then, and one step against it is enough.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import Confirmation, Confirmed, StepRecord
-from plimsoll.experiments.search import falls_past_top
+from plimsoll.experiments.search import AIM_SHARE, falls_past_top, rounded
 from plimsoll.experiments.step_ends import is_behind_others
 from plimsoll.stats.saturation import is_calm
 
@@ -30,20 +33,21 @@ class Confirming:
     def __init__(self, known: Known, recover: Callable[[StepRecord], bool]) -> None:
         self.known = known
         self._recover = recover
-        self._began_s = 0.0
+        self._enough_s = 0.0
 
     def confirm(self) -> bool:
         """Hold the level that is carried once more, and again where the two disagree or the step was disturbed; True if
         it is no longer what is carried, so that the search goes on."""
         known, result, step_s = self.known, self.known.result, self.known.settings.step_s
-        level, against, disturbed = result.bracket.good, 0, 0
+        before, level, against, disturbed = result.bracket.good, self._level(), 0, 0
         while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
             if level is None or result.reason or known.left_s() < step_s:
                 break
             decide = partial(self._kept_up, proof=against > 0)
             conclude = partial(self._conclude, proof=against > 0)
-            self._began_s = known.holder.source.now()
-            limit_s = max(self._enough_s(), CONFIRM_STEPS * step_s)
+            longest_s, confirm_s = self.longest_s(), known.settings.confirm_s
+            self._enough_s = longest_s if known.left_s() >= longest_s else confirm_s
+            limit_s = max(self._enough_s, CONFIRM_STEPS * step_s)
             record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
             known.note(again=record.judgement.verdict == "bad")
             if not self._recover(record):
@@ -53,7 +57,7 @@ class Confirming:
             disturbed += record.judgement.disturbed
             if not (record.judgement.verdict == "bad" or record.judgement.disturbed) or self._tips_over(record):
                 break
-        return level is not None and not result.reason and result.bracket.good != level
+        return level is not None and not result.reason and result.bracket.good not in (before, level)
 
     def conclude_expected(self, seen: Measurement) -> Judgement:
         """The expected level, as a confirmation where one as high is carried: of few arrivals a step alone proves
@@ -61,12 +65,16 @@ class Confirming:
         good = self.known.result.bracket.good
         return self._conclude(seen, proof=good is None or seen.level > good)
 
-    def _enough_s(self) -> float:
-        """Seconds that a confirming step lasts: twice as long for a target that collapses, if there is time."""
-        settings = self.known.settings
-        doubled = 2 * settings.confirm_s
-        spare_s = settings.load_budget_s - self._began_s - 2 * settings.step_s
-        return doubled if falls_past_top(self.known.trials) and spare_s >= doubled else settings.confirm_s
+    def longest_s(self) -> float:
+        """Seconds that a confirming step should last: twice as long for a target that collapses."""
+        return (2 if falls_past_top(self.known.trials) else 1) * self.known.settings.confirm_s
+
+    def _level(self) -> float | None:
+        """The level to confirm."""
+        bounds, goal = self.known.result.bracket, self.known.goal
+        if bounds.good is None or bounds.bad is None or not falls_past_top(self.known.trials):
+            return bounds.good
+        return min(bounds.good, rounded(bounds.bad * (1 - AIM_SHARE * goal.width), goal.whole))
 
     def _tips_over(self, record: StepRecord) -> bool:
         """Whether the target collapsed in a confirming step: no luck with arrivals, so that it needs no second one."""
@@ -77,7 +85,7 @@ class Confirming:
         carried, as any other; else it is enough that it kept up for the least length."""
         found = self._conclude(seen, proof)
         decided = found.given_up or found.verdict == "bad" or is_behind_others(found, seen)
-        enough = found.verdict == "good" and len(seen.seconds) >= self._enough_s()
+        enough = found.verdict == "good" and len(seen.seconds) >= self._enough_s
         return found if decided or enough else None
 
     def _conclude(self, seen: Measurement, proof: bool) -> Judgement:

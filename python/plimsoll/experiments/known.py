@@ -200,4 +200,4 @@ class Known:
         if top is not None and quick:
             top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
         proven = not (quick or found.says_nothing) or found.given_up
-        return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm" and found.own)
+        return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm")

@@ -44,7 +44,7 @@ class Trial:
     """One judged step. `plateau`: capacity seen while the target was always busy.
 
     `proven`: False for the ramp's short probes, which hint at where to look and bound nothing (a pause of the target
-    looks like saturation for a second or two). `own`: the step itself shows its verdict; `decisive`: and it was long.
+    looks like saturation for a second or two). `own`: the step itself shows its verdict. `long`: it confirms.
     """
 
     level: float
@@ -52,7 +52,7 @@ class Trial:
     plateau: Plateau | None = None
     proven: bool = True
     own: bool = False
-    decisive: bool = False
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,16 @@ class Proposal:
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
     """Relevant bounds of the trials so far; a good level above the lowest bad one does not count. A target that
-    collapses in a long step outvotes its short one: it tips over now and then at that level."""
+    collapses tips over now and then near its cliff, so that a long step outvotes a short one: where it collapsed in
+    one, and in that the highest level that one carried is what is carried."""
     judged = [trial for trial in trials if trial.proven and trial.verdict != "undecided"]
-    falls = any(trial.decisive and trial.verdict == "bad" for trial in judged) and falls_past_top(trials)
-    votes = [trial for trial in judged for _ in range(2 if falls and trial.decisive else 1)]
-    return Bracket(*relevant_bounds((trial.level, trial.verdict == "good") for trial in votes))
+    if not any(trial.long for trial in judged) or not falls_past_top(trials):
+        return Bracket(*relevant_bounds((trial.level, trial.verdict == "good") for trial in judged))
+    votes = [trial for trial in judged for _ in range(2 if trial.long and trial.own else 1)]
+    bounds = Bracket(*relevant_bounds((trial.level, trial.verdict == "good") for trial in votes))
+    held = [trial.level for trial in judged if trial.long and trial.verdict == "good"]
+    carried = max((level for level in held if bounds.good is not None and level <= bounds.good), default=bounds.good)
+    return Bracket(carried, bounds.bad)
 
 
 def collapsed(trials: Sequence[Trial]) -> list[bool]:

@@ -343,7 +343,13 @@ def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list
     level = level_words(found["level"], facts["unit"])
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
         again = "was carried again" if facts["open"] else "brought as much again"
-        return [f"Confirmed: held once more at the end, for {found['seconds']} s, {level} {again}."]
+        higher = [step["level"] for step in steps if step["verdict"] == "good" and step["level"] > facts["good"]]
+        luck = (
+            f"Shorter steps carried up to {level_words(max(higher), facts['unit'])}: so near to where it collapses, it "
+            "does so now and then."
+        )
+        told = f"Confirmed: held once more at the end, for {found['seconds']} s, {level} {again}."
+        return [told, *([luck] if higher and facts.get("collapse") else [])]
     last = next((step for step in reversed(steps) if step.get("step_kind") == "confirm"), {})
     if found["verdict"] == "undecided" and last.get("disturbed"):
         return [f"Not confirmed: held once more at the end, {level} proved nothing. {last['reasons'][-1]}"]

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from plimsoll.experiments.search import (
+    Bracket,
     Goal,
     Trial,
     bracket_of,
@@ -103,8 +104,16 @@ def test_a_level_below_one_that_was_carried_is_held_again_until_most_steps_agree
 
 def test_a_target_that_collapses_in_a_long_step_outvotes_a_short_one():
     trials = [Trial(90, "good"), Trial(130, "bad", Plateau(50, 0.01)), Trial(100, "good", own=True)]
-    tipped = Trial(100, "bad", Plateau(50, 0.01), own=True, decisive=True)
+    tipped = Trial(100, "bad", Plateau(50, 0.01), own=True, long=True)
     assert bracket_of([*trials, tipped, Trial(100, "good", own=True)]).bad == 100
+
+
+def test_of_a_target_that_collapses_what_a_long_step_carried_is_carried():
+    short = [Trial(110, "good", own=True), Trial(120, "bad", Plateau(110, 0.01)), Trial(90, "good", own=True)]
+    held = Trial(100, "good", own=True, long=True)
+    assert bracket_of([*short, held]) == Bracket(110, 120), "its throughput stays at its top"
+    assert bracket_of([*short, Trial(160, "bad", Plateau(50, 0.01))]) == Bracket(110, 120), "no long step yet"
+    assert bracket_of([*short, Trial(160, "bad", Plateau(50, 0.01)), held]) == Bracket(100, 120)
 
 
 def test_deep_overload_counts_less_than_a_step_near_the_capacity():

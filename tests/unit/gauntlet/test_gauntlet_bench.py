@@ -19,7 +19,7 @@ from truth import Trial, declared_rates, judge, trial_of, wrapped
 CARRIED = Trial(
     asked_per_s=100, completed_per_s=99.8, dropped_share=0, failed_share=0, p50_first_third_ms=10, p50_last_third_ms=11,
     p99_ms=40, in_flight_first_half=2, in_flight_end=2, vus=200, generator_cores=0.3, target_cores=0.8,
-    foreign_cores=0.02, stolen_cores=0, preferred=False, speed_before={}, speed_after={},
+    foreign_cores=0.02, stolen_cores=0, preferred=False,
 )  # fmt: skip
 
 
@@ -39,6 +39,11 @@ CARRIED = Trial(
         ({"generator_cores": 0.9}, "no truth"),
         ({"foreign_cores": 0.2}, "no truth"),
         ({"foreign_cores": 0.2, "preferred": True}, "carried"),
+        ({"speed": 1.04}, "no truth"),
+        ({"speed": 0.96}, "carried"),
+        ({"speed": 0.96, "completed_per_s": 94.0}, "no truth"),
+        ({"speed": 1.04, "completed_per_s": 94.0}, "not carried"),
+        ({"speed": 0.96, "completed_per_s": 97.0}, "no truth"),
     ],
 )
 def test_a_truth_trial_is_judged_by_the_written_rule(change: dict[str, float], verdict: str) -> None:
@@ -93,7 +98,7 @@ def test_what_k6_tells_becomes_a_trial() -> None:
         "third_0": {"values": {"med": 5.0}}, "third_2": {"values": {"med": 6.0, "p(99)": 9.0}},
     }  # fmt: skip
     machine = dict.fromkeys(("foreign_cores", "stolen_cores", "target_cores", "generator_cores", "preferred"), 0.0)
-    trial = trial_of(metrics, 10.0, 100, machine, {}, {})
+    trial = trial_of(metrics, 10.0, 100, machine)
     assert (trial.completed_per_s, trial.dropped_share, trial.p50_last_third_ms) == (10.0, 0.01, 6.0)
 
 
