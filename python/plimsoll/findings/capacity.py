@@ -343,13 +343,8 @@ def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list
     level = level_words(found["level"], facts["unit"])
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
         again = "was carried again" if facts["open"] else "brought as much again"
-        higher = [step["level"] for step in steps if step["verdict"] == "good" and step["level"] > facts["good"]]
-        luck = (
-            f"Shorter steps carried up to {level_words(max(higher), facts['unit'])}: so near to where it collapses, it "
-            "does so now and then."
-        )
         told = f"Confirmed: held once more at the end, for {found['seconds']} s, {level} {again}."
-        return [told, *([luck] if higher and facts.get("collapse") else [])]
+        return [told, *_luck_words(facts, steps)]
     last = next((step for step in reversed(steps) if step.get("step_kind") == "confirm"), {})
     if found["verdict"] == "undecided" and last.get("disturbed"):
         return [f"Not confirmed: held once more at the end, {level} proved nothing. {last['reasons'][-1]}"]
@@ -360,6 +355,15 @@ def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list
     if found["level"] == facts["good"]:
         return [f"Held once more at the end, {level} was not carried; most steps at that level were. {found['why']}"]
     return [f"Held once more at the end, {level} was no longer carried, and the bracket lies below. {found['why']}"]
+
+
+def _luck_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
+    """What only shorter steps carried, of a target that collapses."""
+    higher = [step["level"] for step in steps if step["verdict"] == "good" and step["level"] > facts["good"]]
+    if not higher or not facts.get("collapse"):
+        return []
+    most = level_words(max(higher), facts["unit"])
+    return [f"Shorter steps carried up to {most}. So near to the level at which it collapses, it does so now and then."]
 
 
 def _thrashing_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
