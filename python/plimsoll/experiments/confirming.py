@@ -1,6 +1,7 @@
 """The level that is carried is held once more, from rest: a target that aged meanwhile, or a lucky step, shows.
 
-A step against it is followed by another, and the bracket by the search, if most steps say so.
+A step against it is followed by another, and the bracket by the search, if most steps say so. One that cannot tell goes
+on for as long again, if time is left.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
@@ -25,6 +26,7 @@ from plimsoll.stats.saturation import is_calm
 MOST_CONFIRMATIONS, MOST_DISTURBED, CONFIRM_STEPS = 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
 MOST_WAITING_Z = 1.0
+LONGER = 2
 
 
 class Confirming:
@@ -47,7 +49,7 @@ class Confirming:
             conclude = partial(self._conclude, proof=against > 0)
             longest_s, confirm_s = self.longest_s(), known.settings.confirm_s
             self._enough_s = longest_s if known.left_s() >= longest_s else confirm_s
-            limit_s = max(self._enough_s, CONFIRM_STEPS * step_s)
+            limit_s = max(self._enough_s, CONFIRM_STEPS * step_s, min(LONGER * self._enough_s, known.left_s()))
             record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
             known.note(again=record.judgement.verdict == "bad")
             if not self._recover(record):

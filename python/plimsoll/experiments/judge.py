@@ -183,7 +183,7 @@ def smallest_distance(done: float, noise: float) -> float:
 
 
 def _queue_grew(moved: Growth) -> bool:
-    """Whether unfinished work grew as it was, whatever would have been finished with the time that was taken."""
+    """Whether unfinished work grew as it was, whatever a host of mean speed would have finished."""
     scale = math.sqrt(max(moved.expected, 1.0) * (moved.arrival_noise + moved.service_noise))
     return moved.unfinished_end - moved.unfinished_start >= CALM_Z * scale
 
@@ -194,7 +194,7 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
         return Judgement("good", (calm_words(moved),), False, moved, own=True)
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
     disturbed = taken_share(seen, context) >= DISTURBED_SHARE
-    if capacity is not None and enough and is_calm(moved) and not (disturbed and _queue_grew(moved)):
+    if capacity is not None and enough and is_calm(moved) and not _queue_grew(moved):
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
             return Judgement("good", (calm_words(moved), _plateau_words(capacity, "above")), False, moved)

@@ -1,5 +1,8 @@
 """Making the trials of a plan, one after the other, each a fresh start of the load held for the stated time.
 
+Times and failures of a trial are those of what arrived in its measured seconds, whenever that ended: an answer that
+comes while the load ends counts, and one that never came, and was cut off, is a failure.
+
 A complete trial is one line of trials.jsonl, its seconds are in series.jsonl, one behind the other: `second` counts
 seconds of load, `t_unix` says when. A trial that was cut off has seconds and no line, and is made again by whoever
 resumes. Time is the load source's own; nothing here reads a clock.
@@ -8,7 +11,7 @@ resumes. Time is the load source's own; nothing here reads a clock.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -19,13 +22,20 @@ from plimsoll.runs.endpoints import Endpoints
 from plimsoll.runs.snapshot import Snapshot
 
 Record = Mapping[str, Any]
-MakeSource = Callable[[Trial], LoadSource]
+MakeSource = Callable[[Trial], "TrialSource"]
 Around = Callable[[Trial], AbstractContextManager[Any]]
 Skip = Callable[[Trial, Sequence[Record]], str | None]
 Sample = Callable[[int, float], Iterable[Mapping[str, Any]]]
 SETTLED_SHARE = 0.1
 MEASURED = ("rss_bytes", "cpu_cores_used", "restarts")
 COUNTED = ("restarts",)
+
+
+class TrialSource(LoadSource, Protocol):
+    """A load source that keeps what it reports while it ends."""
+
+    def rest(self) -> Iterator[Snapshot]:
+        """The seconds that were not read when the load was stopped, each once."""
 
 
 class TrialWriter(Protocol):
@@ -134,7 +144,8 @@ class _Holder:
         self.next_s = self._offset_s = offset_s
         self._of = of
         self._seen = Endpoints()
-        self._measured: tuple[int, int] | None = None
+        self._epoch = 0
+        self._waiting_for: Mapping[str, int] = {}
         self._last_unix = 0.0
         self._resources: dict[str, dict[str, list[float]]] = {}
 
@@ -148,10 +159,17 @@ class _Holder:
             source.set_level(self.trial.level.level)
             measured_from = math.ceil(begin_s - SETTLED_SHARE) + math.ceil(self.plan.warm_up_s)
             until_s = measured_from + math.ceil(self.plan.trial_s)
+            for snapshot in source.snapshots(measured_from):
+                self._take(snapshot, measured_from, until_s)
+            if measured_from > begin_s:
+                source.set_level(self.trial.level.level)  # what arrives from here on has an epoch of its own
             for snapshot in source.snapshots(until_s):
                 self._take(snapshot, measured_from, until_s)
+            source.set_level(0)
             source.stop()
             stopped = True
+            for snapshot in source.rest():
+                self._take(snapshot, measured_from, until_s)
         finally:
             if not stopped:
                 source.stop(graceful=False)
@@ -166,7 +184,10 @@ class _Holder:
         self._last_unix = snapshot.t_unix
         measured = measured_from <= snapshot.second < until_s
         if measured:
-            self._seen.add(snapshot)
+            self._epoch = self._epoch or snapshot.epoch
+            self._seen.add(snapshot, self._epoch)
+        elif self._epoch and snapshot.second >= until_s:
+            self._take_late(snapshot)
         if self.session.sample is not None and snapshot.second < until_s:
             for row in self.session.sample(second, snapshot.t_unix):
                 writer.append_resource(row)
@@ -178,6 +199,15 @@ class _Holder:
                     self.trial.number, self._of, label, level, snapshot.second + 1, until_s, float(snapshot.done)
                 )
             )
+
+    def _take_late(self, snapshot: Snapshot) -> None:
+        self._seen.add_answers(snapshot, self._epoch)
+        for one in snapshot.earlier:
+            if one.epoch != self._epoch:
+                continue
+            if one.interrupted:
+                self._seen.add_unanswered(self._waiting_for)
+            self._waiting_for = one.waiting_for
 
     def _note(self, row: Mapping[str, Any], names: Sequence[str]) -> None:
         for name in names:

@@ -20,6 +20,7 @@ WORK_METRIC = "iteration_duration"
 QUANTILES = {"p50_ms": 0.50, "p90_ms": 0.90, "p95_ms": 0.95, "p99_ms": 0.99}
 METRICS = (*RESPONSE_METRICS, WORK_METRIC, "http_req_failed")  # all that is read of a second
 MOST_REQUESTS = 100
+UNANSWERED = "no answer when the load ended"
 Key = tuple[str | None, str | None]
 ALL: Key = (None, None)
 
@@ -61,8 +62,8 @@ class Endpoints:
         self.unfinished_end = 0
         self.metric: str | None = None
 
-    def add(self, snapshot: Snapshot) -> None:
-        """Add one second."""
+    def add(self, snapshot: Snapshot, epoch: int = 0) -> None:
+        """Add one second; its answers only where they are of arrivals of that `epoch`, if one is given."""
         self.seconds += 1
         self.planned += int(snapshot.planned)
         self.done += int(snapshot.done)
@@ -72,7 +73,13 @@ class Endpoints:
         if self.metric is None:
             present = {series.metric for series in snapshot.series if series.count}
             self.metric = next((name for name in RESPONSE_METRICS if name in present), None)
+        self.add_answers(snapshot, epoch)
+
+    def add_answers(self, snapshot: Snapshot, epoch: int = 0) -> None:
+        """Add the times and failures of a second, as `add`; its counts of arrivals and completions stay out."""
         for series in snapshot.series:
+            if epoch and (series.epoch or snapshot.epoch) != epoch:
+                continue
             if series.metric == self.metric:
                 for endpoint in self._places(series):
                     endpoint.times.add_series(series)
@@ -83,6 +90,15 @@ class Endpoints:
                 for endpoint in self._places(series):
                     endpoint.failed += int(series.passes or 0)
                     endpoint.judged += int(series.total or 0)
+
+    def add_unanswered(self, waiting_for: Mapping[str, int]) -> None:
+        """Add requests, by name, that were cut off when the load ended: failures without a time."""
+        for name, count in waiting_for.items():
+            self.failures.causes[UNANSWERED] += count
+            for endpoint in (self.of[ALL], self.of.get((None, name))):
+                if endpoint is not None:
+                    endpoint.failed += count
+                    endpoint.judged += count
 
     def _places(self, series: Series) -> Iterable[Endpoint]:
         yield self.of[ALL]

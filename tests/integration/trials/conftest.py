@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -48,5 +49,32 @@ def switched_server(tmp_path: Path) -> Iterator[str]:
         serving = threading.Thread(target=server.serve_forever, daemon=True)
         serving.start()
         yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        serving.join()
+
+
+@pytest.fixture
+def hanging_server() -> Iterator[str]:
+    """The URL of a server that answers at once, but each tenth request below /hangs only after 20 s."""
+    asked = itertools.count(1)
+    ended = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            if self.path.startswith("/hangs") and next(asked) % 10 == 0:
+                ended.wait(20)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        serving = threading.Thread(target=server.serve_forever, daemon=True)
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        ended.set()
         server.shutdown()
         serving.join()

@@ -84,6 +84,25 @@ def test_commands_make_the_target_each_arm_in_the_plan_s_random_order(
         assert (finding["a"], finding["b"]) == tuple(switches)
 
 
+def test_requests_without_an_answer_when_a_trial_ends_are_failures_of_it(
+    tmp_path: Path, hanging_server: str, verb: Verb
+) -> None:
+    (tmp_path / "script.js").write_text("""import http from 'k6/http';
+export const options = { scenarios: { work: { executor: 'constant-arrival-rate', rate: 40, duration: '10s',
+  preAllocatedVUs: 60, maxVUs: 200, gracefulStop: '1s' } } };
+export default function () { http.get(__ENV.BASE_URL, { tags: { name: 'GET /' } }); }
+""")
+    arms = ("--a", f"{hanging_server}/quick", "--b", f"{hanging_server}/hangs")
+    _, finding, words = verb("compare", "script.js", *arms, "--pairs", 2, "--primary", "p50", "--trial", 3, "-q")
+    trials = RunReader(tmp_path / finding["run"]).trials()
+    cut = {trial["trial"]: trial["causes"].get("no answer when the load ended", 0) for trial in trials}
+    assert all(cut[trial["trial"]] == 0 for trial in trials if trial["variant"] == "a")
+    assert all(8 <= cut[trial["trial"]] <= 16 for trial in trials if trial["variant"] == "b"), cut
+    if finding["valid"]:
+        every = slower(finding, "p50")
+        assert every["failed_a"] == 0 and every["failed_b"] == pytest.approx(0.1, abs=0.04), words
+
+
 def test_a_version_of_a_script_that_asks_for_more_is_slower(tmp_path: Path, known_server: Server, verb: Verb) -> None:
     base = f"BASE_URL={known_server('--site')}"
     ask = "http.get(`${__ENV.BASE_URL}/wait/%d`, { tags: { name: 'wait %d' } });"

@@ -15,7 +15,7 @@ from plimsoll.experiments.sweep_stop import dominated
 from plimsoll.experiments.trial_plan import Trial, TrialLevel, TrialPlan, TrialVariant, differences
 from plimsoll.experiments.trials import Session, run_trials
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
 LEVELS = (TrialLevel(1.0, "1 user"), TrialLevel(5.0, "5 users"))
 PAIRS = TrialPlan(
@@ -53,6 +53,9 @@ class SteadyLoad:
 
     def drain(self, limit_s: float) -> float:
         return 0.0
+
+    def rest(self) -> Iterator[Snapshot]:
+        return iter(())
 
     def stop(self, graceful: bool = True) -> None:
         self.stopped = "graceful" if graceful else "at once"
@@ -126,6 +129,39 @@ def test_a_trial_counts_its_seconds_after_the_warm_up_and_is_one_line() -> None:
     assert {(one["operation"], one["request"]) for one in first["endpoints"]} == {
         (None, None), ("default", None), (None, "GET /"),
     }  # fmt: skip
+
+
+def test_what_ends_after_a_trial_counts_for_it_and_what_ended_of_its_warm_up_does_not() -> None:
+    def answers(ms: float, count: int, epoch: int | None = None) -> tuple[Series, ...]:
+        tags = {"scenario": "default", "name": "GET /"}
+        times = replace(Series.of_trend("http_req_duration", tags, Histogram.from_values([ms] * count)), epoch=epoch)
+        return times, Series("http_req_failed", "rate", tags, passes=0, total=count, epoch=epoch)
+
+    class Slow(SteadyLoad):
+        epoch = 0
+
+        def set_level(self, level: float) -> None:
+            self.epoch += 1
+
+        def snapshots(self, until_s: float) -> Iterator[Snapshot]:
+            while self.second < int(until_s):
+                old = answers(900, 2, epoch=1) if self.epoch == 2 else ()
+                yield Snapshot(self.second, planned=10, done=10, epoch=self.epoch, series=(*answers(10, 8), *old))
+                self.second += 1
+
+        def rest(self) -> Iterator[Snapshot]:
+            assert (self.stopped, self.epoch) == ("graceful", 3), "no arrival after the trial is taken for one of it"
+            waits = Earlier(2, done=4, unfinished=3, waiting_for={"GET /": 3})
+            yield Snapshot(4, epoch=3, series=answers(500, 4, epoch=2), earlier=(waits,))
+            yield Snapshot(5, epoch=3, earlier=(Earlier(2, interrupted=3),))
+
+    kept = Kept()
+    run_trials(replace(PAIRS, repetitions=1, levels=LEVELS[:1]), Session(lambda trial: Slow(1.0), kept))
+    every = kept.trials[0]["endpoints"][0]
+    assert (every["count"], every["failed"], every["requests"]) == (28, 3, 31)
+    assert every["max_ms"] == 500 and kept.trials[0]["causes"] == {"no answer when the load ended": 3}
+    assert (kept.trials[0]["done"], kept.trials[0]["seconds"]) == (30, 3), "completions are those of its seconds"
+    assert kept.seconds[:6] == [0, 1, 2, 3, 4, 5]
 
 
 def test_an_interrupted_session_keeps_complete_trials_and_a_resumed_one_makes_the_rest() -> None:
