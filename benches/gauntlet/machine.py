@@ -2,8 +2,8 @@
 took.
 
 A virtual machine's cores are a tenth and more slower or faster from one minute to the next, and what a product carries
-with them. So the speed of the target's core is measured in each second of a truth trial, by the probe that measures it
-in the run of Plimsoll (probes/core_speed.py), and compared under load with it.
+with them. So the bench measures the speed of the target's core in each second of a run of Plimsoll and of a truth
+trial, by Plimsoll's own probe of it (probes/core_speed.py), and compares the two under load.
 The busy time of the host less that of this process and its descendants is what others took: it matters only where
 the bench could not put its own processes first (processes.prefer).
 """
@@ -16,12 +16,11 @@ import resource
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import psutil
 from processes import TARGET_CORES, descendants, on_cores, stats
@@ -35,9 +34,9 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def watched_speed() -> Iterator[list[float]]:
-    """Speed of the target's cores in each second while the block lasts."""
-    seen: list[float] = []
+def watched_speed() -> Iterator[list[tuple[float, float]]]:
+    """(Unix time, speed of the target's cores) of each second while the block lasts."""
+    seen: list[tuple[float, float]] = []
     ended = threading.Event()
     with on_cores(TARGET_CORES):
         there = subprocess.Popen(["sleep", "infinity"])  # stands for the target's cores
@@ -48,7 +47,7 @@ def watched_speed() -> Iterator[list[float]]:
             with suppress(ProbeUnavailable):
                 values = probe.sample()
                 if "work_per_cpu_s" in values:
-                    seen.append(values["work_per_cpu_s"])
+                    seen.append((time.time(), values["work_per_cpu_s"]))
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -61,18 +60,17 @@ def watched_speed() -> Iterator[list[float]]:
         there.wait()
 
 
-def loaded_speed(steps: Sequence[Mapping[str, Any]], level: float | None, resources: Path) -> float | None:
-    """Mean speed of the target's cores in those steps of a run that held 0.7 times `level` or more; None if unknown."""
-    if level is None or not resources.exists():
+def loaded_speed(events: Path, level: float | None, seen: Sequence[tuple[float, float]]) -> float | None:
+    """Mean speed in those steps of a run that held 0.7 times `level` or more; None if unknown. `events` of the run;
+    `seen`: (Unix time, speed) of each second."""
+    if level is None or not events.exists():
         return None
-    held = [(one["measured_from_s"], one["end_s"]) for one in steps if one["level"] >= LOADED * level]
-    rows = (json.loads(line) for line in resources.read_text().splitlines())
-    speeds = [
-        row["values"]["work_per_cpu_s"]
-        for row in rows
-        if row["source"] == "core_speed" and "work_per_cpu_s" in row["values"]
-        if any(began <= row["second"] < ended for began, ended in held)
-    ]
+    held = []
+    for line in events.read_text().splitlines():
+        one = json.loads(line)
+        if one["kind"] == "step_ended" and one["level"] >= LOADED * level:
+            held.append((one["t_unix"] - (one["end_s"] - one["measured_from_s"]), one["t_unix"]))
+    speeds = [speed for at, speed in seen if any(began < at <= ended for began, ended in held)]
     return round(fmean(speeds), 1) if speeds else None
 
 

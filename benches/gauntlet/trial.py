@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from contradictions import of_folder
-from machine import between, loaded_speed, usage
+from machine import between, loaded_speed, usage, watched_speed
 from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
 from registries import ROOT, Cache
@@ -125,7 +125,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
     for name, value in stand.env.items():
         words += ["-e", f"{name}={value}"]
     before, began = usage(), time.monotonic()
-    with on_cores(GENERATOR_CORES):
+    with watched_speed() as speeds, on_cores(GENERATOR_CORES):
         done = subprocess.run(
             [*words, *asked.words], cwd=folder, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
@@ -139,7 +139,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
         return {"status": "no answer", "why": done.stderr[-500:], "exit": done.returncode}
     rate, run = sum(declared_rates(script).values()), max(folder.glob("runs/*/"), key=lambda one: one.stat().st_mtime)
     answer = read(findings)
-    speed = loaded_speed(findings[0].get("steps") or [], answer["good"] or answer["bad"], run / "resources.jsonl")
+    speed = loaded_speed(run / "events.jsonl", answer["good"] or answer["bad"], speeds)
     return {
         **answer, "contradictions": of_folder(folder), "asked_s": took_s, "exit": done.returncode,
         "declared_per_s": rate, "machine": machine, "loaded_speed": speed,

@@ -125,7 +125,7 @@ def offered(
     machine = between(before, usage()) | {"preferred": prefer()}
     if not told.exists():
         raise RuntimeError(f"k6 told nothing:\n{tail(log)}")
-    loaded = speeds[WARM_UP_S : WARM_UP_S + SECONDS]
+    loaded = [speed for _, speed in speeds[WARM_UP_S : WARM_UP_S + SECONDS]]
     share = round(fmean(loaded) / run_speed, 4) if loaded and run_speed else 1.0
     return trial_of(json.loads(told.read_text())["metrics"], asked, vus, machine | {"speed": share})
 
