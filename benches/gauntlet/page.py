@@ -65,7 +65,7 @@ def _cells(record: dict[str, Any]) -> list[object]:
     width = f"{record['width']:.1%}" if record["width"] is not None else "–"
     said = f"{limit['kind']} {limit['where'] or ''}".strip()
     core = record.get("truth_good") or record.get("truth_bad")
-    used = f"{core['target_cores']:.0%}" if core else ""
+    used = f"{_trials(core)[0]['target_cores']:.0%}" if core else ""
     truths = {end: _truth(record, end) for end in ("good", "bad")}
     valid = "yes" if record["valid"] else "no"
     return [
@@ -89,7 +89,10 @@ def _misses(records: Sequence[dict[str, Any]]) -> list[str]:
             lines.append(f"- {name}: no answer. {' '.join(one['why'].split())[-200:]}")
             continue
         for end, asserted in (("good", "carried"), ("bad", "not carried")):
-            if end_score(one, end) in ("wrong", "border"):
+            if (
+                end_score(one, end) in ("wrong", "border")
+                or (one.get(f"truth_{end}") or {}).get("verdict") == "no truth"
+            ):
                 lines.append(
                     f"- {name}: {asserted} at {one[end] * one['declared_per_s']:,.4g}/s; k6: {_told(one, end)}."
                 )
@@ -110,11 +113,20 @@ def _contradicted(records: Sequence[dict[str, Any]]) -> list[str]:
 
 def _told(record: dict[str, Any], end: str) -> str:
     truth = record[f"truth_{end}"]
+    return f"{truth['verdict']} ({'; '.join(map(_trial, _trials(truth)))})"
+
+
+def _trials(truth: dict[str, Any]) -> list[dict[str, Any]]:
+    """The trials of an end; of older records the only one."""
+    return list(truth.get("trials") or [truth])
+
+
+def _trial(trial: dict[str, Any]) -> str:
     return (
-        f"{truth['verdict']}, {truth['completed_per_s']:,.4g} of {truth['asked_per_s']:,.4g}/s, "
-        f"{truth['dropped_share']:.1%} dropped, {truth['failed_share']:.1%} failed, p50 "
-        f"{truth['p50_first_third_ms']:,.3g} → {truth['p50_last_third_ms']:,.3g} ms, in flight "
-        f"{truth['in_flight_first_half']:,.0f} → {truth['in_flight_end']:,.0f}"
+        f"{trial['verdict']}: {trial['completed_per_s']:,.4g} of {trial['asked_per_s']:,.4g}/s, "
+        f"{trial['dropped_share']:.1%} dropped, {trial['failed_share']:.1%} failed, p50 "
+        f"{trial['p50_first_third_ms']:,.3g} → {trial['p50_last_third_ms']:,.3g} ms, in flight "
+        f"{trial['in_flight_first_half']:,.0f} → {trial['in_flight_end']:,.0f}"
     )
 
 

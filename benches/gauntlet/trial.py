@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from contradictions import of_folder
-from machine import between, loaded_speed, usage, watched_speed
+from machine import between, usage
 from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
 from registries import ROOT, Cache
-from truth import declared_rates, judge, offered, record_of
+from truth import declared_rates, judge, of_both, offered, record_of
 
 FIVE_MINUTES = ("--for", "5m")
 ENDS_WITHIN_S = 600
 RESTS_S = 30.0
-TRIES = 3
+TRIES = 2
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,8 @@ def tried(product: Product, cache: Cache, folder: Path, asked: Asked) -> dict[st
         with asked.alone():
             stand.start()
             record |= answered(stand, folder, asked)
-            for end in ("good", "bad"):
-                if record.get(end) is not None:
-                    record[f"truth_{end}"] = truth_at(
-                        stand, record[end], folder / f"truth-{end}", record["loaded_speed"]
-                    )
-                    record["starts"] = stand.starts
+            record |= truths(stand, record, folder)
+            record["starts"] = stand.starts
     except (NotStarted, RuntimeError, OSError, subprocess.SubprocessError) as error:
         record |= {"status": "no answer", "why": str(error)[-500:]}
     finally:
@@ -107,15 +103,28 @@ def five_minutes() -> tuple[str, ...]:
     return FIVE_MINUTES if "--for " in told else ()
 
 
-def truth_at(stand: Stand, level: float, folder: Path, run_speed: float | None) -> dict[str, Any]:
-    """The truth about a level; again if others disturbed the trial, or the host was another one by then."""
+def truths(stand: Stand, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The truth about each end of a bracket, by two trials of it in the order good, bad, bad, good."""
+    seen: dict[str, list[dict[str, Any]]] = {"good": [], "bad": []}
+    for number, end in enumerate(("good", "bad", "bad", "good")):
+        if record.get(end) is not None:
+            seen[end].append(truth_at(stand, record[end], folder / f"truth-{number}-{end}"))
+    return {
+        f"truth_{end}": {"verdict": of_both(*(one["verdict"] for one in trials)), "trials": trials}
+        for end, trials in seen.items()
+        if trials
+    }
+
+
+def truth_at(stand: Stand, level: float, folder: Path) -> dict[str, Any]:
+    """What one trial says of a level; once more if others disturbed it."""
     for number in range(TRIES):
         stand.answering()
         product = stand.product
-        trial = offered(stand.cache, product.script, stand.env, level, product.think_s, folder / str(number), run_speed)
+        trial = offered(stand.cache, product.script, stand.env, level, product.think_s, folder / str(number))
         if judge(trial) != "no truth":
             break
-    return record_of(trial) | {"tries": number + 1}
+    return record_of(trial)
 
 
 def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
@@ -125,7 +134,7 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
     for name, value in stand.env.items():
         words += ["-e", f"{name}={value}"]
     before, began = usage(), time.monotonic()
-    with watched_speed() as speeds, on_cores(GENERATOR_CORES):
+    with on_cores(GENERATOR_CORES):
         done = subprocess.run(
             [*words, *asked.words], cwd=folder, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
@@ -137,12 +146,10 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
         findings = json.loads(done.stdout)
     except json.JSONDecodeError:
         return {"status": "no answer", "why": done.stderr[-500:], "exit": done.returncode}
-    rate, run = sum(declared_rates(script).values()), max(folder.glob("runs/*/"), key=lambda one: one.stat().st_mtime)
-    answer = read(findings)
-    speed = loaded_speed(run / "events.jsonl", answer["good"] or answer["bad"], speeds)
+    rate = sum(declared_rates(script).values())
     return {
-        **answer, "contradictions": of_folder(folder), "asked_s": took_s, "exit": done.returncode,
-        "declared_per_s": rate, "machine": machine, "loaded_speed": speed,
+        **read(findings), "contradictions": of_folder(folder), "asked_s": took_s, "exit": done.returncode,
+        "declared_per_s": rate, "machine": machine,
     }  # fmt: skip
 
 

@@ -14,10 +14,9 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Literal
 
-from machine import between, usage, watched_speed
+from machine import between, usage
 from processes import GENERATOR_CORES, on_cores, prefer, tail
 from registries import Cache
 
@@ -33,18 +32,18 @@ not carried  more than 1 % of arrivals dropped, or less than 95 % completed in t
              failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
              in flight in the last 5 s above 10 times the median of the first half + 20
 border       anything between
-no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind;
-             carried by a core that was more than 3 % faster than under load in the run of Plimsoll, not carried by one
-             that was as much slower, or border with either
+no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind
+
+Two trials are held at each end, in the order good, bad, bad, good. Where both say the same, that is the truth. Where
+one says carried and the other not carried, the host or the product is another one from minute to minute: no truth.
+Where one says border: border.
 """
 FULL_GENERATOR, FOREIGN_CORES = 0.85, 0.10
-OTHER_SPEED = 0.03
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What k6 saw at a constant rate after the warm-up; times in ms, rates per second, shares of 1. `speed`: of the
-    target's core, as a share of that under load in the run of Plimsoll; 1 where one of them is not known."""
+    """What k6 saw at a constant rate after the warm-up; times in ms, rates per second, shares of 1."""
 
     asked_per_s: float
     completed_per_s: float
@@ -61,19 +60,10 @@ class Trial:
     foreign_cores: float
     stolen_cores: float
     preferred: bool
-    speed: float = 1.0
 
 
 def judge(trial: Trial) -> Verdict:
     """The verdict by RULE."""
-    found = _seen(trial)
-    faster = trial.speed > 1 + OTHER_SPEED and found != "not carried"
-    slower = trial.speed < 1 - OTHER_SPEED and found != "carried"
-    return "no truth" if faster or slower else found
-
-
-def _seen(trial: Trial) -> Verdict:
-    """Whatever the speed of the core was."""
     if trial.generator_cores > FULL_GENERATOR or (trial.foreign_cores > FOREIGN_CORES and not trial.preferred):
         return "no truth"
     achieved = trial.completed_per_s / trial.asked_per_s
@@ -97,17 +87,16 @@ def _seen(trial: Trial) -> Verdict:
     return "border"
 
 
-def offered(
-    cache: Cache,
-    script: Path,
-    env: Mapping[str, str],
-    level: float,
-    think_s: float,
-    folder: Path,
-    run_speed: float | None = None,
-) -> Trial:
-    """Offer `level` times the script's declared rates for WARM_UP_S + SECONDS; RuntimeError if k6 tells nothing.
-    `run_speed`: of the target's core under load in the run of Plimsoll."""
+def of_both(first: Verdict, second: Verdict) -> Verdict:
+    """The truth about a level of which two trials say this."""
+    told = {first, second} - {"no truth"}
+    if not told or told == {"carried", "not carried"}:
+        return "no truth"
+    return told.pop() if len(told) == 1 else "border"
+
+
+def offered(cache: Cache, script: Path, env: Mapping[str, str], level: float, think_s: float, folder: Path) -> Trial:
+    """Offer `level` times the script's declared rates for WARM_UP_S + SECONDS; RuntimeError if k6 tells nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     wrapper, told, log = folder / "wrapper.js", folder / "told.json", folder / "k6.log"
     declared = declared_rates(script)
@@ -117,7 +106,7 @@ def offered(
     told.unlink(missing_ok=True)
     words = [str(cache.go(*K6)), "run", "--quiet", "--no-usage-report", "--address", "", str(wrapper)]
     before = usage()
-    with watched_speed() as speeds, on_cores(GENERATOR_CORES), log.open("wb") as output:
+    with on_cores(GENERATOR_CORES), log.open("wb") as output:
         subprocess.run(
             words, stdout=output, stderr=output, cwd=folder, timeout=SECONDS + WARM_UP_S + 90, check=False,
             env={**os.environ, **env, "TOLD": str(told), "GOMAXPROCS": "1"},
@@ -125,9 +114,7 @@ def offered(
     machine = between(before, usage()) | {"preferred": prefer()}
     if not told.exists():
         raise RuntimeError(f"k6 told nothing:\n{tail(log)}")
-    loaded = [speed for _, speed in speeds[WARM_UP_S : WARM_UP_S + SECONDS]]
-    share = round(fmean(loaded) / run_speed, 4) if loaded and run_speed else 1.0
-    return trial_of(json.loads(told.read_text())["metrics"], asked, vus, machine | {"speed": share})
+    return trial_of(json.loads(told.read_text())["metrics"], asked, vus, machine)
 
 
 def declared_rates(script: Path) -> dict[str, float]:

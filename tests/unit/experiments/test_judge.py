@@ -286,6 +286,7 @@ def test_a_slow_host_is_no_overload_and_a_fast_one_no_proof_of_calm():
     slow = measured([300] * 30, [270] * 30, 300, unfinished_start=100.0, speed=[90.0] * 30)
     assert judge(slow, CONTEXT).verdict == "bad"
     assert judge(slow, Context(1.0, 0.048, 10, host=host)).verdict == "undecided"
+    assert judge(slow, Context(1.0, 0.048, 10, Plateau(340, 0.01), host=host)).verdict == "undecided", "its queue grew"
     still = measured([300] * 12, [300] * 12, 300, speed=[110.0] * 12)
     assert judge(still, Context(1.0, 0.048, 10, Plateau(305, 0.02))).verdict == "good"
     assert judge(still, Context(1.0, 0.048, 10, Plateau(305, 0.02), host=host)).verdict == "undecided"

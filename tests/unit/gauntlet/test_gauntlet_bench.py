@@ -14,7 +14,7 @@ from catalogue import HELD_OUT, every
 from contradictions import contradictions
 from page import text_of
 from scoring import end_score, is_disturbed, is_narrow, tally
-from truth import Trial, declared_rates, judge, trial_of, wrapped
+from truth import Trial, declared_rates, judge, of_both, trial_of, wrapped
 
 CARRIED = Trial(
     asked_per_s=100, completed_per_s=99.8, dropped_share=0, failed_share=0, p50_first_third_ms=10, p50_last_third_ms=11,
@@ -39,15 +39,24 @@ CARRIED = Trial(
         ({"generator_cores": 0.9}, "no truth"),
         ({"foreign_cores": 0.2}, "no truth"),
         ({"foreign_cores": 0.2, "preferred": True}, "carried"),
-        ({"speed": 1.04}, "no truth"),
-        ({"speed": 0.96}, "carried"),
-        ({"speed": 0.96, "completed_per_s": 94.0}, "no truth"),
-        ({"speed": 1.04, "completed_per_s": 94.0}, "not carried"),
-        ({"speed": 0.96, "completed_per_s": 97.0}, "no truth"),
     ],
 )
 def test_a_truth_trial_is_judged_by_the_written_rule(change: dict[str, float], verdict: str) -> None:
     assert judge(replace(CARRIED, **change)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "truth"),
+    [
+        ("carried", "carried", "carried"),
+        ("carried", "not carried", "no truth"),
+        ("not carried", "border", "border"),
+        ("no truth", "carried", "carried"),
+        ("no truth", "no truth", "no truth"),
+    ],
+)
+def test_the_truth_is_what_both_trials_of_a_level_say(first: str, second: str, truth: str) -> None:
+    assert of_both(first, second) == of_both(second, first) == truth
 
 
 @pytest.mark.parametrize(
