@@ -159,7 +159,7 @@ class _OpenSearch:
         while held < self.settings.most_steps and not self.result.reason:
             self.known.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
             if self.result.bracket.good is not None:
-                self.known.kept_s += self.confirming.longest_s() + math.ceil(self.holder.warm_up_s)
+                self.known.kept_s += self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
             hurry = self.known.left_s() < HURRY_STEPS * self.settings.step_s
             proposal = propose(self.known.trials, self.known.goal, self.known.half_width(), hurry)
             if proposal is None or self.known.left_s() < self.settings.step_s:

@@ -47,8 +47,8 @@ class Confirming:
                 break
             decide = partial(self._kept_up, proof=against > 0)
             conclude = partial(self._conclude, proof=against > 0)
-            longest_s, confirm_s = self.longest_s(), known.settings.confirm_s
-            self._enough_s = longest_s if known.left_s() >= longest_s else confirm_s
+            confirm_s, doubled_s = known.settings.confirm_s, 2 * known.settings.confirm_s
+            self._enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
             limit_s = max(self._enough_s, CONFIRM_STEPS * step_s, min(LONGER * self._enough_s, known.left_s()))
             record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
             known.note(again=record.judgement.verdict == "bad")
@@ -66,10 +66,6 @@ class Confirming:
         nothing."""
         good = self.known.result.bracket.good
         return self._conclude(seen, proof=good is None or seen.level > good)
-
-    def longest_s(self) -> float:
-        """Seconds that a confirming step should last: twice as long for a target that collapses."""
-        return (2 if falls_past_top(self.known.trials) else 1) * self.known.settings.confirm_s
 
     def _level(self) -> float | None:
         """The level to confirm."""

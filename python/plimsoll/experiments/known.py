@@ -28,7 +28,7 @@ from plimsoll.experiments.steps import StepHolder
 from plimsoll.experiments.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.script_caps import LoadSeconds
-from plimsoll.stats.host_speed import UNKNOWN, host_speed, wanders
+from plimsoll.stats.host_speed import UNKNOWN, host_speed
 from plimsoll.stats.plateau import Plateau
 from plimsoll.stats.saturation import falls_within, pooled_noise
 
@@ -186,8 +186,7 @@ class Known:
             self._host = host_speed(busy, under_load, self.holder.speed_error_share)
         self._busy_done = sum(float(done.sum()) for done, _ in busy)
         adjusted = [done / self._host.factors(speeds) for done, speeds in busy]
-        drifts = wanders(under_load, self.holder.speed_error_share) and not has_no_plateau(self.trials)
-        self._noise = pooled_noise(adjusted, drifts)
+        self._noise = pooled_noise(adjusted)
         self.trials = self._trials_of(records)
 
     def _trial(self, record: StepRecord) -> Trial:

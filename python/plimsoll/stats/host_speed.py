@@ -29,7 +29,6 @@ LEAST_T_OF_SLOWER = 3.0
 FEWEST_EACH_SIDE = 5
 LARGEST_EXPONENT = 3.0
 FEWEST_SECONDS = 3
-WANDERS_SHARE = 0.03
 
 
 @dataclass(frozen=True)
@@ -46,15 +45,6 @@ class HostSpeed:
 
 
 UNKNOWN = HostSpeed()
-
-
-def wanders(speeds: ArrayLike, error_share: float) -> bool:
-    """Whether the cores' speed, of shape (n,), varies by 3 % or more beyond the error of its probe."""
-    seen = np.asarray(speeds, dtype=float)
-    seen = seen[np.isfinite(seen)]
-    if seen.size < FEWEST_SECONDS or seen.mean() <= 0:
-        return False
-    return float(seen.var() / seen.mean() ** 2 - error_share**2) >= WANDERS_SHARE**2
 
 
 def host_speed(busy: Iterable[tuple[ArrayLike, ArrayLike]], speeds: ArrayLike, error_share: float) -> HostSpeed:

@@ -175,19 +175,18 @@ def variance_per_event(counts: ArrayLike) -> float:
     return float(min(max(ratio, NOISE_RANGE[0]), NOISE_RANGE[1]))
 
 
-def pooled_noise(steps: Iterable[ArrayLike], wandering: bool = False) -> float:
+def pooled_noise(steps: Iterable[ArrayLike]) -> float:
     """Variance per completion, long-run, over the busy seconds of several steps: each completions per second, (n,).
 
     Each deviates from its own mean: steps whose means differ say that the target is another one at another level, as
-    where it collapses, and not that chance is large. On a host that is seen to wander (`wandering`) all deviate from
-    one mean, as a step alone mistakes a slow wandering for its own level. The covariances of neighbouring seconds are
-    added up to the first that is not positive (Geyer 1992), within 20 s; shrunk towards 1 as above.
+    where it collapses, and not that chance is large. The covariances of neighbouring seconds are added up to the first
+    that is not positive (Geyer 1992), within 20 s; shrunk towards 1 as above.
     """
     parts = [part for part in (np.asarray(step, dtype=float) for step in steps) if part.size > 1 and part.sum() > 0]
     if not parts:
         return 1.0
     size, mean = sum(part.size for part in parts), float(np.concatenate(parts).mean())
-    deviations = [part - (mean if wandering else part.mean()) for part in parts]
+    deviations = [part - part.mean() for part in parts]
     total = sum(float(part @ part) * part.size / (part.size - 1) for part in deviations)
     for lag in range(1, MOST_LAGS + 1):
         pairs = sum(float(part[lag:] @ part[:-lag]) for part in deviations if part.size > lag)
