@@ -22,7 +22,7 @@ from registries import Cache
 
 K6 = ("k6", "go.k6.io/k6/v2", "v2.2.0", "go.k6.io/k6/v2")
 WARM_UP_S, SECONDS = 10, 60
-SPARE_S, LEAST_VUS, MOST_VUS = 2.0, 100, 1500
+READY_S, SPARE_S, LEAST_VUS, MOST_VUS = 0.5, 2.0, 50, 1500
 Verdict = Literal["carried", "not carried", "border", "no truth"]
 RULE = """
 carried      no arrival dropped, at least 98 % of the asked rate completed in time, at most 1 % of requests failed,
@@ -101,8 +101,8 @@ def offered(cache: Cache, script: Path, env: Mapping[str, str], level: float, th
     wrapper, told, log = folder / "wrapper.js", folder / "told.json", folder / "k6.log"
     declared = declared_rates(script)
     asked = level * sum(declared.values())
-    vus = min(MOST_VUS, max(LEAST_VUS, math.ceil(asked * (SPARE_S + think_s))))
-    wrapper.write_text(wrapped(script, declared, level, vus))
+    ready, vus = (min(MOST_VUS, max(LEAST_VUS, math.ceil(asked * (of + think_s)))) for of in (READY_S, SPARE_S))
+    wrapper.write_text(wrapped(script, declared, level, ready, vus))
     told.unlink(missing_ok=True)
     words = [str(cache.go(*K6)), "run", "--quiet", "--no-usage-report", "--address", "", str(wrapper)]
     before = usage()
@@ -126,10 +126,13 @@ def declared_rates(script: Path) -> dict[str, float]:
     return {name: float(rate) for name, rate in pairs}
 
 
-def wrapped(script: Path, declared: Mapping[str, float], level: float, vus: int) -> str:
-    """The wrapper's text."""
+def wrapped(script: Path, declared: Mapping[str, float], level: float, ready: int, vus: int) -> str:
+    """The wrapper's text; `ready` VUs from the start, at most `vus`."""
     total = sum(declared.values())
-    rates = {name: [round(100 * level * rate), max(1, round(vus * rate / total))] for name, rate in declared.items()}
+    rates = {
+        name: [round(100 * level * rate), *(max(1, round(count * rate / total)) for count in (ready, vus))]
+        for name, rate in declared.items()
+    }
     return (
         WRAPPER.replace("SCRIPT", json.dumps(str(script)))
         .replace("RATES", json.dumps(rates))
@@ -185,7 +188,7 @@ const scenarios = {
 };
 for (const name of Object.keys(RATE)) {
   scenarios[name] = { executor: 'constant-arrival-rate', rate: RATE[name][0], timeUnit: '100s',
-    duration: `${WARM_UP + LASTS}s`, preAllocatedVUs: RATE[name][1], maxVUs: RATE[name][1], exec: 'iteration',
+    duration: `${WARM_UP + LASTS}s`, preAllocatedVUs: RATE[name][1], maxVUs: RATE[name][2], exec: 'iteration',
     gracefulStop: '20s', env: declared[name].env || {}, tags: declared[name].tags || {} };
 }
 export const options = Object.assign({}, script.options, {

@@ -203,11 +203,11 @@ class _Holder:
     def _take_late(self, snapshot: Snapshot) -> None:
         self._seen.add_answers(snapshot, self._epoch)
         for one in snapshot.earlier:
-            if one.epoch != self._epoch:
+            if one.epoch < self._epoch:
                 continue
-            if one.interrupted:
+            if one.interrupted:  # all are cut off at one moment
                 self._seen.add_unanswered(self._waiting_for)
-            self._waiting_for = one.waiting_for
+            self._waiting_for = {} if one.interrupted else one.waiting_for
 
     def _note(self, row: Mapping[str, Any], names: Sequence[str]) -> None:
         for name in names:

@@ -88,7 +88,7 @@ def fault_of(
             late_s=sum(one.late_s for one in seconds) if side == "waited" else 0.0,
             hung=_hung(seconds, after, longest_s),
             # Users who wait are as many whether they hang or not; of other tools' seconds nobody says since when.
-            hung_before=0.0 if seconds[0].epoch and is_open else float(before.unfinished),
+            hung_before=0.0 if seconds[0].epoch and is_open and not mixed else float(before.unfinished),
             blind_s=sum(one.gap_s for one in seconds),
             rhythms=rhythms,
         )

@@ -63,7 +63,7 @@ class Endpoints:
         self.metric: str | None = None
 
     def add(self, snapshot: Snapshot, epoch: int = 0) -> None:
-        """Add one second; its answers only where they are of arrivals of that `epoch`, if one is given."""
+        """Add one second; its answers only where they are of arrivals of that `epoch` or a later one."""
         self.seconds += 1
         self.planned += int(snapshot.planned)
         self.done += int(snapshot.done)
@@ -78,7 +78,7 @@ class Endpoints:
     def add_answers(self, snapshot: Snapshot, epoch: int = 0) -> None:
         """Add the times and failures of a second, as `add`; its counts of arrivals and completions stay out."""
         for series in snapshot.series:
-            if epoch and (series.epoch or snapshot.epoch) != epoch:
+            if (series.epoch or snapshot.epoch) < epoch:
                 continue
             if series.metric == self.metric:
                 for endpoint in self._places(series):

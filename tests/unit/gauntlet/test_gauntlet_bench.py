@@ -97,8 +97,8 @@ def test_products_are_in_five_languages_at_least_and_have_a_script_with_declared
 
 
 def test_the_wrapper_offers_each_scenario_its_share_of_the_level() -> None:
-    text = wrapped(every()["etcd"].script, {"lookups": 100.0, "announcements": 25.0}, 2.5, 500)
-    assert '{"lookups": [25000, 400], "announcements": [6250, 100]}' in text and "LASTS = 60" in text
+    text = wrapped(every()["etcd"].script, {"lookups": 100.0, "announcements": 25.0}, 2.5, 200, 500)
+    assert '{"lookups": [25000, 160, 400], "announcements": [6250, 40, 100]}' in text and "LASTS = 60" in text
 
 
 def test_what_k6_tells_becomes_a_trial() -> None:
