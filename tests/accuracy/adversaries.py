@@ -27,16 +27,18 @@ ARRIVE, END, TIMEOUT, RETRY = range(4)
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """One request. `copies` are what a proxy sent again of it; `kind` is its operation."""
+    """One request, or an iteration of several; `kind` is its operation, `epoch` the level at which it arrived."""
 
     arrival: float
     kind: int = 0
+    epoch: int = 0
     over: bool = False
     asked: float = 0.0
 
 
 class Adversary(OpenQueue):
-    """`servers` with `mean_s` of exponential work, each at `speed(now)` and slowed down by `slowdown(now, job)`."""
+    """`servers` with `mean_s` of exponential work, each at `speed(now)` and slowed down by `slowdown(now, job)`. Tells
+    which level each request arrived at, as the engine does."""
 
     def __init__(self, servers: int, mean_s: float, seed: int, *, service: str = "exponential", **trouble: Any) -> None:
         super().__init__(servers, mean_s, seed, service=service, **trouble)
@@ -49,6 +51,13 @@ class Adversary(OpenQueue):
         self.count = 0
         self.served = 0
         self.finished: list[tuple[float, float, bool]] = []
+        self.epoch = 0
+        self.inside: Counter[int] = Counter()
+        self.ended_ms: dict[int, list[tuple[float, bool]]] = {}
+
+    def set_level(self, level: float) -> None:
+        super().set_level(level)
+        self.epoch += 1
 
     @property
     def running(self) -> range:
@@ -107,11 +116,13 @@ class Adversary(OpenQueue):
             job.over = True
             self.open_jobs -= 1
             self.finished.append((now, job.arrival, failed))
+            self.ended_ms.setdefault(job.epoch, []).append((1000 * (now - job.arrival), failed))
+            self.inside[job.epoch] -= 1
 
     def _advance(self) -> None:
         arrivals = self._arrivals()
         for at in arrivals.tolist():
-            self.push(at, ARRIVE, Job(at, self.kind_of()))
+            self.push(at, ARRIVE, Job(at, self.kind_of(), self.epoch))
         self.finished = []
         limit = self.second + 1
         while self.events and self.events[0][0] < limit:
@@ -123,6 +134,7 @@ class Adversary(OpenQueue):
     def _happen(self, now: float, what: int, job: Job) -> None:
         if what == ARRIVE:
             self.open_jobs += 1
+            self.inside[job.epoch] += 1
             answer = self.refuses(now, job)
             if answer == "fails":
                 self.push(now + QUICK_FAILURE_S, TIMEOUT, job)
@@ -141,6 +153,35 @@ class Adversary(OpenQueue):
             self._finish(now, job, True)
         elif not job.over:
             self.retry(now, job)
+
+    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
+        super()._emit(planned, finished)
+        done = Counter({epoch: len(ended) for epoch, ended in self.ended_ms.items()})
+        older = sorted(one for one in {*done, *self.inside} if one != self.epoch and (done[one] or self.inside[one]))
+        earlier = tuple(Earlier(one, done=done[one], unfinished=self.inside[one]) for one in older)
+        self.unread[-1] = replace(self.unread[-1], series=self.rows(), epoch=self.epoch, earlier=earlier)
+        self.ended_ms = {}
+
+    def rows(self) -> tuple[Series, ...]:
+        """The series of what ended in a second."""
+        tags = {"scenario": "work", "name": "GET /work", "method": "GET"}
+        found = []
+        for epoch, ended in self.ended_ms.items():
+            of, failed = self.told_epoch(epoch), sum(bad for _, bad in ended)
+            times = Histogram.from_values([ms for ms, _ in ended])
+            found += [
+                replace(Series.of_trend("http_req_response_time", tags, times), epoch=of),
+                replace(Series.of_trend("iteration_duration", tags, times), epoch=of),
+                Series("http_reqs", "counter", tags, value=float(len(ended)), epoch=of),
+                Series(
+                    "http_req_failed", "rate", tags, passes=sum(bad for _, bad in ended), total=len(ended), epoch=of
+                ),
+            ]
+        return tuple(found)
+
+    def told_epoch(self, epoch: int) -> int | None:
+        """What a series says of its epoch."""
+        return None if epoch == self.epoch else epoch
 
     def retry(self, now: float, job: Job) -> None:
         """Hook for RETRY events of requests that are not over."""
@@ -377,25 +418,17 @@ class Helper(Probed):
 class Journeys(Adversary):
     """An iteration is four requests, half a second apart, and the first costs `first` times what each other does: under
     overload the servers are busy with the first ones of many, and few iterations end. The first waits `elsewhere`
-    seconds for another service besides. Tells which level each arrived at, as the engine does."""
+    seconds for another service besides."""
 
     requests, pause, first, elsewhere = 4, 0.5, 1.0, 0.0
 
     def __init__(self, *arguments: Any, **trouble: Any) -> None:
         super().__init__(*arguments, **trouble)
-        self.epoch = 0
         self.left: dict[Job, int] = {}
         self.answered_ms: dict[tuple[int, int], list[float]] = {}
-        self.iterations: dict[int, list[tuple[float, bool]]] = {}
-        self.inside: Counter[int] = Counter()
-
-    def set_level(self, level: float) -> None:
-        super().set_level(level)
-        self.epoch += 1
 
     def arrived(self, now: float, job: Job) -> None:
-        job.kind, self.left[job] = self.epoch, self.requests
-        self.inside[self.epoch] += 1
+        self.left[job] = self.requests
 
     def slowdown(self, now: float, job: Job) -> float:
         share = self.first if self.left.get(job) == self.requests else 1.0
@@ -416,7 +449,7 @@ class Journeys(Adversary):
         if not job.over:
             number = self.requests - self.left[job]
             elsewhere = 0.0 if number else self.elsewhere
-            self.answered_ms.setdefault((job.kind, number), []).append(1000 * (now + elsewhere - job.asked))
+            self.answered_ms.setdefault((job.epoch, number), []).append(1000 * (now + elsewhere - job.asked))
             self.left[job] -= 1
             if self.left[job]:
                 self.push(now + elsewhere + self.pause, RETRY, job)
@@ -425,32 +458,24 @@ class Journeys(Adversary):
         self._begin(now)
 
     def _finish(self, now: float, job: Job, failed: bool) -> None:
-        if not job.over:
-            self.iterations.setdefault(job.kind, []).append((1000 * (now - job.arrival), failed))
-            self.inside[job.kind] -= 1
-            self.left.pop(job, None)
+        self.left.pop(job, None)
         super()._finish(now, job, failed)
 
-    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
-        super()._emit(planned, finished)
-        rows = []
+    def rows(self) -> tuple[Series, ...]:
+        found = []
         for (epoch, number), times in sorted(self.answered_ms.items()):
-            tags = {"scenario": "work", "name": f"GET /{number}", "method": "GET"}
+            tags, of = {"scenario": "work", "name": f"GET /{number}", "method": "GET"}, self.told_epoch(epoch)
             trend = Series.of_trend("http_req_response_time", tags, Histogram.from_values(times))
-            of = None if epoch == self.epoch else epoch
             rate = Series("http_req_failed", "rate", tags, passes=0, total=len(times), epoch=of)
-            rows += [replace(trend, epoch=of), rate]
-        for epoch, ended in self.iterations.items():
-            of, tags = None if epoch == self.epoch else epoch, {"scenario": "work"}
+            found += [replace(trend, epoch=of), rate]
+        for epoch, ended in self.ended_ms.items():
+            of, tags = self.told_epoch(epoch), {"scenario": "work"}
             trend = Series.of_trend("iteration_duration", tags, Histogram.from_values([ms for ms, _ in ended]))
             failed = sum(bad for _, bad in ended)
             rate = Series("http_req_failed", "rate", tags, passes=failed, total=failed, epoch=of)
-            rows += [replace(trend, epoch=of), rate]
-        done = Counter({epoch: len(ended) for epoch, ended in self.iterations.items()})
-        older = sorted(one for one in {*done, *self.inside} if one != self.epoch and (done[one] or self.inside[one]))
-        earlier = tuple(Earlier(one, done=done[one], unfinished=self.inside[one]) for one in older)
-        self.unread[-1] = replace(self.unread[-1], series=tuple(rows), epoch=self.epoch, earlier=earlier)
-        self.answered_ms, self.iterations = {}, {}
+            found += [replace(trend, epoch=of), rate]
+        self.answered_ms = {}
+        return tuple(found)
 
 
 class LightStart(Journeys):
