@@ -173,9 +173,7 @@ class Adversary(OpenQueue):
                 replace(Series.of_trend("http_req_response_time", tags, times), epoch=of),
                 replace(Series.of_trend("iteration_duration", tags, times), epoch=of),
                 Series("http_reqs", "counter", tags, value=float(len(ended)), epoch=of),
-                Series(
-                    "http_req_failed", "rate", tags, passes=sum(bad for _, bad in ended), total=len(ended), epoch=of
-                ),
+                Series("http_req_failed", "rate", tags, passes=failed, total=len(ended), epoch=of),
             ]
         return tuple(found)
 
