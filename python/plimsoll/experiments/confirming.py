@@ -35,7 +35,6 @@ class Confirming:
     def __init__(self, known: Known, recover: Callable[[StepRecord], bool]) -> None:
         self.known = known
         self._recover = recover
-        self._enough_s = 0.0
 
     def confirm(self) -> bool:
         """Hold the level that is carried once more, and again where the two disagree or the step was disturbed; True if
@@ -45,11 +44,11 @@ class Confirming:
         while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
             if level is None or result.reason or known.left_s() < step_s:
                 break
-            decide = partial(self._kept_up, proof=against > 0)
-            conclude = partial(self._conclude, proof=against > 0)
             confirm_s, doubled_s = known.settings.confirm_s, 2 * known.settings.confirm_s
-            self._enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
-            limit_s = max(self._enough_s, CONFIRM_STEPS * step_s, min(LONGER * self._enough_s, known.left_s()))
+            enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
+            limit_s = max(enough_s, CONFIRM_STEPS * step_s, min(LONGER * enough_s, known.left_s()))
+            decide = partial(self._kept_up, proof=against > 0, enough_s=enough_s)
+            conclude = partial(self._conclude, proof=against > 0)
             record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
             known.note(again=record.judgement.verdict == "bad")
             if not self._recover(record):
@@ -78,12 +77,12 @@ class Confirming:
         """Whether the target collapsed in a confirming step: no luck with arrivals, so that it needs no second one."""
         return falls_past_top(self.known.trials) and record.judgement.own
 
-    def _kept_up(self, seen: Measurement, proof: bool) -> Judgement | None:
+    def _kept_up(self, seen: Measurement, proof: bool, enough_s: float) -> Judgement | None:
         """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
-        carried, as any other; else it is enough that it kept up for the least length."""
+        carried, as any other; else it is enough that it kept up for `enough_s`."""
         found = self._conclude(seen, proof)
         decided = found.given_up or found.verdict == "bad" or is_behind_others(found, seen)
-        enough = found.verdict == "good" and len(seen.seconds) >= self._enough_s
+        enough = found.verdict == "good" and len(seen.seconds) >= enough_s
         return found if decided or enough else None
 
     def _conclude(self, seen: Measurement, proof: bool) -> Judgement:

@@ -22,7 +22,7 @@ from plimsoll.stats.host_speed import UNKNOWN, HostSpeed
 from plimsoll.stats.plateau import Plateau, plateau
 from plimsoll.stats.saturation import SHORTFALL_Z, Growth, busy_seconds, growth
 
-LEAST_BAD_S = 3
+LEAST_BAD_S, QUICK_ERRORS_S = 3, 2
 DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
 MOST_STOLEN = 0.9
@@ -63,8 +63,14 @@ class Context:
         """Seconds before a step may be called bad, unless it is given up."""
         return min(LEAST_BAD_S, self.least_seconds)
 
+    @property
+    def least_error_seconds(self) -> float:
+        """Seconds before failures or a cap may decide a step; fewer in a probe of the ramp."""
+        return min(QUICK_ERRORS_S, self.least_bad_seconds) if self.quick else self.least_bad_seconds
+
 
 def growth_of(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
+    """How unfinished work moved in the step, at `rate_per_s` nominal arrivals."""
     idle = None if context.idle_s is None else context.idle_s * rate_per_s
     factors = speed_factors(seen, context)
     work = None if context.shares is None else work_done(seen, context)
@@ -72,6 +78,7 @@ def growth_of(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
 
 
 def plateau_shown(seen: Measurement, moved: Growth, context: Context) -> Plateau | None:
+    """The capacity that the busy seconds of the step show; None without any."""
     doubt = 0.0 if context.shares is None else SHARES_DOUBT * context.shares.doubt(seen.answers.each)
     return plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.busy_noise, doubt)
 

@@ -13,7 +13,7 @@ together may, by the capacity C that they show, if the target's throughput does 
 is None where it does: then overloaded steps say nothing of what it carries):
 
 Bad:  C clearly below this level L, and this step falls behind as well.
-Good: C clearly above L, and unfinished work stayed calm for long enough.
+Good: C clearly above L, unfinished work stayed calm for long enough, and it did not grow as it was.
 Else undecided. "Clearly" is the same on both sides:
 
     |C − L| ≥ 2 √(sd² + (h L / 4)²)      sd: of C, pooled over all steps; h: half the width that is wanted
@@ -80,7 +80,6 @@ WHOLE_SHARE = 0.4
 MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 PLAIN_WINDOW_S = 9
-QUICK_ERRORS_S = 2
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
@@ -116,8 +115,7 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, answered_plateau(seen, moved) if seen.failed else top, own=True)
     errors = error_reason(seen, context.base_errors)
-    least_s = min(QUICK_ERRORS_S, context.least_bad_seconds) if context.quick else context.least_bad_seconds
-    if errors is not None and moved.seconds >= least_s:
+    if errors is not None and moved.seconds >= context.least_error_seconds:
         return Judgement("bad", (errors,), False, moved, answered_plateau(seen, moved), own=True)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     own = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
@@ -215,8 +213,7 @@ def _is_fast_host(seen: Measurement, context: Context) -> bool:
 def cap_of(seen: Measurement, context: Context, moved: Growth | None) -> BindingCap | None:
     """The script's cap that was the limit of the step; None without one, too early to tell, and where requests fail,
     which no cap makes them do."""
-    least_s = min(QUICK_ERRORS_S, context.least_bad_seconds) if context.quick else context.least_bad_seconds
-    if moved is None or moved.seconds < least_s or not context.caps:
+    if moved is None or moved.seconds < context.least_error_seconds or not context.caps:
         return None
     if failing_share(seen) is not None or error_reason(seen, context.base_errors) is not None:
         return None

@@ -94,7 +94,6 @@ class StepHolder:
         self.warm_up_s = 1.0
         self.planned_total = 0
         self.level_seconds = 0.0
-        self.speeds: list[float] = []
         self.host_seconds = HostSeconds()
         self._sample = probes_sampler
         self._report, self._tell = on_progress, on_message
@@ -276,7 +275,7 @@ class StepHolder:
         rows = None
         if self._sample is not None and probe:
             rows = list(self._sample(snapshot.second, snapshot.t_unix))
-            self._take(rows, snapshot.second)
+            self._take(rows)
         self.host_seconds.add(judged, rows)
         if self._report is not None:
             self._report(
@@ -294,13 +293,12 @@ class StepHolder:
             )
         return judged
 
-    def _take(self, rows: list[Mapping[str, Any]], second: int) -> None:
+    def _take(self, rows: list[Mapping[str, Any]]) -> None:
         """Write the rows of the probes and keep what judges need of them."""
         if self.writer is not None:
             for row in rows:
                 self.writer.append_resource(row)
         self._stolen = stolen_share(rows)
         self._speed, error_share = core_speed(rows)
-        self.speeds += [self._speed] * (second + 1 - len(self.speeds))
         if math.isfinite(error_share):
             self._speed_errors.append(error_share)

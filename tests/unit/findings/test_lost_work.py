@@ -5,21 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from capacity_steps import step
-from findings_as_json import checked
-
-from plimsoll.findings.capacity import capacity_findings
-
-
-def search(*steps: dict[str, Any], status: str = "finished") -> dict[str, Any]:
-    facts = {
-        "unit": "users", "open": True, "status": status, "reason": "Why.", "good": 100.0, "bad": 120.0,
-        "width": 1 / 6, "width_goal": 0.1, "step_s": 10.0, "max_level": None, "min_level": None, "estimate": None,
-        "estimate_sd": None, "rate_per_level_s": 1.0, "rate_arrivals": None, "load_s": 20.0, "steps": list(steps),
-    }  # fmt: skip
-    [finding] = checked(capacity_findings(facts, None))
-    return finding
-
+from capacity_steps import search, step
 
 GOOD, BAD = step(100, "good"), step(120, "bad")
 
