@@ -10,13 +10,15 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 STARTS_WITHIN_S = 120.0
 ENDS_WITHIN_S = 10.0
 TARGET_CORES, GENERATOR_CORES = frozenset({0}), frozenset({1})
-
+Server = TypeVar("Server")
+ALL_CORES = os.sched_getaffinity(0)
 
 PRIORITY, PREFERS_EVERY_S = -20, 0.5
 
@@ -86,13 +88,22 @@ class NotStarted(RuntimeError):
 
 @contextmanager
 def on_cores(cores: frozenset[int]) -> Iterator[None]:
-    """Processes that start inside inherit these cores; of a host without them, whatever there is."""
+    """Processes that start inside inherit these cores, whatever holds outside; of a host without them, all it has."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores & before or before)
+    os.sched_setaffinity(0, cores & ALL_CORES or ALL_CORES)
     try:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def on_target_cores(server: AbstractContextManager[Server]) -> Iterator[Server]:
+    """The server, of which only its own processes stay on the target's cores and not those that load it."""
+    with ExitStack() as stack:
+        with on_cores(TARGET_CORES):
+            started = stack.enter_context(server)
+        yield started
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from processes import GENERATOR_CORES, on_cores, prefer, tail
 from registries import Cache
 
 K6 = ("k6", "go.k6.io/k6/v2", "v2.2.0", "go.k6.io/k6/v2")
-WARM_UP_S, SECONDS = 10, 60
+RAMP_S, WARM_UP_S, SECONDS = 10, 15, 60
 READY_S, SPARE_S, LEAST_VUS, MOST_VUS = 0.5, 2.0, 50, 1500
 Verdict = Literal["carried", "not carried", "border", "no truth"]
 RULE = """
@@ -96,7 +96,8 @@ def of_both(first: Verdict, second: Verdict) -> Verdict:
 
 
 def offered(cache: Cache, script: Path, env: Mapping[str, str], level: float, think_s: float, folder: Path) -> Trial:
-    """Offer `level` times the script's declared rates for WARM_UP_S + SECONDS; RuntimeError if k6 tells nothing."""
+    """Offer `level` times the script's declared rates for SECONDS, after a warm-up of WARM_UP_S that begins with a ramp
+    of RAMP_S; RuntimeError if k6 tells nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     wrapper, told, log = folder / "wrapper.js", folder / "told.json", folder / "k6.log"
     declared = declared_rates(script)
@@ -136,6 +137,7 @@ def wrapped(script: Path, declared: Mapping[str, float], level: float, ready: in
     return (
         WRAPPER.replace("SCRIPT", json.dumps(str(script)))
         .replace("RATES", json.dumps(rates))
+        .replace("RAMP_S", str(RAMP_S))
         .replace("WARM_UP_S", str(WARM_UP_S))
         .replace("SECONDS", str(SECONDS))
     )
@@ -177,7 +179,7 @@ WRAPPER = """import * as script from SCRIPT;
 import exec from 'k6/execution';
 import { Counter, Trend } from 'k6/metrics';
 
-const RATE = RATES, WARM_UP = WARM_UP_S, LASTS = SECONDS;
+const RATE = RATES, RAMP = RAMP_S, WARM_UP = WARM_UP_S, LASTS = SECONDS;
 const declared = script.options.scenarios;
 const thirds = [new Trend('third_0'), new Trend('third_1'), new Trend('third_2')];
 const inTime = new Counter('in_time');
@@ -187,8 +189,12 @@ const scenarios = {
     preAllocatedVUs: 2, maxVUs: 2, exec: 'observe' },
 };
 for (const name of Object.keys(RATE)) {
-  scenarios[name] = { executor: 'constant-arrival-rate', rate: RATE[name][0], timeUnit: '100s',
-    duration: `${WARM_UP + LASTS}s`, preAllocatedVUs: RATE[name][1], maxVUs: RATE[name][2], exec: 'iteration',
+  scenarios[name] = { executor: 'ramping-arrival-rate', startRate: 0, timeUnit: '100s',
+    stages: [
+      { target: RATE[name][0], duration: `${RAMP}s` },
+      { target: RATE[name][0], duration: `${WARM_UP + LASTS - RAMP}s` },
+    ],
+    preAllocatedVUs: RATE[name][1], maxVUs: RATE[name][2], exec: 'iteration',
     gracefulStop: '20s', env: declared[name].env || {}, tags: declared[name].tags || {} };
 }
 export const options = Object.assign({}, script.options, {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from postgresql_server import PostgresqlServer
-from processes import TARGET_CORES, await_answer, done, on_cores, running
+from processes import await_answer, done, on_target_cores, running
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
@@ -35,7 +35,7 @@ def stands(cache: Cache, folder: Path) -> Started:
     port, management, log = free_port(), free_port(), folder / "keycloak.log"
     realm = folder / "shop.json"
     realm.write_text(json.dumps(realm_of()))
-    with on_cores(TARGET_CORES), PostgresqlServer(preload="") as database:
+    with on_target_cores(PostgresqlServer(preload="")) as database:
         env = {
             "KC_DB_URL": f"jdbc:postgresql://127.0.0.1:{database.port}/postgres", "KC_DB_USERNAME": "plimsoll",
             "KC_DB_PASSWORD": "any", "KC_CACHE": "local", "JAVA_OPTS_KC_HEAP": "-Xms512m -Xmx1g",

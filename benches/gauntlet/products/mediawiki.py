@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mariadb_server import MariadbServer
-from processes import TARGET_CORES, await_answer, done, on_cores, running
+from processes import await_answer, done, on_target_cores, running
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
@@ -66,7 +66,7 @@ def install(cache: Cache) -> None:
 def stands(cache: Cache, folder: Path) -> Started:
     port, log = free_port(), folder / "mediawiki.log"
     fpm = next(iter(sorted(Path("/usr/sbin").glob("php-fpm*"))))
-    with on_cores(TARGET_CORES), MariadbServer("--skip-grant-tables", measures=False) as database:
+    with on_target_cores(MariadbServer("--skip-grant-tables", measures=False)) as database:
         configured(folder, port, database.port, log)
         (folder / "fpm.conf").write_text(FPM.format(folder=folder))
         (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from postgresql_server import PostgresqlServer
-from processes import TARGET_CORES, await_answer, on_cores, running
+from processes import await_answer, on_target_cores, running
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
@@ -25,7 +25,7 @@ def install(cache: Cache) -> None:
 @contextmanager
 def stands(cache: Cache, folder: Path) -> Started:
     place, port, log = cache.npm("parse", "parse-server@8.6.94"), free_port(), folder / "parse.log"
-    with on_cores(TARGET_CORES), PostgresqlServer(preload="") as database:
+    with on_target_cores(PostgresqlServer(preload="")) as database:
         configuration = folder / "parse.json"
         configuration.write_text(
             json.dumps({

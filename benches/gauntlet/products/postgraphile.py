@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from postgresql_server import PostgresqlServer
-from processes import TARGET_CORES, await_answer, on_cores, running
+from processes import await_answer, on_target_cores, running
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
@@ -38,7 +38,7 @@ def stands(cache: Cache, folder: Path) -> Started:
     import psycopg
 
     place, port, log = cache.npm("postgraphile", f"postgraphile@{VERSION}"), free_port(), folder / "postgraphile.log"
-    with on_cores(TARGET_CORES), PostgresqlServer(preload="") as database:
+    with on_target_cores(PostgresqlServer(preload="")) as database:
         with psycopg.connect(database.dsn(), autocommit=True) as session:
             session.execute(SCHEMA)
         program = place / "node_modules" / ".bin" / "postgraphile"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from postgresql_server import PostgresqlServer, own_database
-from processes import TARGET_CORES, await_answer, done, on_cores, running
+from processes import await_answer, done, on_target_cores, running
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
@@ -39,7 +39,7 @@ def install(cache: Cache) -> None:
 @contextmanager
 def stands(cache: Cache, folder: Path) -> Started:
     port, log = free_port(), folder / "redmine.log"
-    with on_cores(TARGET_CORES), PostgresqlServer(preload="") as database:
+    with on_target_cores(PostgresqlServer(preload="")) as database:
         url = own_database(database.dsn(), "redmine")
         bundle = folder / "Gemfile"
         bundle.write_text(GEMFILE)

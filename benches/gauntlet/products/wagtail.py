@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from postgresql_server import PostgresqlServer
-from processes import TARGET_CORES, await_answer, done, on_cores, running
+from processes import await_answer, done, on_target_cores, running
 from registries import Cache
 
 from plimsoll.lab.ports import free_port
@@ -61,7 +61,7 @@ def install(cache: Cache) -> None:
 @contextmanager
 def stands(cache: Cache, folder: Path) -> Started:
     programs, port, log = cache.python("wagtail", *PACKAGES), free_port(), folder / "wagtail.log"
-    with on_cores(TARGET_CORES), PostgresqlServer(preload="") as database:
+    with on_target_cores(PostgresqlServer(preload="")) as database:
         site = folder / "harbour"
         site.mkdir()
         done([programs / "wagtail", "start", "harbour", site], log)

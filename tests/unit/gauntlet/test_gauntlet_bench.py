@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benches" / "gauntlet"))
 from catalogue import HELD_OUT, every
 from contradictions import contradictions
 from page import text_of
+from processes import GENERATOR_CORES, TARGET_CORES, on_cores, on_target_cores
 from scoring import end_score, is_disturbed, is_narrow, tally
 from truth import Trial, declared_rates, judge, of_both, trial_of, wrapped
 
@@ -161,3 +165,16 @@ def test_a_full_pool_is_no_limit_while_the_core_is_full() -> None:
         "kind": "pool", "where": "connections to redis", "runner_up": {"where": "one core", "utilisation": 0.99},
     }  # fmt: skip
     assert contradictions(answer, []) == ["limited by connections to redis, while one core was 99% busy"]
+
+
+def test_what_loads_a_product_keeps_off_the_cores_of_its_database() -> None:
+    @contextmanager
+    def database() -> Iterator[set[int]]:
+        yield os.sched_getaffinity(0)
+
+    everywhere = os.sched_getaffinity(0)
+    with on_target_cores(database()) as of_database:
+        assert of_database == (everywhere & TARGET_CORES or everywhere)
+        assert os.sched_getaffinity(0) == everywhere
+        with on_cores(TARGET_CORES), on_cores(GENERATOR_CORES):
+            assert os.sched_getaffinity(0) == (everywhere & GENERATOR_CORES or everywhere)
