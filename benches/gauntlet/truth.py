@@ -158,7 +158,7 @@ def trial_of(
     return Trial(
         asked_per_s=round(asked, 3),
         completed_per_s=round(value("in_time", "count") / SECONDS, 3),
-        dropped_share=round(dropped / (asked * (SECONDS + WARM_UP_S)), 5),
+        dropped_share=round(dropped / (asked * (SECONDS + WARM_UP_S - RAMP_S / 2)), 5),
         failed_share=round(value("http_req_failed", "rate"), 5),
         p50_first_third_ms=value("third_0", "med"),
         p50_last_third_ms=value("third_2", "med"),
