@@ -476,6 +476,12 @@ class Journeys(Adversary):
         return tuple(found)
 
 
+class LongPauses(Journeys):
+    """Two seconds between the requests, so that iterations last for more than six."""
+
+    pause = 2.0
+
+
 class LightStart(Journeys):
     """The first request costs a quarter of what each other does."""
 

@@ -20,6 +20,7 @@ RUNS = 4
         "a limit of the rate, with a burst",
         "a limit of connections",
         "iterations of four requests with pauses",
+        "iterations that last for six seconds",
     ],
 )
 def test_most_brackets_are_right_and_no_carried_level_is_contradicted(name: str):

@@ -26,7 +26,7 @@ from plimsoll.experiments.known import Known
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.overload import find_recovery, time_needed_s
-from plimsoll.experiments.ramp import MOST_PROBES, Ramp, warm_up_from
+from plimsoll.experiments.ramp import MOST_PROBES, Ramp, is_filling, warm_up_from
 from plimsoll.experiments.recovery import come_to_rest, why_gone
 from plimsoll.experiments.result import (
     CapacityResult,
@@ -138,15 +138,19 @@ class _OpenSearch:
             def decide(seen: Measurement, first: bool = count == 0) -> Judgement | None:
                 return ramp.decide(seen, self.known.context(seen, quick=True), first)
 
-            record = self.holder.hold(level, "probe", ramp.limit_s(self.holder.warm_up_s), decide, self._conclude_probe)
+            limit_s, filling = ramp.limit_s(self.holder.warm_up_s, count == 0), is_filling if count == 0 else None
+            record = self.holder.hold(level, "probe", limit_s, decide, self._conclude_probe, filling)
             seen = record.measurement
             if self._unusable(record):
                 return False
             self.known.note()
             self._has_answered = self._has_answered or (record.judgement.verdict != "bad" and seen.times.count > 0)
-            if record.judgement.capped or record.judgement.verdict == "bad":
+            is_over = record.judgement.capped or record.judgement.verdict == "bad"
+            if count == 0 or not is_over:
+                ended = seen.warm_iterations if is_over else seen.iterations
+                self.holder.warm_up_s = warm_up_from(ended, self.settings.warm_up_s)
+            if is_over:
                 return self._recover(record)
-            self.holder.warm_up_s = warm_up_from(seen, self.settings.warm_up_s)
             following = ramp.next_level(record.level, seen)
             if following is None or self.known.left_s() < self.settings.step_s:
                 break
@@ -209,10 +213,14 @@ class _OpenSearch:
         if self._has_answered or not sum(seen.planned):
             return False
         if not sum(seen.done):
-            self._fail(
-                f"No iteration finished within {len(seen.seconds)} s at level {level_text(record.level)}: "
-                "the target hangs (it takes connections and does not answer), or one iteration takes longer."
+            seconds, level = f"{record.end_s - record.start_s:.0f} s", level_text(record.level)
+            hangs = "the target hangs (it takes connections and does not answer), or one iteration takes longer."
+            lasts = (
+                "its requests are answered, so one iteration takes longer. Shorten the pauses of the script, or let it "
+                "declare users (constant-vus): their number is searched whatever an iteration takes."
             )
+            why = lasts if seen.answers.count.total() else hangs
+            self._fail(f"No iteration finished within {seconds} at level {level}: {why}")
             return True
         if seen.requests and seen.error_share > 0.5:
             share, causes = f"{seen.error_share:.0%}", seen.failures.words()

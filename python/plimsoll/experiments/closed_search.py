@@ -286,7 +286,7 @@ class _ClosedSearch:
         return True
 
     def _note_warm_up(self, record: StepRecord) -> None:
-        self.holder.warm_up_s = warm_up_from(record.measurement, self.settings.warm_up_s)
+        self.holder.warm_up_s = warm_up_from(record.measurement.iterations, self.settings.warm_up_s)
         self.warm_ups.append((record.level, self.holder.warm_up_s))
 
     def _warm_up_for(self, level: float) -> None:

@@ -197,6 +197,6 @@ class Known:
             return Trial(self._sent(record), "good", proven=False)
         top = plateau_of(record.measurement, self.context(record.measurement, trials=())) if found.plateau else None
         if top is not None and quick:
-            top = Plateau(top.level, max(top.relative_sd, QUICK_PLATEAU_SD))
+            top = replace(top, relative_sd=max(top.relative_sd, QUICK_PLATEAU_SD))
         proven = not (quick or found.says_nothing) or found.given_up
         return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm")

@@ -37,7 +37,7 @@ class Measurement:
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
     seconds, whenever it arrived: that is what a queue is judged by; `done_own` of `done` arrived in this step.
     `interrupted`: own arrivals that were cut off, which count as failed requests. `load`: what caps of the script are
-    judged by.
+    judged by; `warm_iterations`: durations in ms of own iterations that ended before the measured seconds.
     """
 
     level: float
@@ -72,6 +72,7 @@ class Measurement:
     threads: int = 1
     response_metric: str | None = None
     load: LoadSeconds = field(default_factory=LoadSeconds)
+    warm_iterations: Histogram = field(default_factory=Histogram)
 
     def add(self, snapshot: Snapshot, stolen: float = 0.0, speed: float = math.nan) -> None:
         """Add one second."""
@@ -94,6 +95,9 @@ class Measurement:
         """A second before the measured ones."""
         self.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
         self._add_own_answers(snapshot)
+        for series in snapshot.series:
+            if series.epoch is None and series.metric == "iteration_duration":
+                self.warm_iterations.add_series(series)
 
     def _add_own_answers(self, snapshot: Snapshot) -> None:
         own = [series for series in snapshot.series if series.epoch is None]

@@ -4,6 +4,9 @@ A probe in which work piles up without being beyond chance yet goes on, up to si
 saturated: the next level would cost its backlog, its drain and the seconds itself, for a worse estimate. Where a fifth
 of a second's work waits at the end of a calm probe, the next level is 1.4 times it: twice would be far beyond the
 capacity.
+
+Of an iteration that pauses for seconds, more and more are under way until the first ones end, which is no queue. So
+the first probe measures only once the load has lasted for twice as long as its iterations do.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.search import rounded
+from plimsoll.runs.histogram import Histogram
 
 START_RATE_PER_S = 10.0
 FEW_ARRIVALS = 40
@@ -29,7 +33,7 @@ MOST_PROBES = 40
 WARM_UPS = 2.0
 WAITING_S = 0.2
 NEAR_FACTOR = 1.4
-LONGEST_WARM_UP_S = 60.0
+LONGEST_WARM_UP_S, LONGEST_ANSWERS_S = 60.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,25 @@ class Ramp:
         enough = sum(seen.done) >= DONE_FOR_PLATEAU or backlog_s(seen) >= MOST_BACKLOG_S
         return found if found.verdict == "bad" and enough else None
 
-    def limit_s(self, warm_up_s: float) -> float:
+    def limit_s(self, warm_up_s: float, first: bool) -> float:
         """Longest probe in seconds; never shorter than the iterations it must see end."""
-        return max(HANG_LIMIT_S, self.settings.probe_s + LONGEST_OVERLOAD_S, WARM_UPS * warm_up_s)
+        longest_s = max(HANG_LIMIT_S, self.settings.probe_s + LONGEST_OVERLOAD_S, WARM_UPS * warm_up_s)
+        return longest_s + (LONGEST_WARM_UP_S if first else 0.0)
 
 
-def warm_up_from(seen: Measurement, least_s: float, most_s: float = LONGEST_WARM_UP_S) -> float:
+def is_filling(seen: Measurement, elapsed_s: float) -> bool:
+    """Whether the first load of a run, `elapsed_s` old, still has to fill with iterations that last. What they wait for
+    answers is no reason to go on for long: that may be a queue."""
+    if elapsed_s >= LONGEST_WARM_UP_S or not seen.answers.count.total():
+        return False
+    ended = seen.warm_iterations
+    if not ended.count:
+        return True
+    pauses_s = max(0.0, ended.mean - sum(seen.answers.total_ms.values()) / ended.count) / 1000
+    return elapsed_s < min(WARM_UPS * ended.percentile(0.9) / 1000, WARM_UPS * pauses_s + LONGEST_ANSWERS_S)
+
+
+def warm_up_from(iterations: Histogram, least_s: float, most_s: float = LONGEST_WARM_UP_S) -> float:
     """Seconds until work that began before a change of level has left: twice the p90 of an iteration's duration."""
-    p90_ms = seen.iterations.percentile(0.9) if seen.iterations.count else 0.0
-    return min(most_s, max(least_s, math.ceil(2 * p90_ms / 1000)))
+    p90_ms = iterations.percentile(0.9) if iterations.count else 0.0
+    return min(most_s, max(least_s, math.ceil(WARM_UPS * p90_ms / 1000)))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from plimsoll.stats.bracket import relevant_bounds
@@ -208,7 +208,7 @@ def pooled_plateau(trials: Sequence[Trial]) -> Plateau | None:
         if trial.plateau is None or fell or (not trial.proven and carried - trial.plateau.level >= trial.plateau.sd):
             continue
         doubt = DEEP_OVERLOAD_DOUBT * max(0.0, trial.level / trial.plateau.level - 1)
-        seen.append(Plateau(trial.plateau.level, math.hypot(trial.plateau.relative_sd, doubt)))
+        seen.append(replace(trial.plateau, relative_sd=math.hypot(trial.plateau.relative_sd, doubt)))
     return pool(seen)
 
 

@@ -33,6 +33,7 @@ OnStep = Callable[[Literal["started", "ended"], float], None]
 ProbesSampler = Callable[[int, float], Iterable[Mapping[str, Any]]]
 Decide = Callable[[Measurement], Judgement | None]
 Conclude = Callable[[Measurement], Judgement]
+Filling = Callable[[Measurement, float], bool]
 SETTLED_SHARE = 0.1
 DRAINING_SHARE = 0.9
 MOST_DRAINS = 10
@@ -106,8 +107,17 @@ class StepHolder:
         self._stolen, self._speed = 0.0, math.nan
         self._speed_errors: list[float] = []
 
-    def hold(self, level: float, kind: StepKind, limit_s: float, decide: Decide, conclude: Conclude) -> StepRecord:
+    def hold(
+        self,
+        level: float,
+        kind: StepKind,
+        limit_s: float,
+        decide: Decide,
+        conclude: Conclude,
+        filling: Filling | None = None,
+    ) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
+        `filling`: whether the warm-up goes on, where nobody knows yet how long it takes.
 
         Steps after an overload (`AFTER_OVERLOAD`) show how the target comes to rest and are no points of its curve:
         their events have names of their own. An interruption (KeyboardInterrupt) closes the record as undecided
@@ -121,7 +131,8 @@ class StepHolder:
         start_s = self.source.now()
         self.event("recovery_started" if after_overload else "step_started", start_s, level=level, step_kind=kind)
         self.source.set_level(level)
-        measured_from = math.ceil(start_s - SETTLED_SHARE) + math.ceil(self.warm_up_s)
+        began = math.ceil(start_s - SETTLED_SHARE)
+        measured_from = began + math.ceil(self.warm_up_s)
         best_per_s = max((record.measurement.done_per_s for record in self.records), default=0.0)
         seen = Measurement(level, best_done_per_s=best_per_s)
         judgement: Judgement | None = None
@@ -130,6 +141,8 @@ class StepHolder:
                 judged = self.record(snapshot, PHASE_OF[kind])
                 if snapshot.second < measured_from:
                     seen.warm_up(judged)
+                    if filling is not None and filling(seen, snapshot.second + 1 - began):
+                        measured_from = max(measured_from, snapshot.second + 2)
                     continue
                 seen.add(judged, self._stolen, self._speed)
                 if self.watch is not None:

@@ -2,7 +2,8 @@
 
 A step that ends with a growing queue measures the capacity directly: completions ÷ time, with the relative standard
 deviation √(noise ÷ completions), where noise is the variance per completion (1 for exponential service). Estimates
-of several steps are pooled with inverse-variance weights.
+of several steps are pooled with inverse-variance weights. What all of them may err by alike, as where work is told by
+shares that are not known well, does not become less by pooling.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from statistics import NormalDist
 
 @dataclass(frozen=True)
 class Plateau:
-    """A capacity estimate in units of level, with its relative standard deviation (> 0)."""
+    """A capacity estimate in units of level, with its relative standard deviation (> 0); `common`: the part of it that
+    all estimates of a run share."""
 
     level: float
     relative_sd: float
+    common: float = 0.0
 
     @property
     def sd(self) -> float:
@@ -26,14 +29,14 @@ class Plateau:
         return self.level * self.relative_sd
 
 
-def plateau(done: float, seconds: float, rate_per_level_s: float, noise: float, floor: float = 0.0) -> Plateau | None:
+def plateau(done: float, seconds: float, rate_per_level_s: float, noise: float, common: float = 0.0) -> Plateau | None:
     """Estimate from `done` completions in `seconds` of uninterrupted work; None below 10 completions.
 
-    `rate_per_level_s`: arrivals per second at level 1; `floor`: least relative standard deviation to admit.
+    `rate_per_level_s`: arrivals per second at level 1; `common`: relative standard deviation that all estimates share.
     """
     if done < 10 or seconds <= 0 or rate_per_level_s <= 0:
         return None
-    return Plateau(done / seconds / rate_per_level_s, max(floor, math.sqrt(noise / done)))
+    return Plateau(done / seconds / rate_per_level_s, math.hypot(common, math.sqrt(noise / done)), common)
 
 
 def capacity_interval(
@@ -54,6 +57,9 @@ def pool(estimates: Iterable[Plateau]) -> Plateau | None:
     parts = list(estimates)
     if not parts:
         return None
-    weights = [1 / part.relative_sd**2 for part in parts]
-    mean = math.fsum(w * math.log(part.level) for w, part in zip(weights, parts, strict=True)) / math.fsum(weights)
-    return Plateau(math.exp(mean), 1 / math.sqrt(math.fsum(weights)))
+    total = math.fsum(1 / part.relative_sd**2 for part in parts)
+    weighted = [(1 / part.relative_sd**2 / total, part) for part in parts]
+    mean = math.fsum(weight * math.log(part.level) for weight, part in weighted)
+    alone = math.fsum(weight**2 * (part.relative_sd**2 - part.common**2) for weight, part in weighted)
+    common = math.fsum(weight * part.common for weight, part in weighted)
+    return Plateau(math.exp(mean), math.sqrt(alone + common**2), common)

@@ -1,0 +1,43 @@
+"""When the first load of a run is measured, and how long the next levels warm up."""
+
+from __future__ import annotations
+
+import pytest
+
+from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.ramp import is_filling, warm_up_from
+from plimsoll.runs.histogram import Histogram
+
+
+def warmed(iterations_ms: list[float], answers: int, answer_ms: float) -> Measurement:
+    """A warm-up in which these iterations and so many requests ended."""
+    seen = Measurement(1.0)
+    seen.warm_iterations = Histogram.from_values(iterations_ms)
+    seen.answers.count["", "GET"] = answers
+    seen.answers.total_ms["", "GET"] = answers * answer_ms
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("iterations_ms", "answers", "answer_ms", "elapsed_s", "filling"),
+    [
+        ([], 0, 0.0, 1, False),  # a target that hangs is not waited for
+        ([], 30, 10.0, 20, True),  # the first iterations have not ended
+        ([], 900, 10.0, 60, False),
+        ([6_000.0] * 10, 40, 10.0, 8, True),  # the last of these began before the first ended
+        ([6_000.0] * 10, 40, 10.0, 13, False),
+        ([20.0] * 10, 10, 20.0, 1, False),
+        ([9_000.0] * 10, 10, 9_000.0, 8, True),
+        ([9_000.0] * 10, 10, 9_000.0, 11, False),  # what only waits for answers may be a queue
+    ],
+)
+def test_the_first_load_fills_with_iterations_that_pause(
+    iterations_ms: list[float], answers: int, answer_ms: float, elapsed_s: float, filling: bool
+) -> None:
+    assert is_filling(warmed(iterations_ms, answers, answer_ms), elapsed_s) is filling
+
+
+def test_a_level_warms_up_for_twice_as_long_as_iterations_last():
+    assert warm_up_from(Histogram(), 1.0) == 1.0
+    assert warm_up_from(Histogram.from_values([6_000.0] * 10), 1.0) == pytest.approx(12, abs=1)
+    assert warm_up_from(Histogram.from_values([50_000.0] * 10), 1.0) == 60.0
