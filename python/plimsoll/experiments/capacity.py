@@ -152,7 +152,7 @@ class _OpenSearch:
             if is_over:
                 return self._recover(record)
             following = ramp.next_level(record.level, seen)
-            if following is None or self.known.left_s() < self.settings.step_s:
+            if following is None or self.known.left_s() < self.known.step_cost_s():
                 break
             level = following
         return True
@@ -164,9 +164,9 @@ class _OpenSearch:
             self.known.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
             if self.result.bracket.good is not None:
                 self.known.kept_s += self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
-            hurry = self.known.left_s() < HURRY_STEPS * self.settings.step_s
+            hurry = self.known.left_s() < HURRY_STEPS * self.known.step_cost_s()
             proposal = propose(self.known.trials, self.known.goal, self.known.half_width(), hurry)
-            if proposal is None or self.known.left_s() < self.settings.step_s:
+            if proposal is None or self.known.left_s() < self.known.step_cost_s():
                 break
             held += 1
             self._hold(proposal.level)
@@ -257,7 +257,7 @@ class _OpenSearch:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
         spent = (
             spent_words(bounds.width, settings.width, settings.load_budget_s)
-            if self.known.left_s() < settings.step_s
+            if self.known.left_s() < self.known.step_cost_s()
             else "further steps would not have decided"
         )
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)

@@ -42,7 +42,7 @@ class Confirming:
         known, result, step_s = self.known, self.known.result, self.known.settings.step_s
         before, level, against, disturbed = result.bracket.good, self._level(), 0, 0
         while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
-            if level is None or result.reason or known.left_s() < step_s:
+            if level is None or result.reason or known.left_s() < known.step_cost_s():
                 break
             confirm_s, doubled_s = known.settings.confirm_s, 2 * known.settings.confirm_s
             enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
@@ -92,7 +92,7 @@ class Confirming:
         waits = found.growth.queue_z > MOST_WAITING_Z
         if waits or not is_calm(found.growth) or found.growth.seconds < self.known.settings.step_s:
             return found
-        return replace(found, verdict="good", reasons=(calm_words(found.growth), KEPT_UP))
+        return replace(found, verdict="good", reasons=(calm_words(found.growth, seen), KEPT_UP))
 
 
 def _confirmation(record: StepRecord, stands: bool) -> Confirmation:

@@ -15,6 +15,7 @@ import numpy as np
 from plimsoll.experiments.failing import error_reason
 from plimsoll.experiments.foreign_work import NO_FOREIGN_WORK, ForeignWork
 from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.under_way import UnderWay
 from plimsoll.experiments.work_done import Shares
 from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.script_caps import LoadSeconds
@@ -38,8 +39,9 @@ class Context:
     `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
     explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
-    iteration at low load, None before some ended there; `shares`: where an iteration makes several requests, the share
-    of its work that each is; `foreign`: what other processes took in each second of the run; `caps` of the script, and
+    iteration at low load, None before some ended there, and `lasting`: how they end, where they last for seconds;
+    `shares`: where an iteration makes several requests, the share of its work that each is; `foreign`: what other
+    processes took in each second of the run; `caps` of the script, and
     `low`: the load of the calm steps.
     """
 
@@ -53,6 +55,7 @@ class Context:
     host: HostSpeed = UNKNOWN
     noise: float = 0.0
     idle_s: float | None = None
+    lasting: UnderWay | None = None
     shares: Shares | None = None
     foreign: ForeignWork = NO_FOREIGN_WORK
     caps: tuple[DeclaredCap, ...] = ()
@@ -72,9 +75,23 @@ class Context:
 def growth_of(seen: Measurement, rate_per_s: float, context: Context) -> Growth:
     """How unfinished work moved in the step, at `rate_per_s` nominal arrivals."""
     idle = None if context.idle_s is None else context.idle_s * rate_per_s
+    arrivals, unfinished = np.asarray(seen.planned), seen.unfinished_start
+    if (beyond := _beyond_pauses(seen, context)) is not None:
+        (arrivals, unfinished), idle = beyond, 0.0
     factors = speed_factors(seen, context)
     work = None if context.shares is None else work_done(seen, context)
-    return growth(seen.planned, seen.done, seen.unfinished_start, rate_per_s, factors, context.noise, idle, work)
+    return growth(arrivals, seen.done, unfinished, rate_per_s, factors, context.noise, idle, work)
+
+
+def _beyond_pauses(seen: Measurement, context: Context) -> tuple[np.ndarray, float] | None:
+    """Of iterations that last for seconds: how many come to their end in each second if nothing waits, shape (n,), and
+    how many were beyond it when measuring began; None of others, and where the warm-up did not see all of them."""
+    warm = len(seen.warm_planned)
+    if context.lasting is None or warm < len(context.lasting.shares):
+        return None
+    due = context.lasting.due([*seen.warm_planned, *seen.planned])
+    under_way = sum(seen.warm_planned) - float(due[:warm].sum())
+    return due[warm:], seen.unfinished_start - under_way
 
 
 def plateau_shown(seen: Measurement, moved: Growth, context: Context) -> Plateau | None:
@@ -98,17 +115,20 @@ def answered_plateau(seen: Measurement, moved: Growth) -> Plateau | None:
     return plateau(answered, moved.expected, 1 / seen.level, moved.service_noise)
 
 
-def queued_at_start(seen: Measurement, context: Context) -> float:
-    """Work that waited when measuring began: what is unfinished above rate × time of an iteration at low load, in which
-    users may only be thinking."""
+def came(seen: Measurement, context: Context) -> tuple[np.ndarray, float]:
+    """Arrivals of each second, shape (n,), and the work that waited when measuring began: what is unfinished above
+    rate × time of an iteration at low load, in which users may only be thinking."""
+    if (beyond := _beyond_pauses(seen, context)) is not None:
+        return beyond[0], max(0.0, beyond[1])
     idle = (context.idle_s or 0.0) * context.rate_per_level_s * seen.level
-    return max(0.0, seen.unfinished_start - idle)
+    return np.asarray(seen.planned, dtype=float), max(0.0, seen.unfinished_start - idle)
 
 
 def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """Completions, as without what others took, and speed of the host in each second in which work waited throughout,
     two of shape (n,)."""
-    busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
+    arrivals, queued = came(seen, context)
+    busy = busy_seconds(arrivals, seen.done, queued)
     return (work_done(seen, context) / left_by_others(seen, context))[busy], np.asarray(seen.speed, dtype=float)[busy]
 
 

@@ -46,9 +46,9 @@ from plimsoll.experiments.evidence import (
     DISTURBED_SHARE,
     Context,
     answered_plateau,
+    came,
     growth_of,
     plateau_shown,
-    queued_at_start,
     speed_factors,
     taken_explains,
     taken_share,
@@ -97,7 +97,8 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     elif found.plateau is None:
         return found
     else:
-        busy = busy_seconds(seen.planned, seen.done, queued_at_start(seen, context))
+        arrivals, queued = came(seen, context)
+        busy = busy_seconds(arrivals, seen.done, queued)
         ways = [warms_up(seen, done, busy, factors) for done in (np.asarray(seen.done), work_done(seen, context))]
         why = ways[1] if all(ways) else None
     if why is None:
@@ -144,9 +145,9 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
     factors = speed_factors(seen, context)
-    queued = queued_at_start(seen, context)
-    done = at_mean_speed(seen.planned, seen.done, queued, factors)
-    return not context.quick and is_plainly_overloaded(seen.planned, done, queued, rate_per_s, window_s)
+    arrivals, queued = came(seen, context)
+    done = at_mean_speed(arrivals, seen.done, queued, factors)
+    return not context.quick and is_plainly_overloaded(arrivals, done, queued, rate_per_s, window_s)
 
 
 def _capacity_below(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Plateau | None:
@@ -189,14 +190,14 @@ def _queue_grew(moved: Growth) -> bool:
 def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, context: Context) -> Judgement:
     held, capacity = moved.seconds >= context.least_seconds, context.plateau
     if held and moved.expected >= FEWEST_ARRIVALS and is_settled(moved) and not _is_fast_host(seen, context):
-        return Judgement("good", (calm_words(moved),), False, moved, own=True)
+        return Judgement("good", (calm_words(moved, seen),), False, moved, own=True)
     enough = held and moved.expected >= context.least_share * arrivals_to_decide(context.half_width)
     disturbed = taken_share(seen, context) >= DISTURBED_SHARE
     if capacity is not None and enough and is_calm(moved) and not _queue_grew(moved):
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
-            return Judgement("good", (calm_words(moved), _plateau_words(capacity, "above")), False, moved)
-    words = (_open_words(moved), *([_taken_words(seen, context)] if disturbed else []))
+            return Judgement("good", (calm_words(moved, seen), _plateau_words(capacity, "above")), False, moved)
+    words = (_open_words(moved, seen), *([_taken_words(seen, context)] if disturbed else []))
     shown = top if _is_whole(moved, context) else None
     return Judgement("undecided", words, False, moved, shown, disturbed)
 
@@ -221,7 +222,7 @@ def cap_of(seen: Measurement, context: Context, moved: Growth | None) -> Binding
 
 
 def _growth_words(moved: Growth, seen: Measurement) -> str:
-    gain = moved.unfinished_end - moved.unfinished_start
+    gain = seen.unfinished_end - seen.unfinished_start
     return (
         f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second; "
         f"unfinished work grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work "
@@ -243,16 +244,16 @@ def _other_words(seen: Measurement) -> tuple[str, ...]:
     return (f"{dropped} arrivals could not be sent.",) if dropped else ()
 
 
-def calm_words(moved: Growth) -> str:
+def calm_words(moved: Growth, seen: Measurement) -> str:
     """What a step that kept up showed."""
     return (
         f"Kept up with {moved.expected:,.0f} arrivals in {moved.seconds:.0f} s: unfinished work went from "
-        f"{moved.unfinished_start:,.0f} to {moved.unfinished_end:,.0f}."
+        f"{seen.unfinished_start:,.0f} to {seen.unfinished_end:,.0f}."
     )
 
 
-def _open_words(moved: Growth) -> str:
-    gain = moved.unfinished_end - moved.unfinished_start
+def _open_words(moved: Growth, seen: Measurement) -> str:
+    gain = seen.unfinished_end - seen.unfinished_start
     return (
         f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals. The queue was "
         "too long for a target below its capacity and too short for an overload."

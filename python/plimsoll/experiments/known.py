@@ -25,6 +25,7 @@ from plimsoll.experiments.search import (
     rounded,
 )
 from plimsoll.experiments.steps import StepHolder
+from plimsoll.experiments.under_way import UnderWay, under_way
 from plimsoll.experiments.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.script_caps import LoadSeconds
@@ -72,6 +73,7 @@ class Known:
             host=self._host,
             noise=self._noise,
             idle_s=self.idle_s(seen.level),
+            lasting=self._lasting(seen.level),
             shares=shares_of(self._calm(seen.level)),
             caps=self.settings.caps,
             low=self._low(seen.level) if self.settings.caps else None,
@@ -86,6 +88,11 @@ class Known:
         if count >= ENOUGH_IDLE:
             return sum(one.mean * one.count for one in times if one.count) / count / 1000
         return Histogram.merge(times).percentile(0.25) / 1000 if count >= FEWEST_IDLE else None
+
+    def _lasting(self, level: float) -> UnderWay | None:
+        """How iterations end in the calm steps well below this level, if they last for seconds."""
+        durations = Histogram.merge([seen.iterations for seen in self._calm(level)])
+        return under_way(durations) if durations.count >= ENOUGH_IDLE else None
 
     def _calm(self, level: float) -> list[Measurement]:
         """What the calm steps well below this level measured."""
@@ -120,8 +127,12 @@ class Known:
     def longest_step_s(self) -> float:
         """Time one step may take so that the bounds still missing get theirs."""
         bounds = bracket_of(self.trials)
-        share = 2.2 if bounds.good is None else 1.1
-        return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, self.left_s() / share)))
+        left_s = self.left_s() / (2.2 if bounds.good is None else 1.1) - self.holder.warm_up_s
+        return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, left_s)))
+
+    def step_cost_s(self) -> float:
+        """The least time that one more step takes."""
+        return self.settings.step_s + math.ceil(self.holder.warm_up_s)
 
     def left_s(self) -> float:
         return self.settings.load_budget_s - self.kept_s - self.holder.source.now()

@@ -37,7 +37,8 @@ class Measurement:
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
     seconds, whenever it arrived: that is what a queue is judged by; `done_own` of `done` arrived in this step.
     `interrupted`: own arrivals that were cut off, which count as failed requests. `load`: what caps of the script are
-    judged by; `warm_iterations`: durations in ms of own iterations that ended before the measured seconds.
+    judged by. `warm_planned`: arrivals of each second of the warm-up; `warm_iterations`: durations in ms of own
+    iterations that ended in it.
     """
 
     level: float
@@ -72,6 +73,7 @@ class Measurement:
     threads: int = 1
     response_metric: str | None = None
     load: LoadSeconds = field(default_factory=LoadSeconds)
+    warm_planned: list[int] = field(default_factory=list)
     warm_iterations: Histogram = field(default_factory=Histogram)
 
     def add(self, snapshot: Snapshot, stolen: float = 0.0, speed: float = math.nan) -> None:
@@ -94,6 +96,7 @@ class Measurement:
     def warm_up(self, snapshot: Snapshot) -> None:
         """A second before the measured ones."""
         self.unfinished_start = float(snapshot.backlog + snapshot.in_flight)
+        self.warm_planned.append(int(snapshot.planned))
         self._add_own_answers(snapshot)
         for series in snapshot.series:
             if series.epoch is None and series.metric == "iteration_duration":
