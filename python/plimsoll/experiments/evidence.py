@@ -140,7 +140,16 @@ def work_done(seen: Measurement, context: Context) -> np.ndarray:
 
 def speed_factors(seen: Measurement, context: Context) -> np.ndarray:
     """What the host let the target do in each second, 1 at mean speed and where others took nothing, shape (n,)."""
-    return context.host.factors(seen.speed or [math.nan] * len(seen.done)) * left_by_others(seen, context)
+    return _host_factors(seen, context) * left_by_others(seen, context)
+
+
+def host_speed(seen: Measurement, context: Context) -> float:
+    """What the speed of the host let the target do in the step, 1 in the mean of the search; 1 where nobody knows."""
+    return float(_host_factors(seen, context).mean())
+
+
+def _host_factors(seen: Measurement, context: Context) -> np.ndarray:
+    return context.host.factors(seen.speed or [math.nan] * len(seen.done))
 
 
 def left_by_others(seen: Measurement, context: Context) -> np.ndarray:

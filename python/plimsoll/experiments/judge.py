@@ -48,6 +48,7 @@ from plimsoll.experiments.evidence import (
     answered_plateau,
     came,
     growth_of,
+    host_speed,
     plateau_shown,
     speed_factors,
     taken_explains,
@@ -80,6 +81,7 @@ WHOLE_SHARE = 0.4
 MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 PLAIN_WINDOW_S = 9
+LEAST_DRIFT = 0.02
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
@@ -197,7 +199,7 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
         margin = capacity.level - seen.level - least_distance(capacity, seen.level, context.half_width)
         if margin >= 0:
             return Judgement("good", (calm_words(moved, seen), _plateau_words(capacity, "above")), False, moved)
-    words = (_open_words(moved, seen), *([_taken_words(seen, context)] if disturbed else []))
+    words = (_open_words(moved, seen, context), *([_taken_words(seen, context)] if disturbed else []))
     shown = top if _is_whole(moved, context) else None
     return Judgement("undecided", words, False, moved, shown, disturbed)
 
@@ -252,8 +254,19 @@ def calm_words(moved: Growth, seen: Measurement) -> str:
     )
 
 
-def _open_words(moved: Growth, seen: Measurement) -> str:
-    gain = seen.unfinished_end - seen.unfinished_start
+def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
+    gain, speed = seen.unfinished_end - seen.unfinished_start, host_speed(seen, context)
+    if speed <= 1 - LEAST_DRIFT and _queue_grew(moved):
+        done, came_per_s = (f"{count / moved.seconds:.4g}" for count in (moved.done, moved.expected))
+        return (
+            f"Finished {done} of {came_per_s} arrivals per second, and unfinished work grew by {gain:,.0f}. But the "
+            f"target's cores were {1 - speed:.0%} slower than in the mean of the search, which alone may explain it."
+        )
+    if speed >= 1 + LEAST_DRIFT and not _queue_grew(moved):
+        return (
+            f"Kept up with {moved.expected:,.0f} arrivals. But the target's cores were {speed - 1:.0%} faster than in "
+            "the mean of the search: whether it keeps up on a usual host is open."
+        )
     return (
         f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals. The queue was "
         "too long for a target below its capacity and too short for an overload."

@@ -91,7 +91,8 @@ class Known:
 
     def _lasting(self, level: float) -> UnderWay | None:
         """How iterations end in the calm steps well below this level, if they last for seconds."""
-        durations = Histogram.merge([seen.iterations for seen in self._calm(level)])
+        calm = self._calm(level)
+        durations = Histogram.merge([ended for seen in calm for ended in (seen.iterations, seen.warm_iterations)])
         return under_way(durations) if durations.count >= ENOUGH_IDLE else None
 
     def _calm(self, level: float) -> list[Measurement]:

@@ -33,7 +33,7 @@ MOST_PROBES = 40
 WARM_UPS = 2.0
 WAITING_S = 0.2
 NEAR_FACTOR = 1.4
-LONGEST_WARM_UP_S, LONGEST_ANSWERS_S = 60.0, 10.0
+LONGEST_WARM_UP_S, LONGEST_ANSWERS_S, FIRST_ANSWER_S = 60.0, 10.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,9 @@ class Ramp:
 def is_filling(seen: Measurement, elapsed_s: float) -> bool:
     """Whether the first load of a run, `elapsed_s` old, still has to fill with iterations that last. What they wait for
     answers is no reason to go on for long: that may be a queue."""
-    if elapsed_s >= LONGEST_WARM_UP_S or not seen.answers.count.total():
+    if not seen.answers.count.total():
+        return elapsed_s < FIRST_ANSWER_S
+    if elapsed_s >= LONGEST_WARM_UP_S:
         return False
     ended = seen.warm_iterations
     if not ended.count:

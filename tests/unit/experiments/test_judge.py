@@ -311,3 +311,17 @@ def test_stolen_time_counts_as_a_slower_host_second_by_second():
     seen.speed = [1.0, 2.0, 3.0, 4.0]
     done, speed = busy_speeds(seen, CONTEXT)
     assert done == pytest.approx([300] * 4) and speed.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("done", "speed", "words"),
+    [
+        ([255] * 20, 0.85, "the target's cores were 15% slower than in the mean of the search"),
+        ([300] * 20, 1.02, "the target's cores were 2% faster than in the mean of the search"),
+        ([292] * 10 + [308] * 10, 1.0, "Not enough data"),
+    ],
+)
+def test_an_undecided_step_says_that_the_speed_of_the_host_may_explain_it(done: list[int], speed: float, words: str):
+    seen = measured([300] * 20, done, 300, unfinished_start=60.0, speed=[speed] * 20)
+    found = judge(seen, replace(CONTEXT, plateau=Plateau(303, 0.01), host=HostSpeed(1.0, 1.0), idle_s=0.01))
+    assert found.verdict == "undecided" and words in found.reasons[0]

@@ -21,7 +21,8 @@ def warmed(iterations_ms: list[float], answers: int, answer_ms: float) -> Measur
 @pytest.mark.parametrize(
     ("iterations_ms", "answers", "answer_ms", "elapsed_s", "filling"),
     [
-        ([], 0, 0.0, 1, False),  # a target that hangs is not waited for
+        ([], 0, 0.0, 3, True),  # few arrivals: nothing was answered yet
+        ([], 0, 0.0, 10, False),  # a target that hangs
         ([], 30, 10.0, 20, True),  # the first iterations have not ended
         ([], 900, 10.0, 60, False),
         ([6_000.0] * 10, 40, 10.0, 8, True),  # the last of these began before the first ended
