@@ -1,7 +1,8 @@
 """The level that is carried is held once more, from rest: a target that aged meanwhile, or a lucky step, shows.
 
 A step against it is followed by another, and the bracket by the search, if most steps say so. One that cannot tell goes
-on for as long again, if time is left.
+on for as long again, if time is left; so does one that leaves more than half a second's work over, which noise alone
+may do, and a queue that grows slowly too.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from plimsoll.experiments.evidence import waiting_at_end
 from plimsoll.experiments.judge import calm_words, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
@@ -25,7 +27,9 @@ from plimsoll.stats.saturation import is_calm
 
 MOST_CONFIRMATIONS, MOST_DISTURBED, CONFIRM_STEPS = 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
+LEFT_OVER = "But {} iterations waited at its end, which is {} s of work."
 MOST_WAITING_Z = 1.0
+MOST_LEFT, MOST_LEFT_S = 10, 0.5
 LONGER = 2
 
 
@@ -86,6 +90,14 @@ class Confirming:
         return found if decided or enough else None
 
     def _conclude(self, seen: Measurement, proof: bool) -> Judgement:
+        found = self._judged(seen, proof)
+        waiting = waiting_at_end(seen, self.known.context(seen))
+        if found.verdict != "good" or waiting <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
+            return found
+        words = LEFT_OVER.format(f"{waiting:,.0f}", f"{waiting / seen.done_per_s:.1f}")
+        return replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
+
+    def _judged(self, seen: Measurement, proof: bool) -> Judgement:
         found = judge(seen, self.known.context(seen))
         if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
             return found

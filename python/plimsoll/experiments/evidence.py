@@ -124,6 +124,15 @@ def came(seen: Measurement, context: Context) -> tuple[np.ndarray, float]:
     return np.asarray(seen.planned, dtype=float), max(0.0, seen.unfinished_start - idle)
 
 
+def waiting_at_end(seen: Measurement, context: Context) -> float:
+    """Work that waited when the step ended, in iterations; what came to it in the step where nobody knows how many are
+    inside without waiting."""
+    if context.idle_s is None:
+        return max(0.0, seen.unfinished_end - seen.unfinished_start)
+    arrivals, queued = came(seen, context)
+    return max(0.0, queued + float(arrivals.sum()) - sum(seen.done))
+
+
 def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """Completions, as without what others took, and speed of the host in each second in which work waited throughout,
     two of shape (n,)."""

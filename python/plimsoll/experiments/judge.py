@@ -81,7 +81,7 @@ WHOLE_SHARE = 0.4
 MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 PLAIN_WINDOW_S = 9
-LEAST_DRIFT = 0.02
+LEAST_DRIFT, LEAST_STOLEN = 0.02, 0.005
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
@@ -234,7 +234,8 @@ def _growth_words(moved: Growth, seen: Measurement) -> str:
 
 def _taken_words(seen: Measurement, context: Context) -> str:
     cores = context.foreign.cores_in(seen.seconds)
-    who = [f"the hypervisor took {seen.stolen_share:.0%} of a core's time from this host"] if seen.stolen_share else []
+    stolen = f"the hypervisor took {seen.stolen_share:.0%} of a core's time from this host"
+    who = [stolen] if seen.stolen_share >= LEAST_STOLEN or not cores.any() else []
     if cores.any():
         seconds = int((cores > 0).sum())
         who.append(f"other processes used {cores.sum() / seconds:.1f} cores more than usual for {seconds} s")

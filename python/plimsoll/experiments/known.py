@@ -128,12 +128,16 @@ class Known:
     def longest_step_s(self) -> float:
         """Time one step may take so that the bounds still missing get theirs."""
         bounds = bracket_of(self.trials)
-        left_s = self.left_s() / (2.2 if bounds.good is None else 1.1) - self.holder.warm_up_s
+        left_s = self.left_s() / (2.2 if bounds.good is None else 1.1) - self._filling_s()
         return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, left_s)))
 
     def step_cost_s(self) -> float:
-        """The least time that one more step takes."""
-        return self.settings.step_s + math.ceil(self.holder.warm_up_s)
+        """The least time that one more step takes, beside the usual warm-up."""
+        return self.settings.step_s + self._filling_s()
+
+    def _filling_s(self) -> float:
+        """By how much the warm-up is longer than usual, as iterations last."""
+        return max(0.0, math.ceil(self.holder.warm_up_s) - self.settings.warm_up_s)
 
     def left_s(self) -> float:
         return self.settings.load_budget_s - self.kept_s - self.holder.source.now()

@@ -44,7 +44,8 @@ class Ramp:
     unit: str
 
     def first_level(self) -> float:
-        """A level that a living target is expected to carry: about 10 arrivals a second, or less."""
+        """A level that a living target is expected to carry: about 10 arrivals a second, or what is declared, if
+        less."""
         settings = self.settings
         if settings.start_level is not None:
             return settings.start_level
@@ -53,6 +54,7 @@ class Ramp:
         level = {"multiple": 0.1, "users": 1.0, "vus": 1.0}.get(self.unit, 1.0)
         if settings.arrivals_per_level_s and self.unit != "vus":
             level = START_RATE_PER_S / settings.arrivals_per_level_s
+            level = min(level, 1.0) if self.unit == "multiple" else level
         if settings.expected_level is not None:
             level = (
                 min(level, settings.expected_level / 4)
@@ -63,14 +65,14 @@ class Ramp:
             level = min(level, settings.max_level / 4)
         return rounded(level, self.unit == "vus")
 
-    def next_level(self, level: float, seen: Measurement) -> float | None:
-        """Twice the level, four times while arrivals are too few to show anything, less where work began to wait; None
-        at the greatest level."""
+    def next_level(self, level: float, seen: Measurement, waiting: float) -> float | None:
+        """Twice the level, four times while arrivals are too few to show anything, less where work began to wait
+        (`waiting`: so much of it at the end); None at the greatest level."""
         most = self.settings.max_level
         if most is not None and level >= most:
             return None
         factor = 4.0 if sum(seen.planned) < FEW_ARRIVALS else 2.0
-        if seen.unfinished_end - seen.unfinished_start >= FEW_ARRIVALS and backlog_s(seen) >= WAITING_S:
+        if waiting >= FEW_ARRIVALS and waiting >= WAITING_S * seen.done_per_s:
             factor = NEAR_FACTOR
         wanted = rounded(level * factor, self.unit == "vus")
         return min(wanted, most) if most is not None else wanted
