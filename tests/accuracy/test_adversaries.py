@@ -92,3 +92,13 @@ def test_steps_that_foreign_work_disturbed_are_told():
     assert disturbed and all("other processes used 1." in step.judgement.reasons[-1] for step in disturbed)
     notes = capacity_findings(result, None)[0]["notes"]
     assert any("work that is neither the target's nor the generator's came or went" in note for note in notes), notes
+
+
+@pytest.mark.parametrize("seed", [70_001, 70_005, 70_011])
+def test_a_step_that_leaves_more_than_half_a_seconds_work_over_confirms_nothing(seed: int):
+    case = next(case for case in CASES if case.name == "heavy-tailed service")
+    result = run_capacity(case.source(seed), CapacitySettings(arrivals_per_level_s=1.0, budget_s=300))
+    last = [step.measurement for step in result.steps if step.kind == "confirm"][-1]
+    left_over_s = last.unfinished_end / last.done_per_s
+    assert result.confirmation is not None
+    assert (result.confirmation.verdict == "confirmed") == (left_over_s <= 0.52)

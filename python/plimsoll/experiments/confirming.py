@@ -52,7 +52,7 @@ class Confirming:
             enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
             limit_s = max(enough_s, CONFIRM_STEPS * step_s, min(LONGER * enough_s, known.left_s()))
             decide = partial(self._kept_up, proof=against > 0, enough_s=enough_s)
-            conclude = partial(self._conclude, proof=against > 0)
+            conclude = partial(self._confirms, proof=against > 0)
             record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
             known.note(again=record.judgement.verdict == "bad")
             if not self._recover(record):
@@ -84,20 +84,20 @@ class Confirming:
     def _kept_up(self, seen: Measurement, proof: bool, enough_s: float) -> Judgement | None:
         """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
         carried, as any other; else it is enough that it kept up for `enough_s`."""
-        found = self._conclude(seen, proof)
+        found = self._confirms(seen, proof)
         decided = found.given_up or found.verdict == "bad" or is_behind_others(found, seen)
         enough = found.verdict == "good" and len(seen.seconds) >= enough_s
         return found if decided or enough else None
 
-    def _conclude(self, seen: Measurement, proof: bool) -> Judgement:
-        found = self._judged(seen, proof)
+    def _confirms(self, seen: Measurement, proof: bool) -> Judgement:
+        found = self._conclude(seen, proof)
         waiting = waiting_at_end(seen, self.known.context(seen))
         if found.verdict != "good" or waiting <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
             return found
         words = LEFT_OVER.format(f"{waiting:,.0f}", f"{waiting / seen.done_per_s:.1f}")
         return replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
 
-    def _judged(self, seen: Measurement, proof: bool) -> Judgement:
+    def _conclude(self, seen: Measurement, proof: bool) -> Judgement:
         found = judge(seen, self.known.context(seen))
         if proof or found.verdict != "undecided" or found.says_nothing or found.growth is None:
             return found

@@ -115,7 +115,7 @@ def answered_plateau(seen: Measurement, moved: Growth) -> Plateau | None:
     return plateau(answered, moved.expected, 1 / seen.level, moved.service_noise)
 
 
-def came(seen: Measurement, context: Context) -> tuple[np.ndarray, float]:
+def arrivals_and_queue(seen: Measurement, context: Context) -> tuple[np.ndarray, float]:
     """Arrivals of each second, shape (n,), and the work that waited when measuring began: what is unfinished above
     rate × time of an iteration at low load, in which users may only be thinking."""
     if (beyond := _beyond_pauses(seen, context)) is not None:
@@ -129,14 +129,14 @@ def waiting_at_end(seen: Measurement, context: Context) -> float:
     inside without waiting."""
     if context.idle_s is None:
         return max(0.0, seen.unfinished_end - seen.unfinished_start)
-    arrivals, queued = came(seen, context)
+    arrivals, queued = arrivals_and_queue(seen, context)
     return max(0.0, queued + float(arrivals.sum()) - sum(seen.done))
 
 
 def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """Completions, as without what others took, and speed of the host in each second in which work waited throughout,
     two of shape (n,)."""
-    arrivals, queued = came(seen, context)
+    arrivals, queued = arrivals_and_queue(seen, context)
     busy = busy_seconds(arrivals, seen.done, queued)
     return (work_done(seen, context) / left_by_others(seen, context))[busy], np.asarray(seen.speed, dtype=float)[busy]
 

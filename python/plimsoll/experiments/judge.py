@@ -46,7 +46,7 @@ from plimsoll.experiments.evidence import (
     DISTURBED_SHARE,
     Context,
     answered_plateau,
-    came,
+    arrivals_and_queue,
     growth_of,
     host_speed,
     plateau_shown,
@@ -99,7 +99,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     elif found.plateau is None:
         return found
     else:
-        arrivals, queued = came(seen, context)
+        arrivals, queued = arrivals_and_queue(seen, context)
         busy = busy_seconds(arrivals, seen.done, queued)
         ways = [warms_up(seen, done, busy, factors) for done in (np.asarray(seen.done), work_done(seen, context))]
         why = ways[1] if all(ways) else None
@@ -147,7 +147,7 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:
     window_s = max(PLAIN_WINDOW_S, math.ceil(context.least_seconds))
     factors = speed_factors(seen, context)
-    arrivals, queued = came(seen, context)
+    arrivals, queued = arrivals_and_queue(seen, context)
     done = at_mean_speed(arrivals, seen.done, queued, factors)
     return not context.quick and is_plainly_overloaded(arrivals, done, queued, rate_per_s, window_s)
 

@@ -103,13 +103,11 @@ class Ramp:
 def is_filling(seen: Measurement, elapsed_s: float) -> bool:
     """Whether the first load of a run, `elapsed_s` old, still has to fill with iterations that last. What they wait for
     answers is no reason to go on for long: that may be a queue."""
-    if not seen.answers.count.total():
-        return elapsed_s < FIRST_ANSWER_S
+    ended = seen.warm_iterations
     if elapsed_s >= LONGEST_WARM_UP_S:
         return False
-    ended = seen.warm_iterations
     if not ended.count:
-        return True
+        return elapsed_s < FIRST_ANSWER_S or seen.answers.count.total() > 0
     pauses_s = max(0.0, ended.mean - sum(seen.answers.total_ms.values()) / ended.count) / 1000
     return elapsed_s < min(WARM_UPS * ended.percentile(0.9) / 1000, WARM_UPS * pauses_s + LONGEST_ANSWERS_S)
 

@@ -28,6 +28,8 @@ def warmed(iterations_ms: list[float], answers: int, answer_ms: float) -> Measur
         ([6_000.0] * 10, 40, 10.0, 8, True),  # the last of these began before the first ended
         ([6_000.0] * 10, 40, 10.0, 13, False),
         ([20.0] * 10, 10, 20.0, 1, False),
+        ([20.0] * 10, 0, 0.0, 1, False),  # a script without HTTP
+        ([6_000.0] * 10, 0, 0.0, 8, True),
         ([9_000.0] * 10, 10, 9_000.0, 8, True),
         ([9_000.0] * 10, 10, 9_000.0, 11, False),  # what only waits for answers may be a queue
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.experiments.evidence import Context, came, growth_of
+from plimsoll.experiments.evidence import Context, arrivals_and_queue, growth_of
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.under_way import UnderWay, under_way
 from plimsoll.runs.histogram import Histogram
@@ -36,12 +36,14 @@ def test_a_burst_of_arrivals_that_are_under_way_is_no_queue():
 def test_what_is_unfinished_beyond_what_is_under_way_waits():
     seen = Measurement(10.0, unfinished_start=45.0, warm_planned=[10] * 6)
     seen.planned, seen.done, seen.seconds = [10] * 3, [10] * 3, [6, 7, 8]
-    arrivals, queued = came(seen, Context(1.0, 0.05, 10, idle_s=3.0, lasting=UnderWay((0.0, 0.0, 0.0, 1.0))))
+    arrivals, queued = arrivals_and_queue(
+        seen, Context(1.0, 0.05, 10, idle_s=3.0, lasting=UnderWay((0.0, 0.0, 0.0, 1.0)))
+    )
     assert queued == 15 and np.array_equal(arrivals, [10] * 3)
 
 
 def test_a_warm_up_that_did_not_see_them_all_leaves_the_arrivals_as_they_are():
     seen = Measurement(10.0, unfinished_start=45.0, warm_planned=[10] * 2)
     seen.planned, seen.done, seen.seconds = [10, 30], [10] * 2, [2, 3]
-    arrivals, _ = came(seen, Context(1.0, 0.05, 10, idle_s=3.0, lasting=UnderWay((0.0, 0.0, 0.0, 1.0))))
+    arrivals, _ = arrivals_and_queue(seen, Context(1.0, 0.05, 10, idle_s=3.0, lasting=UnderWay((0.0, 0.0, 0.0, 1.0))))
     assert list(arrivals) == [10, 30]
