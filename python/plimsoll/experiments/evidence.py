@@ -28,6 +28,7 @@ DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
 MOST_STOLEN = 0.9
 SHARES_DOUBT = 1.0
+LATER_SHARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _beyond_pauses(seen: Measurement, context: Context) -> tuple[np.ndarray, flo
     """Of iterations that last for seconds: how many come to their end in each second if nothing waits, shape (n,), and
     how many were beyond it when measuring began; None of others, and where the warm-up did not see all of them."""
     warm = len(seen.warm_planned)
-    if context.lasting is None or warm < len(context.lasting.shares):
+    if context.lasting is None or sum(context.lasting.shares[warm:]) > LATER_SHARE:
         return None
     due = context.lasting.due([*seen.warm_planned, *seen.planned])
     under_way = sum(seen.warm_planned) - float(due[:warm].sum())

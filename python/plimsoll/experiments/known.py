@@ -14,6 +14,7 @@ from dataclasses import replace
 from plimsoll.experiments.evidence import Context, busy_speeds, plateau_of
 from plimsoll.experiments.judge import judge, smallest_distance
 from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.ramp import mostly_pauses
 from plimsoll.experiments.result import AFTER_OVERLOAD, BESIDE, Cap, CapacityResult, CapacitySettings, StepRecord
 from plimsoll.experiments.search import (
     Trial,
@@ -73,7 +74,7 @@ class Known:
             host=self._host,
             noise=self._noise,
             idle_s=self.idle_s(seen.level),
-            lasting=self._lasting(seen.level),
+            lasting=self._lasting(seen),
             shares=shares_of(self._calm(seen.level)),
             caps=self.settings.caps,
             low=self._low(seen.level) if self.settings.caps else None,
@@ -89,11 +90,20 @@ class Known:
             return sum(one.mean * one.count for one in times if one.count) / count / 1000
         return Histogram.merge(times).percentile(0.25) / 1000 if count >= FEWEST_IDLE else None
 
-    def _lasting(self, level: float) -> UnderWay | None:
-        """How iterations end in the calm steps well below this level, if they last for seconds."""
+    def _lasting(self, seen: Measurement) -> UnderWay | None:
+        """How iterations end in the calm steps well below the level of `seen`, if they last for seconds; before there
+        are any, how they did at the begin of the run, if the script pauses."""
+        durations = self.durations(seen.level)
+        if durations.count >= ENOUGH_IDLE:
+            return under_way(durations)
+        first = self.holder.records[0].measurement if self.holder.records else seen
+        ended = first.warm_iterations
+        return under_way(ended) if ended.count >= FEWEST_IDLE and mostly_pauses(first) else None
+
+    def durations(self, level: float = math.inf) -> Histogram:
+        """Those of all iterations so far (ms) that began in calm steps well below this level, warm-ups included."""
         calm = self._calm(level)
-        durations = Histogram.merge([ended for seen in calm for ended in (seen.iterations, seen.warm_iterations)])
-        return under_way(durations) if durations.count >= ENOUGH_IDLE else None
+        return Histogram.merge([ended for seen in calm for ended in (seen.iterations, seen.warm_iterations)])
 
     def _calm(self, level: float) -> list[Measurement]:
         """What the calm steps well below this level measured."""

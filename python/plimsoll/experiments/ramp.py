@@ -6,7 +6,7 @@ of a second's work waits at the end of a calm probe, the next level is 1.4 times
 capacity.
 
 Of an iteration that pauses for seconds, more and more are under way until the first ones end, which is no queue. So
-the first probe measures only once the load has lasted for twice as long as its iterations do.
+the first probe measures only once the load has lasted for longer than its iterations do.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.search import rounded
+from plimsoll.experiments.under_way import filled_s
 from plimsoll.runs.histogram import Histogram
 
 START_RATE_PER_S = 10.0
@@ -33,7 +34,7 @@ MOST_PROBES = 40
 WARM_UPS = 2.0
 WAITING_S = 0.2
 NEAR_FACTOR = 1.4
-LONGEST_WARM_UP_S, LONGEST_ANSWERS_S, FIRST_ANSWER_S = 60.0, 10.0, 10.0
+LONGEST_WARM_UP_S, LONGEST_ANSWERS_S = 60.0, 15.0
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Ramp:
     def decide(self, seen: Measurement, context: Context, first: bool) -> Judgement | None:
         """Judgement when the probe has done its work, None while it should go on."""
         seconds = len(seen.seconds)
-        if first and not sum(seen.done) and seconds < HANG_LIMIT_S:
+        if first and not sum(seen.done) and len(seen.warm_planned) + seconds < HANG_LIMIT_S:
             return None
         if give_up_reason(seen) is not None:
             return judge(seen, context)
@@ -107,12 +108,22 @@ def is_filling(seen: Measurement, elapsed_s: float) -> bool:
     if elapsed_s >= LONGEST_WARM_UP_S:
         return False
     if not ended.count:
-        return elapsed_s < FIRST_ANSWER_S or seen.answers.count.total() > 0
-    pauses_s = max(0.0, ended.mean - sum(seen.answers.total_ms.values()) / ended.count) / 1000
-    return elapsed_s < min(WARM_UPS * ended.percentile(0.9) / 1000, WARM_UPS * pauses_s + LONGEST_ANSWERS_S)
+        return elapsed_s < HANG_LIMIT_S or seen.answers.count.total() > 0
+    return elapsed_s < min(filled_s(ended), WARM_UPS * _pauses_s(seen) + LONGEST_ANSWERS_S)
+
+
+def mostly_pauses(seen: Measurement) -> bool:
+    """Whether the iterations that ended in the warm-up paused for most of their time."""
+    ended = seen.warm_iterations
+    return ended.count > 0 and _pauses_s(seen) >= ended.mean / 2000
+
+
+def _pauses_s(seen: Measurement) -> float:
+    """Mean time of these iterations in which no answer was waited for; what others waited for counts against it."""
+    ended = seen.warm_iterations
+    return max(0.0, ended.mean - sum(seen.answers.total_ms.values()) / ended.count) / 1000
 
 
 def warm_up_from(iterations: Histogram, least_s: float, most_s: float = LONGEST_WARM_UP_S) -> float:
-    """Seconds until work that began before a change of level has left: twice the p90 of an iteration's duration."""
-    p90_ms = iterations.percentile(0.9) if iterations.count else 0.0
-    return min(most_s, max(least_s, math.ceil(WARM_UPS * p90_ms / 1000)))
+    """Seconds until work that began before a change of level has left."""
+    return min(most_s, max(least_s, math.ceil(filled_s(iterations))))

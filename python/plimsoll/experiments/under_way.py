@@ -15,10 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.histogram import Histogram, bucket_middle
 
-QUANTILES = 50
+QUANTILES = 200
 LASTING_S = 1.0
+MOST, FILLED = 0.5, 0.95
+MARGIN = 1.2
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,12 @@ class UnderWay:
 
 
 def under_way(durations: Histogram) -> UnderWay | None:
-    """By the durations (ms) of iterations at low load; None where they are too short to matter.
+    """By the durations (ms) of iterations at low load; None where most of what is under way lasts for less than a
+    second.
 
     Arrivals are spread evenly over their second: one that takes d ends ⌊d⌋ or ⌊d⌋ + 1 seconds later.
     """
-    if not durations.count or durations.mean < 1000 * LASTING_S:
+    if lasting_s(durations, MOST) < LASTING_S:
         return None
     took_s = durations.percentiles((np.arange(QUANTILES) + 0.5) / QUANTILES) / 1000
     whole = np.floor(took_s).astype(int)
@@ -47,3 +50,18 @@ def under_way(durations: Histogram) -> UnderWay | None:
     least = int(whole.max()) + 2
     counts = np.bincount(whole, 1 - later, least) + np.bincount(whole + 1, later, least)
     return UnderWay(tuple(counts / QUANTILES))
+
+
+def lasting_s(durations: Histogram, share: float) -> float:
+    """Seconds that `share` of what is under way at a moment lasts at most, by the durations (ms) of iterations: one
+    that lasts ten times as long is ten times as often met. 0 without any."""
+    if not durations.count:
+        return 0.0
+    middle = bucket_middle(durations.bucket_index)
+    lasted = np.cumsum(middle * durations.bucket_count)
+    return float(middle[np.searchsorted(lasted, share * lasted[-1])]) / 1000 if lasted[-1] > 0 else 0.0
+
+
+def filled_s(durations: Histogram) -> float:
+    """Seconds after a change of level until what was under way before has left, all but a twentieth of it."""
+    return MARGIN * lasting_s(durations, FILLED)

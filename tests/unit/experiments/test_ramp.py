@@ -22,16 +22,17 @@ def warmed(iterations_ms: list[float], answers: int, answer_ms: float) -> Measur
     ("iterations_ms", "answers", "answer_ms", "elapsed_s", "filling"),
     [
         ([], 0, 0.0, 3, True),  # few arrivals: nothing was answered yet
-        ([], 0, 0.0, 10, False),  # a target that hangs
+        ([], 0, 0.0, 30, False),  # a target that hangs
         ([], 30, 10.0, 20, True),  # the first iterations have not ended
         ([], 900, 10.0, 60, False),
-        ([6_000.0] * 10, 40, 10.0, 8, True),  # the last of these began before the first ended
-        ([6_000.0] * 10, 40, 10.0, 13, False),
+        ([6_000.0] * 10, 40, 10.0, 7, True),
+        ([6_000.0] * 10, 40, 10.0, 8, False),
+        ([6_000.0] * 10 + [20_000.0] * 5, 60, 10.0, 20, True),
         ([20.0] * 10, 10, 20.0, 1, False),
         ([20.0] * 10, 0, 0.0, 1, False),  # a script without HTTP
-        ([6_000.0] * 10, 0, 0.0, 8, True),
-        ([9_000.0] * 10, 10, 9_000.0, 8, True),
-        ([9_000.0] * 10, 10, 9_000.0, 11, False),  # what only waits for answers may be a queue
+        ([6_000.0] * 10, 0, 0.0, 7, True),
+        ([9_000.0] * 10, 10, 9_000.0, 10, True),
+        ([16_000.0] * 10, 10, 16_000.0, 16, False),  # what only waits for answers may be a queue
     ],
 )
 def test_the_first_load_fills_with_iterations_that_pause(
@@ -40,7 +41,10 @@ def test_the_first_load_fills_with_iterations_that_pause(
     assert is_filling(warmed(iterations_ms, answers, answer_ms), elapsed_s) is filling
 
 
-def test_a_level_warms_up_for_twice_as_long_as_iterations_last():
+def test_a_level_warms_up_until_what_was_under_way_before_has_left():
     assert warm_up_from(Histogram(), 1.0) == 1.0
-    assert warm_up_from(Histogram.from_values([6_000.0] * 10), 1.0) == pytest.approx(12, abs=1)
-    assert warm_up_from(Histogram.from_values([50_000.0] * 10), 1.0) == 60.0
+    assert warm_up_from(Histogram.from_values([20.0] * 10), 1.0) == 1.0
+    assert warm_up_from(Histogram.from_values([6_000.0] * 10), 1.0) == 8.0
+    assert warm_up_from(Histogram.from_values([55_000.0] * 10), 1.0) == 60.0
+    rare_and_long = [40.0] * 95 + [10_000.0] * 5
+    assert warm_up_from(Histogram.from_values(rare_and_long), 1.0) == 13.0  # most of what is under way are these

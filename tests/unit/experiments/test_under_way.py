@@ -7,7 +7,7 @@ import pytest
 
 from plimsoll.experiments.evidence import Context, arrivals_and_queue, growth_of
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.under_way import UnderWay, under_way
+from plimsoll.experiments.under_way import UnderWay, lasting_s, under_way
 from plimsoll.runs.histogram import Histogram
 
 
@@ -16,6 +16,13 @@ def test_an_arrival_ends_as_much_later_as_iterations_take():
     assert lasting is not None
     assert lasting.shares == pytest.approx((0, 0, 0.75, 0.25), abs=0.01)
     assert lasting.due([8, 0, 0, 0, 4]) == pytest.approx([0, 0, 6, 2, 0], abs=0.05)
+
+
+def test_rare_iterations_that_last_are_most_of_what_is_under_way():
+    durations = Histogram.from_values([40.0] * 95 + [10_000.0] * 5)
+    assert lasting_s(durations, 0.5) == pytest.approx(10, rel=0.01) and lasting_s(durations, 0.05) < 0.05
+    lasting = under_way(durations)
+    assert lasting is not None and lasting.shares[0] == pytest.approx(0.91, abs=0.02)
 
 
 def test_short_iterations_are_not_told_apart():
