@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.collapse import lost_words, not_carried_words, recovery_words
+from plimsoll.findings.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
 
 GENERATOR_LIMITED = "the generator may have been the limit"
+OTHERS_TOOK = "others took CPU time of its host"
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 ONE_WORDS = {"users": "user", "vus": "VU"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
@@ -70,7 +72,10 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
 
 
 def why_not(generator: Mapping[str, Any]) -> str:
-    """Why numbers are not the target's alone, in a clause: the generator, or a measurement that does not add up."""
+    """Why numbers are not the target's alone, in a clause: the generator, what took CPU time from both, or a
+    measurement that does not add up."""
+    if generator["reasons"] and all(reason.endswith(OF_WHAT_WAS_LEFT) for reason in generator["reasons"]):
+        return OTHERS_TOOK
     flow = {one["words"] for one in generator.get("flow_faults") or ()}
     is_flow = flow and flow >= set(generator["reasons"])
     return "what was measured does not add up" if is_flow else GENERATOR_LIMITED

@@ -16,6 +16,7 @@ NAMED_CORES, NAMED_SHARE = 0.2, 0.10  # of the host; less is the kernel's own wo
 LARGE_SHARE = 0.20  # of the host: the capacity may be a fifth greater without it
 STOLEN_SHARE = 0.10
 THREAD_FULL = 0.95
+OF_WHAT_WAS_LEFT = "so the capacity is that of what was left."
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class ForeignWork:
         """ "At 592/s: other processes used 1.1 of the host's 2 cores, so the capacity is that of what was left."."""
         who = "the hypervisor took" if self.stolen else "other processes used"
         text = f"At {level}: {who} {self.cores:.1f} of the host's {self.of:g} cores"
-        return f"{text}, so the capacity is that of what was left." if self.took_capacity else f"{text}."
+        return f"{text}, {OF_WHAT_WAS_LEFT}" if self.took_capacity else f"{text}."
 
     @property
     def remedy(self) -> str:

@@ -11,7 +11,7 @@ from findings_as_json import checked
 from plimsoll.findings.capacity import capacity_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.foreign_work import foreign_work
-from plimsoll.findings.generator import generator_health
+from plimsoll.findings.generator import generator_health, not_alone
 from plimsoll.findings.run import run_finding
 from plimsoll.findings.self_diagnosis import diagnose
 from plimsoll.findings.validity import ALL, conclusions, objectives_within, of_time
@@ -158,6 +158,9 @@ def test_work_of_others_on_a_full_host_is_named_and_voids_what_it_took() -> None
         in health["reasons"][0]
     )
     assert health["limits"] == [] and "target.processes" in health["remedies"][0]
+    assert not_alone(health).endswith("because others took CPU time of its host.")
+    still = health | {"reasons": [*health["reasons"], "At 592 users: the generator stood still for 5 s."]}
+    assert not_alone(still).endswith("because the generator may have been the limit.")
 
 
 @pytest.mark.parametrize(
