@@ -152,7 +152,7 @@ def _thread_words(part: Part, wanted: Wanted) -> str:
     for times in TIMES:
         need = cores_of([part], times * wanted.per_s).recommended(wanted.reserve)
         if need is not None and need > 1:
-            at = "It" if times == 1 else f"From {times} times on it"
+            at = "It" if times == 1 else f"From {times} times that load on it"
             return f" {at} needs {math.ceil(need)} processes of {part.label}, whose one busy thread uses one core."
     return ""
 
