@@ -27,7 +27,7 @@ from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.failing import error_reason, give_up_reason
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, Ramp, warm_up_from
+from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.result import (
     Cap,
@@ -286,7 +286,10 @@ class _ClosedSearch:
         return True
 
     def _note_warm_up(self, record: StepRecord) -> None:
-        self.holder.warm_up_s = warm_up_from(record.measurement.iterations, self.settings.warm_up_s)
+        """Twice the p90 of an iteration: users who began together must fall out of step too."""
+        ended = record.measurement.iterations
+        twice_s = WARM_UPS * ended.percentile(0.9) / 1000 if ended.count else 0.0
+        self.holder.warm_up_s = min(LONGEST_WARM_UP_S, max(self.settings.warm_up_s, math.ceil(twice_s)))
         self.warm_ups.append((record.level, self.holder.warm_up_s))
 
     def _warm_up_for(self, level: float) -> None:

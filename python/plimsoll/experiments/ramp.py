@@ -124,6 +124,6 @@ def _pauses_s(seen: Measurement) -> float:
     return max(0.0, ended.mean - sum(seen.answers.total_ms.values()) / ended.count) / 1000
 
 
-def warm_up_from(iterations: Histogram, least_s: float, most_s: float = LONGEST_WARM_UP_S) -> float:
+def warm_up_from(iterations: Histogram, least_s: float) -> float:
     """Seconds until work that began before a change of level has left."""
-    return min(most_s, max(least_s, math.ceil(filled_s(iterations))))
+    return min(LONGEST_WARM_UP_S, max(least_s, math.ceil(filled_s(iterations))))
