@@ -23,6 +23,7 @@ from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
 from plimsoll.findings.script_caps import cap_of_step, with_script_cap
 from plimsoll.findings.sustainable import bounds_for_headroom, sustainable_load
 from plimsoll.findings.validity import conclusions, objectives_within
+from plimsoll.findings.wandering_host import host_words
 from plimsoll.runs.arrivals import by_arrival, windows_of
 from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
@@ -128,7 +129,12 @@ def capacity_findings(
         "data_volume": volume,
         "evidence": _evidence(facts, steps, [means[at] for at in deciding], decisive),
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
-        "notes": [facts["reason"], generator["words"], *([] if failed else _notes(facts, steps)), *notes],
+        "notes": [
+            facts["reason"],
+            generator["words"],
+            *([] if failed else [*_notes(facts, steps), *host_words(steps, means, facts["unit"])]),
+            *notes,
+        ],
         "steps": steps,
         "run": run_path,
     }
