@@ -29,8 +29,8 @@ carried      no arrival dropped (by k6 while it was still making VUs at most 2 %
              completed in time, at most 1 % of requests failed,
              p50 of the last third at most twice that of the first third + 50 ms, and
              in flight in the last 5 s at most 3 times the median of the first half + 5
-not carried  more than 1 % of arrivals dropped with all VUs in use, or less than 95 % completed in time, or more than 5 % of requests
-             failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
+not carried  more than 1 % of arrivals dropped with all VUs in use, or less than 95 % completed in time, or more than
+             5 % of requests failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
              in flight in the last 5 s above 10 times the median of the first half + 20
 border       anything between
 no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind
