@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
-from plimsoll.experiments.evidence import waiting_at_end
+from plimsoll.experiments.evidence import waiting_of
 from plimsoll.experiments.expected import hold_expected, kept_back_s
 from plimsoll.experiments.failing import backlog_s
 from plimsoll.experiments.judge import judge
@@ -152,7 +152,8 @@ class _OpenSearch:
                 self.holder.warm_up_s = warm_up_from(ended, self.settings.warm_up_s)
             if is_over:
                 return self._recover(record)
-            following = ramp.next_level(record.level, seen, waiting_at_end(seen, self.known.context(seen)))
+            waiting = waiting_of(seen, self.known.context(seen))
+            following = ramp.next_level(record.level, seen, float(waiting[-1]) if waiting.size else 0.0)
             if following is None or self.known.left_s() < self.known.step_cost_s():
                 break
             level = following

@@ -2,7 +2,8 @@
 
 A step against it is followed by another, and the bracket by the search, if most steps say so. One that cannot tell goes
 on for as long again, if time is left; so does one that leaves more than half a second's work over, which noise alone
-may do, and a queue that grows slowly too.
+may do, and a queue that grows slowly too. It ends where two seconds' work was left for five: the speed of the host may
+explain that, but no more of it is needed.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from plimsoll.experiments.evidence import waiting_at_end
+from plimsoll.experiments.evidence import waiting_of
 from plimsoll.experiments.judge import calm_words, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
@@ -29,7 +30,7 @@ MOST_CONFIRMATIONS, MOST_DISTURBED, CONFIRM_STEPS = 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
 LEFT_OVER = "But {} iterations waited at its end, which is {} s of work."
 MOST_WAITING_Z = 1.0
-MOST_LEFT, MOST_LEFT_S = 10, 0.5
+MOST_LEFT, MOST_LEFT_S, MUCH_LEFT_S, LASTING_S = 10, 0.5, 2.0, 5
 LONGER = 2
 
 
@@ -83,18 +84,25 @@ class Confirming:
 
     def _kept_up(self, seen: Measurement, proof: bool, enough_s: float) -> Judgement | None:
         """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
-        carried, as any other; else it is enough that it kept up for `enough_s`."""
+        carried, as any other; else it is enough that it kept up for `enough_s`. One that leaves much work over for
+        seconds ends as it is: it cannot confirm any more, and more of it only hurts."""
         found = self._confirms(seen, proof)
         decided = found.given_up or found.verdict == "bad" or is_behind_others(found, seen)
         enough = found.verdict == "good" and len(seen.seconds) >= enough_s
-        return found if decided or enough else None
+        return found if decided or enough or self._is_behind(seen) else None
+
+    def _is_behind(self, seen: Measurement) -> bool:
+        waiting = waiting_of(seen, self.known.context(seen))
+        held = len(seen.seconds) >= self.known.settings.step_s
+        return held and float(waiting[-LASTING_S:].min()) >= MUCH_LEFT_S * max(seen.done_per_s, 1.0)
 
     def _confirms(self, seen: Measurement, proof: bool) -> Judgement:
+        """As any step; but one that leaves work over confirms nothing."""
         found = self._conclude(seen, proof)
-        waiting = waiting_at_end(seen, self.known.context(seen))
-        if found.verdict != "good" or waiting <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
+        waiting = waiting_of(seen, self.known.context(seen))
+        if found.verdict != "good" or waiting[-1] <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
             return found
-        words = LEFT_OVER.format(f"{waiting:,.0f}", f"{waiting / seen.done_per_s:.1f}")
+        words = LEFT_OVER.format(f"{waiting[-1]:,.0f}", f"{waiting[-1] / seen.done_per_s:.1f}")
         return replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
 
     def _conclude(self, seen: Measurement, proof: bool) -> Judgement:

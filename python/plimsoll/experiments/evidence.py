@@ -125,13 +125,12 @@ def arrivals_and_queue(seen: Measurement, context: Context) -> tuple[np.ndarray,
     return np.asarray(seen.planned, dtype=float), max(0.0, seen.unfinished_start - idle)
 
 
-def waiting_at_end(seen: Measurement, context: Context) -> float:
-    """Work that waited when the step ended, in iterations; what came to it in the step where nobody knows how many are
-    inside without waiting."""
-    if context.idle_s is None:
-        return max(0.0, seen.unfinished_end - seen.unfinished_start)
+def waiting_of(seen: Measurement, context: Context) -> np.ndarray:
+    """Work that waited at the end of each second, in iterations, shape (n,); what came to it in the step where nobody
+    knows how many are inside without waiting."""
     arrivals, queued = arrivals_and_queue(seen, context)
-    return max(0.0, queued + float(arrivals.sum()) - sum(seen.done))
+    first = 0.0 if context.idle_s is None else queued
+    return np.maximum(0.0, first + np.cumsum(arrivals - np.asarray(seen.done, dtype=float)))
 
 
 def busy_speeds(seen: Measurement, context: Context) -> tuple[np.ndarray, np.ndarray]:

@@ -34,6 +34,7 @@ THRASHING_S, THRASHING_SHARE = 5, 0.15
 SCHEMA = 1
 QUESTION = "How much load does it carry?"
 _NO_CAPACITY = "Without a capacity there is no limit."
+_NOT_ENOUGH = "Not enough data"  # how the reason of a step begins that says no more
 _NOT_JUDGED = {"kind": "unknown", "where": None, "utilisation": None, "evidence": _NO_CAPACITY}
 
 
@@ -355,7 +356,9 @@ def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list
     if found["verdict"] == "undecided" and last.get("disturbed"):
         return [f"Not confirmed: held once more at the end, {level} proved nothing. {last['reasons'][-1]}"]
     if found["verdict"] == "undecided":
-        return [f"Not confirmed: held once more at the end, for {found['seconds']} s, {level} was too close to tell."]
+        why = [text for text in (last.get("reasons") or ())[-1:] if not text.startswith(_NOT_ENOUGH)]
+        told = f"Not confirmed: held once more at the end, for {found['seconds']} s, {level} was too close to tell."
+        return [" ".join([told, *why])]
     if not facts["open"]:
         return [f"Not confirmed: held once more at the end, {level} brought {found['why']}"]
     if found["level"] == facts["good"]:

@@ -1,9 +1,10 @@
-"""Of a target that collapses, what only shorter steps carried is no capacity, and said to be luck."""
+"""What long and short steps of one level say: luck of a target that collapses, and why a confirmation cannot tell."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
+import pytest
 from capacity_steps import search, step
 
 from plimsoll.experiments.result import Collapse
@@ -27,3 +28,18 @@ def test_what_only_a_shorter_step_carried_is_called_luck() -> None:
 def test_without_such_a_step_the_confirmation_stands_alone() -> None:
     notes = search(*STEPS, confirmation=CONFIRMED, collapse=FELL)["notes"]
     assert any(note.startswith("Confirmed") for note in notes) and not any("Shorter steps" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("Not enough data: unfinished work changed by +3 in 900 arrivals.", False),
+        ("Kept up with 900 arrivals in 9 s. But 120 iterations waited at its end, which is 1.2 s of work.", True),
+    ],
+)
+def test_a_confirmation_that_cannot_tell_says_why_where_it_knows(reason: str, told: bool) -> None:
+    last = step(100, "undecided", step_kind="confirm", reasons=[reason])
+    about = {"level": 100.0, "verdict": "undecided", "seconds": 20, "why": reason}
+    notes = " ".join(search(step(100, "good"), last, step(120, "bad"), confirmation=about)["notes"])
+    assert "Not confirmed: held once more at the end, for 20 s, 100 users was too close to tell." in notes
+    assert (reason in notes) is told
