@@ -117,6 +117,8 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         level = level_words(bad, unit, result.get("vus_per_level"))
         return f"It does not carry {level}; no lower level was proven to be carried."
     rates = [f"{number(capacity[key])} {word}/s" for key, word in _RATES if capacity.get(key)]
+    if result["open"] and (result.get("confirmation") or {}).get("verdict") == "undecided":
+        rates[-1:] = [f"{one}; not confirmed by a longer step" for one in rates[-1:]]
     inside = f" ({', '.join(rates)})" if rates else ""
     users = ""
     if unit != "users" and capacity.get("users") is not None:

@@ -40,6 +40,8 @@ def test_without_such_a_step_the_confirmation_stands_alone() -> None:
 def test_a_confirmation_that_cannot_tell_says_why_where_it_knows(reason: str, told: bool) -> None:
     last = step(100, "undecided", step_kind="confirm", reasons=[reason])
     about = {"level": 100.0, "verdict": "undecided", "seconds": 20, "why": reason}
-    notes = " ".join(search(step(100, "good"), last, step(120, "bad"), confirmation=about)["notes"])
+    found = search(step(100, "good"), last, step(120, "bad"), confirmation=about)
+    notes = " ".join(found["notes"])
+    assert "; not confirmed by a longer step)" in found["answer"]
     assert "Not confirmed: held once more at the end, for 20 s, 100 users was too close to tell." in notes
     assert (reason in notes) is told
