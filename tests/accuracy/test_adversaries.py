@@ -16,6 +16,7 @@ RUNS = 4
 @pytest.mark.parametrize(
     "name",
     [
+        "throughput falls past its top, fast target",
         "metastable: twice the work behind a queue of 60",
         "a limit of the rate, with a burst",
         "a limit of connections",

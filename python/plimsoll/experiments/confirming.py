@@ -2,8 +2,8 @@
 
 A step against it is followed by another, and the bracket by the search, if most steps say so. One that cannot tell goes
 on for as long again, if time is left; so does one that leaves more than half a second's work over, which noise alone
-may do, and a queue that grows slowly too. It ends where two seconds' work was left for five: the speed of the host may
-explain that, but no more of it is needed.
+may do, and a queue that grows slowly too. On a host that is slower than in the mean it ends where two seconds' work was
+left for five: its speed may explain that, but no more of it is needed.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from plimsoll.experiments.evidence import waiting_of
-from plimsoll.experiments.judge import calm_words, judge
+from plimsoll.experiments.evidence import host_speed, waiting_of
+from plimsoll.experiments.judge import LEAST_DRIFT, calm_words, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
 from plimsoll.experiments.measure import Measurement
@@ -84,15 +84,18 @@ class Confirming:
 
     def _kept_up(self, seen: Measurement, proof: bool, enough_s: float) -> Judgement | None:
         """The judgement of a confirming step once there is one. `proof`: the step has to prove that the level is
-        carried, as any other; else it is enough that it kept up for `enough_s`. One that leaves much work over for
-        seconds ends as it is: it cannot confirm any more, and more of it only hurts."""
+        carried, as any other; else it is enough that it kept up for `enough_s`."""
         found = self._confirms(seen, proof)
         decided = found.given_up or found.verdict == "bad" or is_behind_others(found, seen)
         enough = found.verdict == "good" and len(seen.seconds) >= enough_s
         return found if decided or enough or self._is_behind(seen) else None
 
     def _is_behind(self, seen: Measurement) -> bool:
-        waiting = waiting_of(seen, self.known.context(seen))
+        """Whether much is left on a host that is slower than in the mean, which would leave the step undecided."""
+        context = self.known.context(seen)
+        if host_speed(seen, context) > 1 - LEAST_DRIFT:
+            return False
+        waiting = waiting_of(seen, context)
         held = len(seen.seconds) >= self.known.settings.step_s
         return held and float(waiting[-LASTING_S:].min()) >= MUCH_LEFT_S * max(seen.done_per_s, 1.0)
 
