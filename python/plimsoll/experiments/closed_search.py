@@ -27,7 +27,7 @@ from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.failing import error_reason, give_up_reason
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp
+from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp, warm_up_within
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.result import (
     Cap,
@@ -289,7 +289,7 @@ class _ClosedSearch:
         """Twice the p90 of an iteration: users who began together must fall out of step too."""
         ended = record.measurement.iterations
         twice_s = WARM_UPS * ended.percentile(0.9) / 1000 if ended.count else 0.0
-        self.holder.warm_up_s = min(LONGEST_WARM_UP_S, max(self.settings.warm_up_s, math.ceil(twice_s)))
+        self.holder.warm_up_s = warm_up_within(twice_s, self.settings.warm_up_s)
         self.warm_ups.append((record.level, self.holder.warm_up_s))
 
     def _warm_up_for(self, level: float) -> None:

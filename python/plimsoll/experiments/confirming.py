@@ -102,10 +102,12 @@ class Confirming:
     def _confirms(self, seen: Measurement, proof: bool) -> Judgement:
         """As any step; but one that leaves work over confirms nothing."""
         found = self._conclude(seen, proof)
-        waiting = waiting_of(seen, self.known.context(seen))
-        if found.verdict != "good" or waiting[-1] <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
+        if found.verdict != "good":
             return found
-        words = LEFT_OVER.format(f"{waiting[-1]:,.0f}", f"{waiting[-1] / seen.done_per_s:.1f}")
+        left = waiting_of(seen, self.known.context(seen))[-1]
+        if left <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
+            return found
+        words = LEFT_OVER.format(f"{left:,.0f}", f"{left / seen.done_per_s:.1f}")
         return replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
 
     def _conclude(self, seen: Measurement, proof: bool) -> Judgement:

@@ -27,7 +27,6 @@ LEAST_BAD_S, QUICK_ERRORS_S = 3, 2
 DISTURBED_SHARE = 0.03
 STOLEN_COST = 1.5
 MOST_STOLEN = 0.9
-SHARES_DOUBT = 1.0
 LATER_SHARE = 0.02
 
 
@@ -97,7 +96,7 @@ def _beyond_pauses(seen: Measurement, context: Context) -> tuple[np.ndarray, flo
 
 def plateau_shown(seen: Measurement, moved: Growth, context: Context) -> Plateau | None:
     """The capacity that the busy seconds of the step show; None without any."""
-    doubt = 0.0 if context.shares is None else SHARES_DOUBT * context.shares.doubt(seen.answers.each)
+    doubt = 0.0 if context.shares is None else context.shares.doubt(seen.answers.each)
     return plateau(moved.busy_done, moved.busy_s, context.rate_per_level_s, moved.busy_noise, doubt)
 
 

@@ -126,4 +126,9 @@ def _pauses_s(seen: Measurement) -> float:
 
 def warm_up_from(iterations: Histogram, least_s: float) -> float:
     """Seconds until work that began before a change of level has left."""
-    return min(LONGEST_WARM_UP_S, max(least_s, math.ceil(filled_s(iterations))))
+    return warm_up_within(filled_s(iterations), least_s)
+
+
+def warm_up_within(wanted_s: float, least_s: float) -> float:
+    """A warm-up of `wanted_s`, in whole seconds, that is neither shorter than `least_s` nor longer than any may be."""
+    return min(LONGEST_WARM_UP_S, max(least_s, math.ceil(wanted_s)))
