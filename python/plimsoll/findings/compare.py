@@ -8,9 +8,17 @@ from typing import Any
 
 from plimsoll.findings.anomalies import anomalies
 from plimsoll.findings.capacity_words import number
-from plimsoll.findings.comparisons import THROUGHPUT, Comparison, FailureChange, compare_trials, failure_changes
+from plimsoll.findings.comparisons import (
+    THROUGHPUT,
+    Comparison,
+    FailureChange,
+    compare_trials,
+    failure_changes,
+    figure_of,
+)
 from plimsoll.findings.evidence import TRIALS, Evidence
 from plimsoll.findings.trials import (
+    Figure,
     first_steps,
     joined,
     ms,
@@ -41,10 +49,11 @@ def compare_finding(
     analysis = plan["analysis"]
     margin, primary, paired = analysis["margin"], analysis["primary"], analysis.get("paired", True)
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
-    tail = any(name not in ("mean", "p50") for name in primary)
-    sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows, tail=tail)
-    found = compare_trials(sound.sound, primary, margin, paired=paired, closed=not plan["open"]) if sound.sound else []
-    failures = failure_changes([*sound.sound, *sound.silent])
+    rests_on: Figure = "tail" if "tail" in map(figure_of, primary) else "middle"
+    sound = sound_trials([_with_paths(trial, plan) for trial in trials], snapshots, rows, rests_on=rests_on)
+    counted = sound.of("counts")
+    found = compare_trials(sound.of, primary, margin, paired=paired, closed=not plan["open"]) if counted else []
+    failures = failure_changes([*counted, *sound.silent])
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
     own = {
@@ -57,7 +66,7 @@ def compare_finding(
         "comparisons": [one.to_json(margin) for one in found],
         "pairs": _pairs(found),
         "failures": [{"load": one.load, "a": one.a, "b": one.b, "p": one.p} for one in failures],
-        "anomalies": anomalies(found, sound.sound, labels, margin, is_open=plan["open"]),
+        "anomalies": anomalies(found, counted, labels, margin, is_open=plan["open"]),
     }
     return trials_finding(
         "compare",

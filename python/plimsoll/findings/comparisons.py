@@ -9,10 +9,11 @@ therefore raises an alarm in at most 5 % of cases.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from plimsoll.findings.trials import Figure
 from plimsoll.stats.log_ratio import LogRatio, paired_difference_p, paired_log_ratio, welch_log_ratio
 from plimsoll.stats.multiple_comparisons import benjamini_hochberg_level, holm_levels
 from plimsoll.stats.outliers import outliers
@@ -156,20 +157,35 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
 
 
+def figure_of(statistic: str) -> Figure:
+    """Which kind of figure a statistic is."""
+    return "counts" if statistic == THROUGHPUT else "middle" if statistic in ("mean", "p50") else "tail"
+
+
 def compare_trials(
-    trials: Sequence[Trial], primary: Sequence[str], margin: float, *, paired: bool, closed: bool
+    trials_of: Callable[[Figure], Sequence[Trial]],
+    primary: Sequence[str],
+    margin: float,
+    *,
+    paired: bool,
+    closed: bool,
 ) -> list[Comparison]:
-    """All comparisons of variants "a" and "b", primary ones first, each judged."""
+    """All comparisons of variants "a" and "b", primary ones first, each judged; `trials_of`: those of which a figure
+    counts."""
     found = []
-    for level in dict.fromkeys(trial["level"] for trial in trials):
-        here = [trial for trial in trials if trial["level"] == level]
-        for operation, request in _endpoints(here):
-            for statistic in STATISTICS:
-                is_primary = statistic in primary and operation is None and request is None
-                if is_primary or statistic in ("mean", "p50", "p95"):
-                    found.append(_comparison(here, operation, request, statistic, is_primary, paired))
-        if closed:
-            found.append(_comparison(here, None, None, THROUGHPUT, False, paired))
+    counted = trials_of("counts")
+    for level in dict.fromkeys(trial["level"] for trial in counted):
+        compared = [
+            (*endpoint, statistic, statistic in primary and endpoint == (None, None))
+            for endpoint in _endpoints([trial for trial in counted if trial["level"] == level])
+            for statistic in STATISTICS
+        ]
+        compared = [one for one in compared if one[-1] or one[-2] in ("mean", "p50", "p95")]
+        compared += [(None, None, THROUGHPUT, False)] if closed else []
+        for operation, request, statistic, is_primary in compared:
+            here = [trial for trial in trials_of(figure_of(statistic)) if trial["level"] == level]
+            if here:
+                found.append(_comparison(here, operation, request, statistic, is_primary, paired))
     found = [one for one in found if one.a and one.b] or found[:1]
     for one in found:
         one.effect = (paired_log_ratio if one.paired else welch_log_ratio)(one.a, one.b)

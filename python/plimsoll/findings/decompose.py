@@ -42,10 +42,11 @@ def decompose_finding(
     names = [variant["label"] for variant in plan["variants"]]
     keys = [variant["name"] for variant in plan["variants"]]
     parts = bool(plan["analysis"]["parts"])
-    sound = sound_trials(trials, snapshots, rows, tail=False)
+    sound = sound_trials(trials, snapshots, rows, rests_on="middle")
     levels = [_level(level, keys, names, sound, plan) for level in plan["levels"]]
     answered = [level for level in levels if level["layers"]]
-    notes = [*_notes(levels, names, parts), *(sound.words(dict(zip(keys, names, strict=True)).get)), *notes]
+    label = dict(zip(keys, names, strict=True)).get
+    notes = [*_notes(levels, names, parts), *sound.words(label, "middle"), *notes]
     own = {
         "parts": parts,
         "levels": levels,
@@ -87,7 +88,7 @@ def _level(
     level: Mapping[str, Any], keys: Sequence[str], names: Sequence[str], sound: SoundTrials, plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the rounds at one level say."""
-    here = [trial for trial in sound.sound if trial["level"] == level["level"]]
+    here = [trial for trial in sound.of("middle") if trial["level"] == level["level"]]
     values = _rounds(here, keys, plan["analysis"]["statistic"])
     found: dict[str, Any] = {
         "level": level["level"],

@@ -18,6 +18,7 @@ from plimsoll.findings.drain_series import Array, Consumer, consumer_series, los
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data, of_seconds, of_steps
 from plimsoll.findings.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.generator import health_of_load, not_alone
+from plimsoll.findings.script_caps import NOT_MADE, cap_of_step, with_script_cap
 from plimsoll.findings.validity import conclusions
 from plimsoll.findings.words import share_words, time_words
 from plimsoll.runs.failures import METRIC as FAILED
@@ -67,7 +68,8 @@ def drain_findings(
     )
     flow, load = flow_of_run(run), _load_step(facts, from_s)
     generator = with_flow(generator, flow, [load], facts["unit"])
-    asked = asked_load(flow[of_step(flow, load)])
+    if asked := asked_load(flow[of_step(flow, load)]):
+        generator = with_script_cap(generator, cap_of_step(run, load, facts["steps"], facts), NOT_MADE)
     made = count_unanswered(one for _, one in run.series(FAILED, from_s=from_s, to_s=facts["load_to_s"]))
     silent = no_answer_words(*made)
     answered = judged is not None and facts["status"] != "failed" and not silent

@@ -12,6 +12,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
 from plimsoll.findings.shape.units_of import level_unit
+from plimsoll.findings.trials import left_out
 
 
 @dataclass
@@ -51,7 +52,7 @@ def held_loads(run: Any, main: Mapping[str, Any]) -> list[Held]:
     if experiment in ("capacity", "hold"):
         return _of_steps(main.get("steps") or (), level_unit(main))
     if experiment in ("compare", "decompose", "sweep"):
-        return _of_trials(run.plan(), run.trials(), {one["trial"] for one in main.get("excluded") or ()})
+        return _of_trials(run.plan(), run.trials(), left_out(main.get("excluded") or (), "middle"))
     return []
 
 

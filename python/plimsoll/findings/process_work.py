@@ -14,7 +14,7 @@ from typing import Any
 
 from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.held_windows import cell_words
-from plimsoll.findings.trials import tells_of_work
+from plimsoll.findings.trials import left_out, tells_of_work
 from plimsoll.findings.words import ms_words, ratio_words, share_words
 from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
@@ -37,8 +37,8 @@ def process_work_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, A
     was probed. `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") not in EXPERIMENTS:
         return []
-    plan, left_out = run.plan(), {one["trial"] for one in main.get("excluded") or ()}
-    trials = [one for one in run.trials() if one["trial"] not in left_out and _counts(one) and _work_of(one)]
+    plan, without = run.plan(), left_out(main.get("excluded") or (), "counts")
+    trials = [one for one in run.trials() if one["trial"] not in without and _counts(one) and _work_of(one)]
     cells = list(_cells(plan, trials))
     if not cells:
         return []

@@ -11,6 +11,7 @@ from plimsoll.findings.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.sweep_requests import request_dependencies, request_sentences, times_of_requests
 from plimsoll.findings.trials import (
     MOST_FAILED,
+    Figure,
     SoundTrials,
     first_steps,
     joined,
@@ -31,6 +32,7 @@ MOST_SAID = 2
 MOST_IN_TABLE = 6
 _SILENT = "No request was answered in any cell."
 _TOO_FEW = "Fewer than two values of each parameter have trials that count."
+FIGURES: tuple[Figure, ...] = ("counts", "middle", "tail")
 METRICS = {
     "work": ("duration of an iteration", "work_ms"),
     "p95": ("p95 of the response time", "p95_ms"),
@@ -53,13 +55,13 @@ def sweep_finding(
 ) -> dict[str, Any]:
     """The finding of `plan` (plan.json) and its complete `trials`: a cell for each combination that was tried."""
     over: Mapping[str, Sequence[str]] = plan["analysis"]["over"]
-    sound = sound_trials(trials, snapshots, rows, tail=False, silent_count=True)
+    sound = sound_trials(trials, snapshots, rows, rests_on="middle", silent_count=True)
     cells = _cells(plan, trials, sound)
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     by_request = request_dependencies(cells, over)
     stops = _stops(cells, over)
     answering = any(cell["state"] in ("answers", "fails") for cell in cells)
-    answered = bool(dependencies or stops) and bool(sound.sound) and answering
+    answered = bool(dependencies or stops) and bool(sound.of("counts")) and answering
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
     own = {
         "parameters": {name: list(values) for name, values in over.items()},
@@ -102,9 +104,9 @@ def _evidence(cells: Sequence[Cell]) -> list[Evidence]:
 
 
 def _cells(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], sound: SoundTrials) -> list[Cell]:
-    """Every combination, in the order given. A cell whose trials the generator limited has no times of its own."""
+    """Every combination, in the order given. A cell has the figures of those trials of which they count."""
     over, level_name = plan["analysis"]["over"], plan["analysis"]["level_parameter"]
-    good = {trial["trial"] for trial in sound.sound}
+    kept: dict[Figure, set[int]] = {figure: {trial["trial"] for trial in sound.of(figure)} for figure in FIGURES}
     cells = []
     for variant in plan["variants"]:
         for place, level in enumerate(plan["levels"]):
@@ -114,23 +116,23 @@ def _cells(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], sound: 
             if level_name is not None:
                 values[level_name] = str(over[level_name][place])
             all_of = [t for t in trials if (t["variant"], t["level"]) == (variant["name"], level["level"])]
-            cells.append(_cell({name: values[name] for name in over}, level["words"], all_of, good))
+            cells.append(_cell({name: values[name] for name in over}, level["words"], all_of, kept))
     return cells
 
 
-def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, Any]], good: set[int]) -> Cell:
-    kept = [trial for trial in trials if trial["trial"] in good]
+def _cell(
+    parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, Any]], kept: Mapping[Figure, set[int]]
+) -> Cell:
+    counts, middle, tail = ([one for one in trials if one["trial"] in kept[figure]] for figure in FIGURES)
     judged = sum(trial["requests"] for trial in trials)
     failed = sum(trial["failed"] for trial in trials)
     answered = sum(trial["answered"] for trial in trials)
     share = failed / judged if judged else None
-    every = [trial["endpoints"][0] for trial in kept if trial["answered"]]
-    memory = [most for trial in kept if (most := _memory(trial)) is not None]
     samples = {
-        "work": [trial["work"]["mean_ms"] for trial in kept if trial["answered"] and trial["work"]["mean_ms"]],
-        "mean": [one["mean_ms"] for one in every if one["mean_ms"]],
-        "p95": [one["p95_ms"] for one in every if one["p95_ms"]],
-        "memory": memory,
+        "work": [trial["work"]["mean_ms"] for trial in middle if trial["answered"] and trial["work"]["mean_ms"]],
+        "mean": _of_all_requests(middle, "mean_ms"),
+        "p95": _of_all_requests(tail, "p95_ms"),
+        "memory": [most for trial in counts if (most := _memory(trial)) is not None],
     }
     state = (
         "not tried" if not trials else "silent" if not answered else "fails" if share and share >= FAILS else "answers"
@@ -148,15 +150,19 @@ def _cell(parameters: dict[str, str], load: str, trials: Sequence[Mapping[str, A
         "mean_ms": _middle(samples["mean"]),
         "p95_ms": _middle(samples["p95"]),
         "memory_bytes": _middle(samples["memory"]),
-        "done_per_s": _middle([trial["done_per_s"] for trial in kept if trial["done_per_s"]]),
+        "done_per_s": _middle([trial["done_per_s"] for trial in counts if trial["done_per_s"]]),
         "failed_share": share,
         "failed": failed,
         "requests": judged,
-        "requests_ms": times_of_requests(kept) if state == "answers" else [],
+        "requests_ms": times_of_requests(middle) if state == "answers" else [],
         "causes": causes,
         "restarts": _restarts(trials),
         "samples": samples,
     }
+
+
+def _of_all_requests(trials: Sequence[Mapping[str, Any]], statistic: str) -> list[float]:
+    return [one for trial in trials if trial["answered"] and (one := trial["endpoints"][0][statistic])]
 
 
 def _memory(trial: Mapping[str, Any]) -> float | None:

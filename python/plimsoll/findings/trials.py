@@ -1,50 +1,71 @@
-"""Which trials of a run count: those whose generator did not limit them. Shared by compare, decompose and sweep."""
+"""Which figures of a trial count: all, unless its generator limited it; those that bear it where it was only late
+(docs/decisions/0015-validity-of-a-conclusion.md). Shared by compare, decompose and sweep."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
 from plimsoll.findings.flow import REMEDY, fault_of_trial
 from plimsoll.findings.generator import seconds_of_steps
-from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
+from plimsoll.findings.self_diagnosis import DELAYING, LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
-LATE = ("lag", "steal")
 SILENT = "no answer"  # the name of the reason for which a trial of which no request was answered is left out
 MOST_FAILED = 0.10
 Trial = Mapping[str, Any]
+# Kinds of figures: a high percentile, a mean or median, what is no time (throughput, failures, memory, CPU).
+Figure = Literal["tail", "middle", "counts"]
 
 
 @dataclass
 class SoundTrials:
-    """`sound`: the trials that count; `silent`: those of which no request was answered; `excluded`: {trial, variant,
-    load, reason}; `generator`: its health in all."""
+    """`sound`: the trials of which every figure counts; `late`: those whose generator was only late, each with what
+    counts all the same; `silent`: those of which no request was answered; `excluded`: {trial, variant, load, name,
+    reason, keeps} of all but the sound; `generator`: its health in what the answer rests on."""
 
     sound: list[Trial] = field(default_factory=list)
+    late: list[tuple[Trial, tuple[Figure, ...]]] = field(default_factory=list)
     silent: list[Trial] = field(default_factory=list)
     excluded: list[dict[str, Any]] = field(default_factory=list)
     generator: dict[str, Any] = field(default_factory=dict)
     remedies: list[str] = field(default_factory=list)
 
-    def words(self, label: Any) -> list[str]:
-        """A sentence for each reason for which trials were left out; `label(variant)` names a variant."""
-        by_reason: dict[str, list[dict[str, Any]]] = {}
+    def of(self, figure: Figure) -> list[Trial]:
+        """The trials of which such a figure counts, in the order in which they were made."""
+        late = [trial for trial, keeps in self.late if figure in keeps]
+        return sorted([*self.sound, *late], key=lambda trial: trial["trial"]) if late else self.sound
+
+    def words(self, label: Any, figure: Figure = "tail") -> list[str]:
+        """A sentence for each reason for which trials were left out of such a figure; `label(variant)` names a
+        variant."""
+        by_reason: dict[tuple[str, tuple[Figure, ...]], list[dict[str, Any]]] = {}
         for one in self.excluded:
-            by_reason.setdefault(one["name"], []).append(one)
-        found = []
-        for many in by_reason.values():
-            which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
-            more = f" and {len(many) - 4} more" if len(many) > 4 else ""
-            plural = "s" if len(many) > 1 else ""
-            why = {SILENT: ", because", "flow": ":"}.get(many[0]["name"], ", because the generator was a limit there:")
-            found.append(f"Trial{plural} {which}{more} left out{why} {many[0]['reason']}")
-        return found
+            if figure in one["keeps"]:
+                continue
+            by_reason.setdefault((one["name"], tuple(one["keeps"])), []).append(one)
+        return [_left_out_words(name, keeps, many, label) for (name, keeps), many in by_reason.items()]
+
+
+def left_out(excluded: Iterable[Mapping[str, Any]], figure: Figure) -> set[int]:
+    """The trials among a finding's `excluded` of which such a figure does not count."""
+    return {one["trial"] for one in excluded if figure not in (one.get("keeps") or ())}
+
+
+def _left_out_words(name: str, keeps: tuple[Figure, ...], many: Sequence[Mapping[str, Any]], label: Any) -> str:
+    which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
+    more = f" and {len(many) - 4} more" if len(many) > 4 else ""
+    trials = f"rial{'s' if len(many) > 1 else ''} {which}{more}"
+    if keeps:
+        what = "high percentiles are" if "middle" in keeps else "response times are"
+        return f"The {what} left out of t{trials}, because the generator was late there: {many[0]['reason']}"
+    why = {SILENT: ", because", "flow": ":"}.get(name, ", because the generator was a limit there:")
+    return f"T{trials} left out{why} {many[0]['reason']}"
 
 
 def trials_finding(
@@ -94,13 +115,14 @@ def sound_trials(
     snapshots: Iterable[Snapshot],
     rows: Iterable[Mapping[str, Any]],
     *,
-    tail: bool,
+    rests_on: Figure,
     silent_count: bool = False,
 ) -> SoundTrials:
     """Judge the generator in the measured seconds of each trial; the run is read once.
 
-    `tail`: whether the answer rests on high percentiles. Where it rests on means and medians, a generator that was late
-    at p99 only, for whatever reason, has hardly touched it; what is left shows as scatter between the trials.
+    A generator that was late at p99 only, for whatever reason, has hardly touched means and medians; what is left shows
+    as scatter between the trials. One that was late at the median leaves what is no time as it is. `rests_on`: what the
+    answer does, by which the generator was healthy or not.
     `silent_count`: whether a trial of which no request was answered counts: it says where the target stops, and nothing
     of times. Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
     """
@@ -112,8 +134,6 @@ def sound_trials(
     for trial in trials:
         seen = of_trial.get(trial["trial"], GeneratorSeconds())
         spoils = [(one.name, one.words, one.remedy) for one in diagnose(seen) if one.spoils] if seen.seconds else []
-        if not tail and not _late_at_median(seen):
-            spoils = [one for one in spoils if one[0] not in LATE]
         fault = fault_of_trial(flow, trial, bool(seen.standstills())) if "source" not in trial else None
         spoils += [("flow", fault.words, REMEDY)] if fault is not None else []
         spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
@@ -123,12 +143,17 @@ def sound_trials(
         if not spoils:
             found.sound.append(trial)
             continue
-        name, reason, remedy = spoils[0]
+        keeps: tuple[Figure, ...] = ()
+        if all(name in DELAYING for name, _, _ in spoils):
+            keeps = ("counts",) if _late_at_median(seen) else ("middle", "counts")
+            found.late.append((trial, keeps))
+        name, reason, remedy = next(one for one in spoils if keeps or one[0] not in DELAYING)
         about = {key: trial.get(key) for key in ("trial", "variant", "load")}
-        found.excluded.append({**about, "name": name, "reason": reason})
-        if remedy and remedy not in found.remedies:
+        found.excluded.append({**about, "name": name, "reason": reason, "keeps": list(keeps)})
+        if remedy and remedy not in found.remedies and rests_on not in keeps:
             found.remedies.append(remedy)
-    found.generator = _health(facts, [one for one in found.excluded if one["name"] != SILENT])
+    spoiled = [one for one in found.excluded if one["name"] != SILENT and rests_on not in one["keeps"]]
+    found.generator = _health(facts, spoiled)
     return found
 
 

@@ -176,7 +176,7 @@ def _cell_row(cell: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str],
 def _trial_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[list[str]]:
     """A row for every complete trial, in the order of the session."""
     labels = {variant["name"]: variant["label"] for variant in run.plan["variants"]}
-    out = {one.get("trial") for one in finding.get("excluded") or ()}
+    remarks = {one.get("trial"): _left_out_of(one) for one in finding.get("excluded") or ()}
     rows = []
     for trial in run.trials:
         every = trial["endpoints"][0]
@@ -186,12 +186,18 @@ def _trial_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[list[str]]
             wording.number(trial["requests"]),
             wording.number(trial["failed"]),
         ]
-        remark = "left out: generator" if trial["trial"] in out else ""
         about = [
             str(trial["trial"]),
             str(trial["repetition"]),
             labels.get(trial["variant"], trial["variant"]),
             trial["load"],
         ]
-        rows.append([*about, *times, *counts, remark])
+        rows.append([*about, *times, *counts, remarks.get(trial["trial"], "")])
     return rows
+
+
+def _left_out_of(excluded: Mapping[str, Any]) -> str:
+    """What of a trial does not count, in its row."""
+    keeps = excluded.get("keeps") or ()
+    what = "high percentiles left out" if "middle" in keeps else "times left out" if keeps else "left out"
+    return f"{what}: {'no answer' if excluded.get('name') == SILENT else 'generator'}"

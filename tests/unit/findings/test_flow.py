@@ -180,7 +180,7 @@ def test_a_trial_that_does_not_add_up_is_left_out() -> None:
         for at in range(2)
     ]
     seconds = [replace(one, second=at) for at, one in enumerate([*load(12), *load(12, ms=80.0)])]
-    found = sound_trials(trials, seconds, (), tail=True)
+    found = sound_trials(trials, seconds, (), rests_on="tail")
     assert [one["trial"] for one in found.sound] == [1]
     assert found.words(str)[0].startswith(
         "Trial 2 (a, 5 users) left out: In trial 2: 20 iterations were inside on average"

@@ -76,13 +76,15 @@ class FailureChange(TypedDict):
 
 
 class Excluded(TypedDict):
-    """A trial that does not count."""
+    """A trial that does not count; `keeps`: what of it counts all the same, means and medians ("middle") and what is no
+    time ("counts")."""
 
     trial: Number
     variant: str | None
     load: str | None
     name: str
     reason: str
+    keeps: list[Literal["middle", "counts"]]
 
 
 class Layer(TypedDict):
