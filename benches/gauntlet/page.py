@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import HELD_OUT, every
-from scoring import NARROW_GOAL, RIGHT_GOAL, end_score, is_disturbed, is_narrow, tally
+from scoring import NARROW_GOAL, RIGHT_GOAL, end_score, is_disturbed, is_narrow, repeats, tally
 from truth import RULE, SECONDS, WARM_UP_S
 
 from plimsoll.stats.wilson import wilson_interval
@@ -51,6 +51,12 @@ def _scores(records: Sequence[dict[str, Any]]) -> list[str]:
         seen = tally(some)
         narrow = _share(seen.narrow, seen.runs)
         lines.append(_row((name, seen.runs, _share(seen.right, seen.ends), seen.border, seen.wrong, narrow)))
+    own = repeats(records)
+    lines += [
+        "",
+        f"k6 against itself: of {own.pairs} levels that it offered twice it said the same of {own.same}, and the opposite of "
+        f"{own.opposite}. Where it contradicts itself no answer is counted.",
+    ]
     lines += ["", f"Goals: {RIGHT_GOAL:.0%} of the ends right, {NARROW_GOAL:.0%} of the brackets narrow."]
     return lines
 

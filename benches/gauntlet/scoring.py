@@ -58,3 +58,22 @@ def tally(records: Sequence[dict[str, Any]]) -> Tally:
         ends=sum(count.values()),
         **count,
     )
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Pairs of k6's own trials of one level: of `pairs`, in how many the two said the `same`, the `opposite`, or one of
+    them border."""
+
+    pairs: int
+    same: int
+    opposite: int
+
+
+def repeats(records: Sequence[dict[str, Any]]) -> Repeats:
+    """How well the truth agrees with itself: no answer can agree with it better."""
+    truths = [one.get(f"truth_{end}") or {} for one in records for end in ("good", "bad")]
+    said = [[trial["verdict"] for trial in truth.get("trials") or ()] for truth in truths]
+    pairs = [pair for pair in said if len(pair) == 2 and "no truth" not in pair]
+    opposite = sum(set(pair) == {"carried", "not carried"} for pair in pairs)
+    return Repeats(len(pairs), sum(first == second for first, second in pairs), opposite)

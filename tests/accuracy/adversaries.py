@@ -246,6 +246,13 @@ class WarmUp(Adversary):
         return 0.5 + 0.5 * min(1.0, self.served / 3000)
 
 
+class Compiler(Adversary):
+    """Three fifths more work at first, and less and less for minutes, as a virtual machine compiles what is called often."""
+
+    def slowdown(self, now: float, job: Job) -> float:
+        return 1 + 0.6 * math.exp(-self.served / 10_000)
+
+
 class Autoscaling(Adversary):
     """Two servers; twice as many 15 s after two thirds of them were busy, up to eight; never fewer again."""
 

@@ -37,7 +37,7 @@ from plimsoll.experiments.result import (
     StepRecord,
     level_text,
 )
-from plimsoll.experiments.search import collapses, falls_below, propose
+from plimsoll.experiments.search import Bracket, collapses, falls_below, propose
 from plimsoll.experiments.step_ends import ends
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
@@ -120,13 +120,15 @@ class _OpenSearch:
         held, contradicted = 0, True
         while contradicted:
             held = self._narrow(held)
-            contradicted = self.confirming.confirm()
+            contradicted = self.confirming.confirm() or self._carries_more_now()
         if not self.result.reason:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
-            hold_expected(
+            expected = hold_expected(
                 self.holder, self.settings, self.result.bracket.bad, left_s, self.confirming.conclude_expected
             )
+            if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
+                self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
             self.result.reason = self._reason()
         self._collapse()
 
@@ -175,8 +177,19 @@ class _OpenSearch:
         self.known.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
         return held
 
-    def _hold(self, level: float) -> bool:
-        """Hold one level until it is judged or its share of the time is spent; False if the target is gone."""
+    def _carries_more_now(self) -> bool:
+        """Whether a target that the confirmation shows to be quicker than before carries by now what it did not: the
+        search goes on from there."""
+        bad, quicker = self.result.bracket.bad, self.confirming.quicker()
+        if bad is None or quicker is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
+            return False
+        if self._hold(bad).judgement.verdict != "good" or self.result.reason:
+            return False
+        self.known.outgrow(quicker.from_s, quicker.words)
+        return True
+
+    def _hold(self, level: float) -> StepRecord:
+        """Hold one level until it is judged or its share of the time is spent, and see whether the target is still there."""
 
         def decide(seen: Measurement) -> Judgement | None:
             self.known.learn(seen)
@@ -187,7 +200,8 @@ class _OpenSearch:
         self.holder.warm_up_s = max(self.holder.warm_up_s, lasted)
         record = self.holder.hold(level, "hold", self.known.longest_step_s(), decide, self._conclude)
         self.known.note()
-        return self._recover(record)
+        self._recover(record)
+        return record
 
     def _collapse(self) -> None:
         """Say where the target collapses, and with the time that is left, where it recovers."""

@@ -5,6 +5,11 @@ on for as long again, if time is left; so does one that leaves more than half a 
 may do, and a queue that grows slowly too. On a host that is slower than in the mean it ends where two seconds' work was
 left for five: its speed may explain that, but no more of it is needed.
 
+A target that is quicker now than when its levels were held (a virtual machine has compiled what is called often, caches
+have filled) may carry by now what it did not: where an iteration takes less than half of what it took at that level
+before, the lowest level that was not carried is held again. Chance does that to some targets that stay the same, which
+costs them a step.
+
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
 then, and one step against it is enough.
@@ -13,7 +18,7 @@ then, and one step against it is enough.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from plimsoll.experiments.evidence import host_speed, waiting_of
@@ -21,7 +26,7 @@ from plimsoll.experiments.judge import LEAST_DRIFT, calm_words, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import Confirmation, Confirmed, StepRecord
+from plimsoll.experiments.result import Confirmation, Confirmed, StepRecord, level_text
 from plimsoll.experiments.search import AIM_SHARE, falls_past_top, rounded
 from plimsoll.experiments.step_ends import is_behind_others
 from plimsoll.stats.saturation import is_calm
@@ -32,6 +37,16 @@ LEFT_OVER = "But {} iterations waited at its end, which is {} s of work."
 MOST_WAITING_Z = 1.0
 MOST_LEFT, MOST_LEFT_S, MUCH_LEFT_S, LASTING_S = 10, 0.5, 2.0, 5
 LONGER = 2
+QUICKER = 0.5
+OUTGROWN = "But the target is quicker since: at level {} an iteration took {:.3g} ms, and {:.3g} ms later."
+
+
+@dataclass(frozen=True)
+class Quicker:
+    """Since `from_s` of the run the target is quicker than before; `words` say by what that shows."""
+
+    from_s: float
+    words: str
 
 
 class Confirming:
@@ -64,6 +79,21 @@ class Confirming:
             if not (record.judgement.verdict == "bad" or record.judgement.disturbed) or self._tips_over(record):
                 break
         return level is not None and not result.reason and result.bracket.good not in (before, level)
+
+    def quicker(self) -> Quicker | None:
+        """What shows that the target is quicker than when the confirmed level was held first; None where it is not."""
+        records = self.known.holder.records
+        last = next((one for one in reversed(records) if one.kind == "confirm"), None)
+        if last is None or last.judgement.verdict != "good":
+            return None
+        held = [one for one in records if one.kind == "hold" and one.level == last.level]
+        before = next((one for one in reversed(held) if one.judgement.verdict == "good"), None)
+        if before is None or not (before.measurement.iterations.count and last.measurement.iterations.count):
+            return None
+        took_ms, takes_ms = before.measurement.iterations.mean, last.measurement.iterations.mean
+        if takes_ms >= QUICKER * took_ms:
+            return None
+        return Quicker(last.start_s, OUTGROWN.format(level_text(last.level), took_ms, takes_ms))
 
     def conclude_expected(self, seen: Measurement) -> Judgement:
         """The expected level, as a confirmation where one as high is carried: of few arrivals a step alone proves

@@ -54,6 +54,7 @@ class Known:
         self.goal = settings.goal(result.unit)
         self.trials: list[Trial] = []
         self.kept_s = 0.0
+        self._outgrown: list[StepRecord] = []
         self._host = UNKNOWN
         self._noise = 1.0
         self._busy_done = 0.0
@@ -163,6 +164,16 @@ class Known:
         self.result.bracket = self.holder.bracket = bracket_of(self.trials)
         self.result.estimate = None if has_no_plateau(self.trials) else self.estimate()
 
+    def outgrow(self, before_s: float, words: str) -> None:
+        """Leave out what was not carried until then: the target is quicker now."""
+        for record in self.holder.records:
+            if record.end_s <= before_s and record.judgement.verdict == "bad" and record.kind not in BESIDE:
+                found = record.judgement
+                reasons = (*found.reasons, words)
+                record.judgement = replace(found, verdict="undecided", reasons=reasons, unsteady=True, own=False)
+                self._outgrown.append(record)
+        self.note()
+
     def _mind_cap(self) -> None:
         """No level above what the script or the generator can send is tried again."""
         self.goal, self.result.cap = self.settings.goal(self.result.unit), None
@@ -183,19 +194,23 @@ class Known:
     def _judge_again(self) -> None:
         """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
         for record in self.holder.records:
-            if record.kind == "hold" and not record.judgement.given_up:
+            if record.kind == "hold" and not record.judgement.given_up and not self._is_outgrown(record):
                 trials = self._trials_of([one for one in self.holder.records if one is not record])
                 record.judgement = judge(record.measurement, self.context(record.measurement, trials=trials))
         self.trials = self._trials_of(self.holder.records)
 
+    def _is_outgrown(self, record: StepRecord) -> bool:
+        return any(one is record for one in self._outgrown)
+
     def _trials_of(self, records: Sequence[StepRecord]) -> list[Trial]:
-        return [self._trial(record) for record in records if record.kind not in BESIDE]
+        telling = (one for one in records if one.kind not in BESIDE and not self._is_outgrown(one))
+        return [self._trial(record) for record in telling]
 
     def learn(self, seen: Measurement | None = None) -> None:
         """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Steps
         that collapsed, or do while they last, and disturbed ones tell neither what the host nor what chance does. The
         host's mean speed is that under load: a core that idles reads slower, as it wakes up cold."""
-        records = [record for record in self.holder.records if record.kind not in BESIDE]
+        records = [one for one in self.holder.records if one.kind not in BESIDE and not self._is_outgrown(one)]
         fell = collapsed(self._trials_of(records))
         telling = [
             record.measurement

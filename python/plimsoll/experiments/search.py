@@ -289,8 +289,9 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
     hints = [trial.level for trial in trials if not trial.proven and trial.verdict == "bad"]
     bad = bounds.bad or min((level for level in hints if level > (bounds.good or 0.0)), default=None)
     calm = [trial.level for trial in trials if not trial.proven and trial.verdict == "good"]
-    good = bounds.good or max((level for level in calm if bad is None or level < bad), default=None)
     tried = sorted(trial.level for trial in trials if trial.proven and trial.verdict == "undecided")
+    least = min([*tried, *([bad] if bad is not None else [])], default=math.inf)
+    good = bounds.good or max((level for level in calm if level < least), default=None)
     if bounds.bad is None and bounds.good is not None and tried and tried[-1] > bounds.good:
         return Proposal(tried[-1] * (1 + BESIDE_SHARE * goal.width), "bad")
     if bad is None:
@@ -299,6 +300,9 @@ def _without_estimate(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
         return Proposal(bounds.good * 2 if bounds.good else good, "bad") if good else None
     if good is None:
         return Proposal(bad / 2, "good")
+    if bounds.good is None and tried and tried[0] > good:
+        # Nothing is carried for certain, and time is short: the highest probe below what told nothing was calm.
+        return Proposal(good, "good")
     if bounds.good is None and bounds.bad is not None and bad / good <= 1 + goal.width:
         return Proposal(good, "good")
     if bounds.bad is None and bounds.good is not None and bad / good <= 1 + goal.width:

@@ -188,3 +188,13 @@ def test_near_bounds_are_brought_nearer_from_the_other_side_when_one_level_told_
 def test_a_bracket_a_hair_wider_than_the_goal_is_not_the_end():
     found = propose([Trial(284.5, "good"), Trial(293.4, "bad", Plateau(287, 0.004))], Goal(0.03), Goal(0.03).half_width)
     assert found is not None and (found.level - 284.5) / found.level < 0.03
+
+
+def test_while_nothing_is_carried_for_certain_a_level_that_told_nothing_leads_to_the_calm_probe_below_it():
+    probes = [Trial(level, "good", proven=False) for level in (4.0, 8.0, 16.0)]
+    fell = [Trial(35.0, "bad", Plateau(30, 0.01)), Trial(44.0, "bad", Plateau(20, 0.01)), Trial(32.0, "bad")]
+    first = propose([*probes, *fell], GOAL, H)
+    assert first.aim == "good" and 16 < first.level < 32
+    trials = [*probes, *fell, Trial(first.level, "undecided")]
+    assert propose(trials, GOAL, H).level == 16
+    assert propose([*trials, Trial(16.0, "undecided")], GOAL, H).level == 8
