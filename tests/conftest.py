@@ -19,6 +19,9 @@ from plimsoll.lab.ports import free_port
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# No test asks the network for a script's modules, but those that bring a server for it.
+os.environ["PLIMSOLL_OFFLINE"] = "1"
+
 TESTKIT = Path(__file__).parents[1] / "target" / "release" / "plimsoll-testkit"
 
 

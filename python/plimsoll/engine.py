@@ -7,19 +7,21 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from plimsoll import _engine
 from plimsoll.errors import EngineError, ScriptError
+from plimsoll.remote_modules import NotFetchedError, fetch_module, known_modules
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.script_mistakes import script_mistake
+from plimsoll.script_mistakes import option_warnings, script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
+_T = TypeVar("_T")
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
 _NOTHING: dict[str, Any] = {
     "summary": {},
@@ -38,7 +40,7 @@ class EngineConfig:
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
     `console_output` is a file that takes the console's lines in place of stderr;
     `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for
-    remote modules.
+    remote modules; others are fetched, unless `offline`.
 
     `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
     what to request instead of a script, which is None then: {url, method, headers, body, rate}."""
@@ -59,9 +61,10 @@ class EngineConfig:
     options_below: Mapping[str, Any] = field(default_factory=dict)
     outputs: Sequence[tuple[str, str]] = ()
     url: Mapping[str, Any] | None = None
+    offline: bool = False
 
-    def to_json(self) -> str:
-        """The form that the native module reads."""
+    def to_json(self, modules: Mapping[str, Path] | None = None) -> str:
+        """The form that the native module reads; `modules`: the files of remote modules, by address."""
         return json.dumps(
             {
                 "script": str(self.script or ""),
@@ -77,6 +80,7 @@ class EngineConfig:
                 "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
+                "modules": {url: str(file) for url, file in (modules or {}).items()},
                 "options_below": dict(self.options_below),
                 "outputs": [{"kind": kind, "path": path} for kind, path in self.outputs],
                 "url": dict(self.url) if self.url is not None else None,
@@ -86,18 +90,38 @@ class EngineConfig:
 
 def inspect(config: EngineConfig) -> dict[str, Any]:
     """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
-    with _native_errors(config.script):
-        return json.loads(_engine.inspect(config.to_json()))
+    return json.loads(_loaded(config, _engine.inspect))
+
+
+def _loaded(config: EngineConfig, load: Callable[[str], _T]) -> _T:
+    """What `load` makes of the configuration, once the remote modules that the script imports are here."""
+    modules = known_modules(config.script) if config.script is not None else {}
+    while True:
+        try:
+            with _native_errors(config.script):
+                return load(config.to_json(modules))
+        except ScriptError as error:
+            url = error.missing_module
+            if url is None or url in modules or config.script is None:
+                raise
+            try:
+                modules[url] = fetch_module(url, config.script, offline=config.offline)
+            except NotFetchedError as why:
+                error.next_step = str(why)
+                raise error from None
 
 
 @contextmanager
 def _native_errors(script: Path | None) -> Iterator[None]:
-    """The native module's errors as ours: ValueError(message, end) is a script's, RuntimeError the engine's own."""
+    """The native module's errors as ours: ValueError(message, end, missing module) is a script's, RuntimeError the
+    engine's own."""
     try:
         yield
     except ValueError as error:
         # A mistake in the configuration itself has a message only.
-        raise script_mistake(*error.args, script=script) from None
+        mistake = script_mistake(*error.args[:2], script=script)
+        mistake.missing_module = error.args[2] if len(error.args) > 2 else None
+        raise mistake from None
     except RuntimeError as error:
         raise EngineError(str(error), "Check the machine's limits of memory, threads and open files.") from None
 
@@ -108,8 +132,7 @@ class EngineRun:
 
     def __init__(self, config: EngineConfig) -> None:
         self._script = config.script
-        with _native_errors(config.script):
-            self._run = _engine.EngineRun(config.to_json())
+        self._run = _loaded(config, _engine.EngineRun)
         self._begun = False
         self._ended: dict[str, Any] | None = None
 
@@ -139,6 +162,11 @@ class EngineRun:
     def starts_paused(self) -> bool:
         """Whether the options (`paused`) ask that `begin` is called only when somebody says so."""
         return self._run.starts_paused()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What of the options has no effect, or another than may be meant, in sentences."""
+        return option_warnings(self._run.warnings())
 
     def elapsed_s(self) -> float | None:
         """Seconds since the load began; None before, as long as setup() runs."""

@@ -4,6 +4,7 @@ before its line is parsed, so the line is found in the text."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from plimsoll.errors import ScriptEnd, ScriptError
@@ -38,6 +39,12 @@ def _placed(message: str, script: Path) -> ScriptError:
     if str(script) in message or str(script.resolve()) in message:
         return ScriptError(message, NEXT_STEP)
     return ScriptError("\n".join(f"{script}: {_with_nearest(line)}" for line in message.splitlines()), NEXT_STEP)
+
+
+def option_warnings(told: Iterable[str]) -> list[str]:
+    """What the native module warns of in the options; an unknown one with the nearest that is known."""
+    without = " The run goes on without it, as k6 does."
+    return [_with_nearest(line) + (without if _UNKNOWN_OPTION.match(line) else "") for line in told]
 
 
 def _with_nearest(line: str) -> str:

@@ -99,11 +99,47 @@ pub struct Options {
     pub declares_load: bool,
     /// Options known to k6 that have no effect here yet.
     pub ignored: Vec<String>,
+    /// What is no option, each with its place and the names that are known; k6 warns and goes on as well.
+    pub warnings: Vec<String>,
 }
 
 /// k6 options that are accepted without an effect, because they do not change the load.
 const WITHOUT_EFFECT: [&str; 9] =
     ["cloud", "ext", "metricSamplesBufferSize", "features", "consoleOutput", "linger", "noUsageReport", "noThresholds", "verbose"];
+
+/// The names of options, and those of a scenario.
+const NAMES: &[&str] = &[
+    "batch", "batchPerHost", "blacklistIPs", "blockHostnames", "discardResponseBodies", "dns", "duration", "executionSegment",
+    "executionSegmentSequence", "handleSummaryTimeout", "hosts", "httpDebug", "insecureSkipTLSVerify", "iterations", "localIPs",
+    "maxRedirects", "minIterationDuration", "noColor", "noConnectionReuse", "noCookiesReset", "noSetup", "noSummary", "noTeardown",
+    "noVUConnectionReuse", "paused", "rps", "scenarios", "setupTimeout", "stages", "summaryTimeUnit", "summaryTrendStats", "systemTags",
+    "tags", "teardownTimeout", "thresholds", "throw", "tlsAuth", "tlsCipherSuites", "tlsVersion", "userAgent", "vus",
+];
+const NAMES_OF_SCENARIO: &[&str] = &[
+    "duration", "env", "exec", "executor", "gracefulRampDown", "gracefulStop", "iterations", "maxDuration", "maxVUs", "options",
+    "preAllocatedVUs", "rate", "stages", "startRate", "startTime", "startVUs", "tags", "thinkTime", "timeUnit", "vus",
+];
+
+/// Options under their own names: as in k6, upper and lower case are the same in a name. One that is given in its own spelling
+/// as well stays as it is.
+pub fn with_own_names(options: Map<String, Value>) -> Map<String, Value> {
+    let known = || NAMES.iter().chain(&WITHOUT_EFFECT).copied();
+    let mut named = renamed(options, known);
+    if let Some(Value::Object(scenarios)) = named.get_mut("scenarios") {
+        for scenario in scenarios.values_mut() {
+            if let Value::Object(fields) = scenario {
+                *fields = renamed(std::mem::take(fields), || NAMES_OF_SCENARIO.iter().copied());
+            }
+        }
+    }
+    named
+}
+
+fn renamed<N: Iterator<Item = &'static str>>(fields: Map<String, Value>, known: impl Fn() -> N) -> Map<String, Value> {
+    let own_name = |key: &String| known().find(|name| name.eq_ignore_ascii_case(key)).filter(|name| !fields.contains_key(*name));
+    let names: Vec<String> = fields.keys().map(|key| own_name(key).map_or_else(|| key.clone(), str::to_owned)).collect();
+    names.into_iter().zip(fields).map(|(name, (_, value))| (name, value)).collect()
+}
 
 /// Reads a JSON object field by field and gathers mistakes.
 struct Reader<'a, 'm> {
@@ -119,6 +155,7 @@ impl<'a, 'm> Reader<'a, 'm> {
     }
 
     fn get(&mut self, key: &'static str) -> Option<&'a Value> {
+        debug_assert!(self.place != "options" || NAMES.contains(&key), "{key} is missing in NAMES");
         self.used.push(key);
         self.fields.get(key).filter(|value| !value.is_null())
     }
@@ -214,12 +251,15 @@ impl<'a, 'm> Reader<'a, 'm> {
     }
 
     fn refuse_unknown(&mut self) {
-        for key in self.fields.keys() {
-            if !self.used.contains(&key.as_str()) {
-                let known = self.used.join(", ");
-                self.mistakes.push(format!("{}.{key}: unknown; known are {known}", self.place));
-            }
-        }
+        let unknown = self.unknown();
+        self.mistakes.extend(unknown);
+    }
+
+    /// The fields that nobody asked for.
+    fn unknown(&self) -> Vec<String> {
+        let known = self.used.join(", ");
+        let unknown = self.fields.keys().filter(|key| !self.used.contains(&key.as_str()));
+        unknown.map(|key| format!("{}.{key}: unknown; known are {known}", self.place)).collect()
     }
 }
 
@@ -268,6 +308,7 @@ impl Options {
             summary_time_unit: read_time_unit(&mut reader),
             declares_load: false,
             ignored: Vec::new(),
+            warnings: Vec::new(),
         };
         options.scenarios = load::read_load(&mut reader, &mut options.declares_load);
         let thresholds = reader.get("thresholds");
@@ -277,7 +318,7 @@ impl Options {
             }
         }
         reader.used.extend(WITHOUT_EFFECT);
-        reader.refuse_unknown();
+        options.warnings = reader.unknown();
         options.thresholds = read_thresholds(thresholds, &mut mistakes);
         if mistakes.is_empty() {
             Ok(options)
@@ -312,16 +353,33 @@ impl Options {
     }
 }
 
-/// Options of `upper` over those of `lower`. As in k6, a load in `upper` replaces all of the load below it but the VUs.
+/// Options of `upper` over those of `lower`. As in k6, a load in `upper` replaces all of the load below it but the VUs; tags are
+/// added to those below.
 pub fn overlaid(mut lower: Map<String, Value>, upper: &Map<String, Value>) -> Map<String, Value> {
     let given = |fields: &Map<String, Value>, key: &str| fields.get(key).is_some_and(|value| !value.is_null());
     if LOAD.iter().any(|key| given(upper, key)) {
         lower.retain(|key, _| !LOAD.contains(&key.as_str()));
     }
     for (key, value) in upper.iter().filter(|(_, value)| !value.is_null()) {
-        lower.insert(key.clone(), value.clone());
+        match (lower.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) if key == "tags" => below.extend(above.clone()),
+            _ => drop(lower.insert(key.clone(), value.clone())),
+        }
     }
     lower
+}
+
+/// What the load of `upper` does to the scenarios of `lower`, where nobody may have meant it; k6 does the same.
+pub fn lost_scenarios(lower: &Map<String, Value>, upper: &Map<String, Value>) -> Option<String> {
+    let given = |fields: &Map<String, Value>, key: &str| fields.get(key).is_some_and(|value| !value.is_null());
+    if !given(lower, "scenarios") || given(upper, "scenarios") {
+        return None;
+    }
+    let shortcuts: Vec<&str> = LOAD.into_iter().filter(|key| given(upper, key)).collect();
+    if !shortcuts.is_empty() {
+        return Some(format!("options.scenarios: all are replaced, as {} was given. Leave it out to run them.", shortcuts.join(" and ")));
+    }
+    given(upper, "vus").then(|| "options.vus: it has no effect beside scenarios, which state their own VUs.".to_owned())
 }
 
 const LOAD: [&str; 4] = ["duration", "iterations", "stages", "scenarios"];
@@ -465,7 +523,38 @@ mod tests {
         let lower = json!({"vus": 3, "scenarios": {"a": {}}, "userAgent": "x", "tags": {"a": "1"}});
         let upper = json!({"duration": "5s", "tags": {"b": "2"}, "batch": null});
         let merged = overlaid(lower.as_object().unwrap().clone(), upper.as_object().unwrap());
-        assert_eq!(Value::Object(merged), json!({"vus": 3, "userAgent": "x", "tags": {"b": "2"}, "duration": "5s"}));
+        assert_eq!(Value::Object(merged), json!({"vus": 3, "userAgent": "x", "tags": {"a": "1", "b": "2"}, "duration": "5s"}));
+    }
+
+    #[test]
+    fn scenarios_that_are_replaced_and_vus_without_effect_are_told() {
+        let told = |upper: Value| lost_scenarios(json!({"scenarios": {"a": {}}}).as_object().unwrap(), upper.as_object().unwrap());
+        assert!(told(json!({"vus": 3, "duration": "5s"})).unwrap().starts_with("options.scenarios: all are replaced, as duration was given."));
+        assert!(told(json!({"vus": 3})).unwrap().starts_with("options.vus: it has no effect"));
+        assert_eq!((told(json!({"scenarios": {"b": {}}})), told(json!({"userAgent": "x", "vus": null}))), (None, None));
+    }
+
+    #[test]
+    fn what_is_no_option_is_named_and_in_a_scenario_refused() {
+        let options = Options::from_json(&json!({"vus": 2, "executor": "constant-vus"})).unwrap();
+        let [unknown] = &options.warnings[..] else { panic!("{:?}", options.warnings) };
+        assert!(unknown.starts_with("options.executor: unknown; known are ") && unknown.contains("maxRedirects"));
+        let scenario = json!({"executor": "constant-vus", "duration": "1s", "vu": 3});
+        let mistakes = Options::from_json(&json!({"scenarios": {"a": scenario}})).unwrap_err();
+        assert!(mistakes.len() == 1 && mistakes[0].starts_with("options.scenarios.a.vu: unknown"), "{mistakes:?}");
+    }
+
+    #[test]
+    fn names_of_options_are_the_same_in_upper_and_lower_case() {
+        let given = json!({
+            "DiscardResponseBodies": true, "VUs": 5, "vus": 3, "tags": {"Team": "a"}, "thresholds": {"Errors": []},
+            "Scenarios": {"Login": {"EXECUTOR": "constant-vus", "startvus": 1, "Env": {"Key": "v"}}},
+        });
+        let wanted = json!({
+            "discardResponseBodies": true, "VUs": 5, "vus": 3, "tags": {"Team": "a"}, "thresholds": {"Errors": []},
+            "scenarios": {"Login": {"executor": "constant-vus", "startVUs": 1, "env": {"Key": "v"}}},
+        });
+        assert_eq!(Value::Object(with_own_names(given.as_object().unwrap().clone())), wanted);
     }
 
     #[test]

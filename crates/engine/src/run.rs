@@ -1,5 +1,6 @@
 //! A whole run: load the script, set up, start the threads, collect, tear down, summarise.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::options::{overlaid, Executor, Options, Scenario};
+use plimsoll_core::options::{lost_scenarios, overlaid, with_own_names, Executor, Options, Scenario};
 use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
@@ -31,7 +32,7 @@ use crate::plain::PlainUrl;
 use crate::rules::Rules;
 use crate::samples::{OutputFile, Samples};
 use crate::worker::{LateArrivals, Phase, Shared};
-use crate::{drive, limits, summary, worker};
+use crate::{drive, limits, summary, tls, worker};
 
 /// What a caller asks for; `options` replaces the script's option of the same name.
 #[derive(Clone, Debug, Deserialize)]
@@ -58,6 +59,8 @@ pub struct Config {
     pub vu_memory_bytes: usize,
     /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
     pub import_map: Option<PathBuf>,
+    /// The files of remote modules that were fetched, by address.
+    pub modules: HashMap<String, PathBuf>,
     /// Options that the script's replace, as of a configuration file.
     pub options_below: serde_json::Map<String, Value>,
     /// Files of raw samples.
@@ -82,6 +85,7 @@ impl Default for Config {
             console_output: None,
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
             import_map: None,
+            modules: HashMap::new(),
             options_below: serde_json::Map::new(),
             outputs: Vec::new(),
             url: None,
@@ -93,6 +97,9 @@ impl Default for Config {
 pub enum EngineError {
     #[error("{0}")]
     Script(#[from] ScriptError),
+    /// The script imports a remote module for which there is no file.
+    #[error("{error}")]
+    MissingModule { url: String, error: ScriptError },
     #[error("{}", .0.join("\n"))]
     Options(Vec<String>),
     #[error("{function}() failed: {error}")]
@@ -112,7 +119,7 @@ impl EngineError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Script(error) if error.aborts_test => "abort",
-            Self::Script(_) | Self::Threw { .. } => "exception",
+            Self::Script(_) | Self::Threw { .. } | Self::MissingModule { .. } => "exception",
             Self::Options(_) => "options",
             Self::TimedOut { function: "setup", .. } => "setup_timeout",
             Self::TimedOut { .. } => "teardown_timeout",
@@ -148,27 +155,36 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
         }
         None => {
             let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
-            let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref())?.with_secrets(secrets);
+            let modules = config.modules.clone();
+            let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref(), modules)?.with_secrets(secrets);
             bundle.vu_memory_bytes = config.vu_memory_bytes;
             bundle.console = config.console_output.as_deref().map(console_file).transpose()?;
             let bundle = Arc::new(bundle);
-            let (vu, info) = new_vu(&bundle, 0)?;
+            let (vu, info) = new_vu(&bundle, 0).map_err(|error| match bundle.missing() {
+                Some(url) => EngineError::MissingModule { url, error },
+                None => EngineError::Script(error),
+            })?;
             let recorder = vu.state.recorder.clone();
             (bundle, info, recorder)
         }
     };
     let of_script: Value = serde_json::from_str(&info.options_json).unwrap_or(Value::Null);
-    let options_json = match &of_script {
-        Value::Object(fields) => Value::Object(overlaid(overlaid(config.options_below.clone(), fields), &config.options)),
-        Value::Null => Value::Object(overlaid(config.options_below.clone(), &config.options)),
+    let below = with_own_names(config.options_below.clone());
+    let declared = match of_script {
+        Value::Object(fields) => Ok(overlaid(below, &with_own_names(fields))),
+        Value::Null => Ok(below),
         // Not an object: said by what reads it.
-        _ => of_script,
+        _ => Err(of_script),
     };
+    let lost = declared.as_ref().ok().and_then(|declared| lost_scenarios(declared, &config.options));
+    let options_json = declared.map_or_else(|other| other, |declared| Value::Object(overlaid(declared, &config.options)));
     let options_json = match config.url.as_ref().and_then(|url| url.rate) {
         Some(rate) => arrivals_at(rate, &options_json),
         None => options_json,
     };
-    let options = Options::from_json(&options_json).map_err(EngineError::Options)?;
+    let mut options = Options::from_json(&options_json).map_err(EngineError::Options)?;
+    options.warnings.extend(tls::lacking(&options.network.tls_cipher_suites));
+    options.warnings.extend(lost);
     if let Some(url) = &config.url {
         url.request(&options).map_err(|mistake| EngineError::Options(vec![mistake]))?;
     }
@@ -258,7 +274,7 @@ fn wrong_thresholds(options: &Options, recorder: &Recorder) -> Vec<String> {
     options.thresholds.iter().filter_map(|threshold| threshold.check(kind(&threshold.metric)).err()).collect()
 }
 
-/// What a script says of itself, as JSON: `{options, exports, scenarios, declares_load, ignored}`.
+/// What a script says of itself, as JSON: `{options, exports, scenarios, declares_load, ignored, warnings}`.
 pub fn inspect(config: &Config) -> Result<Value, EngineError> {
     let loaded = load(config)?;
     let scenarios: Vec<Value> = loaded
@@ -269,7 +285,7 @@ pub fn inspect(config: &Config) -> Result<Value, EngineError> {
         .collect();
     Ok(json!({
         "options": loaded.options_json, "exports": loaded.info.exports, "scenarios": scenarios,
-        "declares_load": loaded.options.declares_load, "ignored": loaded.options.ignored,
+        "declares_load": loaded.options.declares_load, "ignored": loaded.options.ignored, "warnings": loaded.options.warnings,
         "drops_late_arrivals": loaded.options.watches_dropped_iterations(),
     }))
 }
@@ -321,6 +337,8 @@ pub struct Run {
     pub fixed_iterations: Vec<String>,
     /// Whether the options ask that `begin` waits for a word.
     pub starts_paused: bool,
+    /// What of the options has no effect, or another than may be meant.
+    pub warnings: Vec<String>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -365,6 +383,7 @@ impl Run {
         let is_fixed = |scenario: &&Scenario| matches!(scenario.executor, Executor::SharedIterations { .. } | Executor::PerVuIterations { .. });
         let fixed_iterations = plan.loaded.options.scenarios.iter().filter(is_fixed).map(|scenario| scenario.name.clone()).collect();
         let starts_paused = plan.loaded.options.paused;
+        let warnings = plan.loaded.options.warnings.clone();
         let rules = plan.loaded.rules.clone();
         let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
         Ok(Self {
@@ -379,6 +398,7 @@ impl Run {
             late_arrivals: late_name,
             fixed_iterations,
             starts_paused,
+            warnings,
         })
     }
 

@@ -60,8 +60,8 @@ fn add_thresholds(
     stats: &TrendStats,
 ) {
     for threshold in thresholds {
-        let (verdict, observed) = threshold.judge(&totals.series, totals.seconds);
         let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
+        let (verdict, observed) = threshold.judge_at_end(&totals.series, kind, totals.seconds);
         let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
             let values = totals.series.select(&threshold.metric, &threshold.tags).unwrap_or_else(|| Values::empty(kind));
             metric_json(&threshold.metric, kind, is_time, &values, totals.seconds, stats)

@@ -109,6 +109,13 @@ fn provider(names: &[String], mistakes: &mut Vec<String>) -> Arc<CryptoProvider>
     Arc::new(provider)
 }
 
+/// What of a list of cipher suites there is not here, in sentences.
+pub fn lacking(names: &[String]) -> Vec<String> {
+    let known = ring::default_provider().cipher_suites;
+    let has = |wanted: &str| known.iter().filter_map(|suite| suite.suite().as_str()).any(|name| name == wanted || name.replace("TLS13_", "TLS_") == wanted);
+    names.iter().filter(|name| !has(name)).map(|name| format!("options.tlsCipherSuites: {name} is not supported.")).collect()
+}
+
 static TLS12: [&SupportedProtocolVersion; 1] = [&version::TLS12];
 static TLS13: [&SupportedProtocolVersion; 1] = [&version::TLS13];
 static BOTH: [&SupportedProtocolVersion; 2] = [&version::TLS13, &version::TLS12];

@@ -11,10 +11,12 @@ use serde_json::json;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A mistake in a script or its options as ValueError of its message and how it ended the run.
+/// A mistake in a script or its options as ValueError of its message, how it ended the run, and the address of the remote
+/// module that is missing, if that is the mistake.
 fn error(error: EngineError) -> PyErr {
-    match error {
+    match &error {
         EngineError::System(_) => PyRuntimeError::new_err(error.to_string()),
+        EngineError::MissingModule { url, .. } => PyValueError::new_err((error.to_string(), error.kind(), url.clone())),
         _ => PyValueError::new_err((error.to_string(), error.kind())),
     }
 }
@@ -124,6 +126,11 @@ impl EngineRun {
     /// Whether the options ask that the load waits for a word to begin.
     fn starts_paused(&self) -> bool {
         self.run.starts_paused
+    }
+
+    /// What of the options has no effect, or another than may be meant.
+    fn warnings(&self) -> Vec<String> {
+        self.run.warnings.clone()
     }
 
     /// `wait` or `drop`.

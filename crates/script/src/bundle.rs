@@ -114,6 +114,8 @@ struct Caches {
     met: Mutex<BTreeSet<(String, String, String)>>,
     /// The addresses of files that stand for remote modules.
     urls: Mutex<HashMap<String, String>>,
+    /// The address of a remote module for which there is no file.
+    missing: Mutex<Option<String>>,
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
     bytecode: Mutex<HashMap<String, Compiled>>,
@@ -124,12 +126,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Bundle {
-    /// `import_map` is the file asked for; without one it is looked for beside the script.
-    pub fn new(main: &Path, env: Vec<(String, String)>, import_map: Option<&Path>) -> Result<Self, ScriptError> {
+    /// `import_map` is the file asked for; without one it is looked for beside the script. `fetched` are the files of remote
+    /// modules by their address.
+    pub fn new(
+        main: &Path,
+        env: Vec<(String, String)>,
+        import_map: Option<&Path>,
+        fetched: HashMap<String, PathBuf>,
+    ) -> Result<Self, ScriptError> {
         let main =
             main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
         let imports = ImportMap::load(import_map, main.parent().unwrap_or(Path::new(".")))?;
-        Ok(Self::of(main, env, imports))
+        Ok(Self::of(main, env, imports.with_fetched(fetched)))
     }
 
     /// Nothing to run, for requests that need no script.
@@ -251,6 +259,15 @@ impl Bundle {
 
     pub fn note_url(&self, path: &Path, url: Url) {
         lock(&self.caches.urls).insert(path.to_string_lossy().into_owned(), url.into());
+    }
+
+    pub fn note_missing(&self, url: &Url) {
+        *lock(&self.caches.missing) = Some(url.to_string());
+    }
+
+    /// The address of the remote module for which there was no file, if that is why the script does not load.
+    pub fn missing(&self) -> Option<String> {
+        lock(&self.caches.missing).clone()
     }
 
     /// The address of a file that stands for a remote module.

@@ -20,6 +20,8 @@ pub const FILE_NAME: &str = "plimsoll.importmap.json";
 pub struct ImportMap {
     file: PathBuf,
     imports: HashMap<String, Entry>,
+    /// The files of modules that were fetched, by address: the caller's, who has compared them with their recorded hashes.
+    fetched: HashMap<String, PathBuf>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,7 +49,17 @@ impl ImportMap {
         let form = r#"{"imports": {"https://…": {"path": "…", "sha256": "…"}}}"#;
         let content: Content = serde_json::from_slice(&text)
             .map_err(|error| mistake(format!("the import map is not as it should be: {error}; write {form}"), Some(error.line())))?;
-        Ok(Self { file, imports: content.imports })
+        Ok(Self { file, imports: content.imports, fetched: HashMap::new() })
+    }
+
+    /// The same with the files of modules that were fetched, by address.
+    pub fn with_fetched(self, fetched: HashMap<String, PathBuf>) -> Self {
+        Self { fetched, ..self }
+    }
+
+    /// The file of a module that was fetched.
+    pub fn fetched(&self, url: &str) -> Option<&PathBuf> {
+        self.fetched.get(url)
     }
 
     /// The file that stands for a URL, relative to the map's folder.

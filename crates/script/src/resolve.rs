@@ -58,20 +58,21 @@ fn local(path: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The local file of a remote module: as the import map says, or in the folder `vendor` beside the script.
+/// The local file of a remote module: as the import map says, in the folder `vendor` beside the script, or fetched before.
 fn remote(bundle: &Bundle, address: &str) -> Result<PathBuf, String> {
     let url = Url::parse(address).map_err(|error| format!("'{address}' is no address: {error}"))?;
     let vendored = vendored(bundle, &url);
     let mapped = bundle.imports.path_of(address);
-    let path = mapped.as_ref().unwrap_or(&vendored);
-    if mapped.is_none() && !path.is_file() {
+    let found = mapped.as_ref().or_else(|| Some(&vendored).filter(|path| path.is_file())).or_else(|| bundle.imports.fetched(url.as_str()));
+    let Some(path) = found else {
+        bundle.note_missing(&url);
         return Err(format!(
-            "remote modules are never downloaded during a run. Fetch it once, beside the script:\n    curl --create-dirs -fsSLo '{}' '{url}'\n\
+            "it is not here, and nothing is downloaded while a run goes on. Fetch it once, beside the script:\n    curl --create-dirs -fsSLo '{}' '{url}'\n\
              or name a file for it in {}: {{\"imports\": {{\"{address}\": {{\"path\": \"…\", \"sha256\": \"…\"}}}}}}",
             vendored.display(),
             crate::import_map::FILE_NAME,
         ));
-    }
+    };
     let path = canonical(path).map_err(|error| format!("the import map names {error}"))?;
     let content = bundle.read(&path).map_err(|error| format!("{}: {error}; check that it is a readable file", path.display()))?;
     bundle.imports.check(address, &path, &content)?;

@@ -62,6 +62,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     try:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:
+            _say_warnings(engine)
             _say_policy(engine, quiet)
             control = RunControl(engine, writer)
 
@@ -130,6 +131,7 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
         console_output=Path(told.run["consoleOutput"]) if told.run.get("consoleOutput") else None,
         vu_memory_bytes=memory_size(memory, "--vu-memory") if memory else DEFAULT_VU_MEMORY_BYTES,
         import_map=flags["import_map"],
+        offline=flags["offline"],
         outputs=outputs(told.run),
         url=plain_url(flags),
     )
@@ -156,6 +158,11 @@ def pairs(texts: list[str], flag: str) -> dict[str, str]:
     if wrong:
         raise InputError(f"{flag} {wrong[0]}: no '=' in it", f"Write {flag} NAME=value.")
     return dict(text.split("=", 1) for text in texts)
+
+
+def _say_warnings(engine: EngineRun) -> None:
+    for words in engine.warnings:
+        print(f"warning: {words}", file=sys.stderr)
 
 
 def _say_policy(engine: EngineRun, quiet: bool) -> None:

@@ -125,6 +125,9 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="local files for remote modules; plimsoll.importmap.json beside the script if not given",
     )
+    group.add_argument(
+        "--offline", action="store_true", default=False, help="fetch no remote modules (every verb: PLIMSOLL_OFFLINE=1)"
+    )
     group.add_argument("--strict", action="store_true", default=False, help="an undecided threshold fails the run")
     group.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help="folder of run directories")
 

@@ -16,6 +16,7 @@ from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.runs.declared_caps import declared_caps, text_of
 from plimsoll.runs.objective_samples import Wanted
+from plimsoll.script_mistakes import option_warnings
 from plimsoll.study import (
     OpenWorkload,
     Probes,
@@ -243,6 +244,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     if function is None:  # else its own scenarios are not run
         check_scenarios(thresholds, [scenario["name"] for scenario in about["scenarios"]])
     objectives, notes = objectives_of(thresholds, is_open)
+    notes = (*option_warnings(about["warnings"]), *notes)
     declared = 1.0 if objectives and unit == "multiple" else None
     settings = CapacitySettings(
         width=choices.width or 0.10,

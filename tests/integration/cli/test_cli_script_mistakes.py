@@ -21,7 +21,7 @@ MISTAKES = {
     ),
     "remote": (
         f"import x from 'https://a.example/x.js';\n{BODY}",
-        ["script.js:1", "never downloaded", "/vendor/a.example/x.js"],
+        ["script.js:1", "nothing is downloaded while a run goes on", "/vendor/a.example/x.js"],
     ),
     "missing file": (
         f"import {{\n  a,\n}} from './other.js';\n{BODY}",

@@ -127,7 +127,7 @@ def cached(number: int, value: str | None = None) -> bytes:
 
 
 def binary_log() -> bytes:
-    """The records of GATLING_39, as Gatling 3.10 on writes them."""
+    """The records of GATLING_39, as Gatling 3.13 and later write them."""
     run = b"\0" + text("3.11.5") + text("shop.Simulation") + struct.pack(">q", T0) + text("")
     run += struct.pack(">i", 1) + text("Browse") + struct.pack(">i", 1) + struct.pack(">i", 3) + b"abc"
     start = b"\2" + struct.pack(">i?i", 0, True, 0)

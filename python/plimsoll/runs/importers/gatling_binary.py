@@ -1,4 +1,4 @@
-"""Gatling's simulation.log from 3.10 on: binary records, big-endian (gatling-core, stats/writer; gatling-charts).
+"""Gatling's simulation.log as binary records, from 3.13 on; big-endian (gatling-core, stats/writer; gatling-charts).
 
     0 run      version, class, start (ms since 1970), description, scenarios, assertions
     1 request  groups, name, start, end (ms since the run's start), ok, message
@@ -144,7 +144,7 @@ def _request(records: _Records, start_ms: int, into: Spill) -> None:
 
 FORMAT = Format(
     name="gatling-binary",
-    title="Gatling from 3.10 on, simulation.log",
+    title="Gatling, binary simulation.log",
     shape="samples",
     loop="unknown",
     looks_like=looks_like,
