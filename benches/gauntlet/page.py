@@ -54,8 +54,8 @@ def _scores(records: Sequence[dict[str, Any]]) -> list[str]:
     own = repeats(records)
     lines += [
         "",
-        f"k6 against itself: of {own.pairs} levels that it offered twice it said the same of {own.same}, and the opposite of "
-        f"{own.opposite}. Where it contradicts itself no answer is counted.",
+        f"k6 against itself: of {own.pairs} levels that it offered twice it said the same of {own.same}, and the "
+        f"opposite of {own.opposite}. Where it contradicts itself no answer is counted.",
     ]
     lines += ["", f"Goals: {RIGHT_GOAL:.0%} of the ends right, {NARROW_GOAL:.0%} of the brackets narrow."]
     return lines

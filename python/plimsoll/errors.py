@@ -112,8 +112,8 @@ ScriptEnd = Literal["exception", "options", "abort", "output", "setup_timeout", 
 
 
 class ScriptError(InputError):
-    """A script that cannot be loaded, or whose setup or teardown failed; `end` says how it ended, `missing_module` is the
-    address of the remote module that is not here, if that is why."""
+    """A script that cannot be loaded, or whose setup or teardown failed; `end` says how it ended, `missing_module` is
+    the address of the remote module that is not here, if that is why."""
 
     end: ScriptEnd = "exception"
     missing_module: str | None = None

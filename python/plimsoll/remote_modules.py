@@ -1,4 +1,4 @@
-"""Remote modules of a script (`import … from 'https://jslib.k6.io/…'`): fetched once while it is loaded, never under load.
+"""Remote modules of a script (`import … from 'https://…'`): fetched once while it is loaded, never under load.
 
 What was fetched is kept by its hash in the user's cache. The hashes stand in a lock file beside the script, which
 belongs beside it in version control: a module that has changed since is refused, as it would make another load.
@@ -52,8 +52,8 @@ def fetch_module(url: str, script: Path, *, offline: bool = False) -> Path:
     lock = lock_of(script)
     if recorded.get(url, sha256) != sha256:
         raise NotFetchedError(
-            f"It has changed: its SHA-256 is {sha256}, and {lock} records {recorded[url]}. Look at what changed; if it is "
-            f"as it should be, take its line out of {lock.name}."
+            f"It has changed: its SHA-256 is {sha256}, and {lock} records {recorded[url]}. Look at what changed; if "
+            f"it is as it should be, take its line out of {lock.name}."
         )
     file = _kept_as(url, sha256)
     try:

@@ -247,7 +247,7 @@ class WarmUp(Adversary):
 
 
 class Compiler(Adversary):
-    """Three fifths more work at first, and less and less for minutes, as a virtual machine compiles what is called often."""
+    """Three fifths more work at first, then less and less for minutes, as a runtime compiles what is called often."""
 
     def slowdown(self, now: float, job: Job) -> float:
         return 1 + 0.6 * math.exp(-self.served / 10_000)

@@ -26,7 +26,6 @@ from adversaries import (
     ColdCache,
     Collector,
     Compiler,
-    Compiler,
     Connections,
     Credits,
     Foreign,

@@ -189,7 +189,7 @@ class _OpenSearch:
         return True
 
     def _hold(self, level: float) -> StepRecord:
-        """Hold one level until it is judged or its share of the time is spent, and see whether the target is still there."""
+        """Hold one level until it is judged or its share of the time is spent; whether the target is still there."""
 
         def decide(seen: Measurement) -> Judgement | None:
             self.known.learn(seen)

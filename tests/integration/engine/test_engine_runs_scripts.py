@@ -146,7 +146,7 @@ def test_closed_executors_run_for_their_duration(tmp_path: Path, known_server: S
     [
         ("export default function () {\n  const x = ;\n}", "script.js:2"),
         ("import { nothing } from './missing.js';\nexport default () => {};", "missing.js"),
-        ("import x from 'https://example.org/x.js';\nexport default () => {};", "nothing is downloaded while a run goes on"),
+        ("import x from 'https://example.org/x.js';\nexport default () => {};", "nothing is downloaded while a run"),
         ("export default () => {};\nopen('./nix.txt');", "nix.txt"),
         ("import x from 'k6/browser';\nexport default () => {};", "browsers are not supported yet"),
         ("const a = 1;\nundefinedThing();\nexport default () => {};", "script.js:2"),

@@ -1,5 +1,5 @@
-"""Remote modules are fetched once, while the script is loaded, and are the same ever after: against a TLS server with an
-authority of its own."""
+"""Remote modules are fetched once, while the script is loaded, and are the same ever after. Against a TLS server with
+an authority of its own."""
 
 from __future__ import annotations
 
