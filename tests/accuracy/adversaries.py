@@ -313,6 +313,14 @@ class Bucket(Adversary):
         return ""
 
 
+class Quota(Adversary):
+    """Refuses one request in fifty, whatever the load, once it has served 10,000: those of one user, whose quota is used
+    up."""
+
+    def refuses(self, now: float, job: Job) -> str:
+        return "fails" if self.served > 10_000 and self.random.random() < 0.02 else ""
+
+
 class Credits(Adversary):
     """Half again as fast while credits last; a busy second takes one, an idle one gives one, 20 at most."""
 

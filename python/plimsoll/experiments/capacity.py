@@ -28,6 +28,7 @@ from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.overload import find_recovery, time_needed_s
 from plimsoll.experiments.ramp import MOST_PROBES, Ramp, is_filling, warm_up_from
+from plimsoll.experiments.persisting import MOST_CHECKS, failures_persist
 from plimsoll.experiments.recovery import come_to_rest, why_gone
 from plimsoll.experiments.result import (
     CapacityResult,
@@ -112,6 +113,7 @@ class _OpenSearch:
         self.known = Known(holder, settings, result)
         self.confirming = Confirming(self.known, self._recover)
         self._has_answered = False
+        self._checks = 0
 
     def run(self) -> None:
         """Ramp, bracket, confirmation, expected level; sets the status on the way."""
@@ -257,9 +259,29 @@ class _OpenSearch:
             calm = [step.level for step in self.holder.records if self.known.is_calm(step)]
             come_to_rest(self.holder, self.known.idle_s(math.inf), calm, self.known.goal.whole)
         if not gone:
+            self._mind_failures(record)
             return True
         self._fail(gone)
         return False
+
+    def _mind_failures(self, record: StepRecord) -> None:
+        """See whether what failed in that step fails at low load too by now; then no level is too much for it."""
+        seen = record.measurement
+        failing = error_reason(seen, self.known.context(seen).base_errors) is not None
+        if not failing or record.judgement.verdict != "bad" or self._checks >= MOST_CHECKS:
+            return
+        self._checks += 1
+        calm = [step.level for step in self.holder.records if self.known.is_calm(step)]
+        found = failures_persist(self.holder, record, calm, self.known.goal.whole)
+        if found is None:
+            return
+        self.known.persisting.append(found)
+        self.result.failing_anyway = self.known.persisting[0]
+        if record.kind == "probe":
+            record.judgement = self._conclude_probe(seen)
+        elif record.kind == "confirm":
+            record.judgement = self.confirming.conclude_again(seen)
+        self.known.note()
 
     def _fail(self, reason: str) -> None:
         self.result.status, self.result.reason = "failed", reason

@@ -28,6 +28,7 @@ from plimsoll.experiments.failing import error_reason, give_up_reason
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp, warm_up_within
+from plimsoll.experiments.persisting import MOST_CHECKS, failures_persist
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.result import (
     Cap,
@@ -75,6 +76,7 @@ class _ClosedSearch:
         self.holder, self.settings, self.result = holder, settings, result
         self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
+        self._checks = 0
         self.low: LoadSeconds | None = None
         self.warm_ups: list[tuple[float, float]] = []  # level, seconds that its own iterations ask for
         self.rests: list[StepRecord] = []
@@ -377,13 +379,27 @@ class _ClosedSearch:
         return True
 
     def _is_gone(self, record: StepRecord) -> bool:
-        """Whether the target stopped answering for good in this step."""
+        """Whether the target stopped answering for good in this step; else see whether what failed fails at low load too
+        by now, which no number of users is too many for."""
         if answered(record.measurement):
+            self._mind_failures(record)
             return False
         gone = why_gone(self.holder, record, self.settings.drain_limit_s)
         if gone:
             self._fail(gone)
         return bool(gone)
+
+    def _mind_failures(self, record: StepRecord) -> None:
+        seen = record.measurement
+        if error_reason(seen, self.base_errors) is None or self._checks >= MOST_CHECKS:
+            return
+        self._checks += 1
+        calm = [one.level for one in self.holder.records if one.level not in self.known.failing and one is not record]
+        found = failures_persist(self.holder, record, calm, self.known.whole)
+        if found is not None:
+            self.result.failing_anyway = self.result.failing_anyway or found
+            self.base_errors = found.failed, found.requests
+            record.judgement = self._conclude(seen)
 
     def _fail(self, reason: str) -> None:
         self.result.status, self.result.reason = "failed", reason

@@ -95,6 +95,10 @@ class Confirming:
             return None
         return Quicker(last.start_s, OUTGROWN.format(level_text(last.level), took_ms, takes_ms))
 
+    def conclude_again(self, seen: Measurement) -> Judgement:
+        """A confirming step in the light of what is known by now."""
+        return self._confirms(seen, proof=False)
+
     def conclude_expected(self, seen: Measurement) -> Judgement:
         """The expected level, as a confirmation where one as high is carried: of few arrivals a step alone proves
         nothing."""

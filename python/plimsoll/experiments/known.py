@@ -15,7 +15,15 @@ from plimsoll.experiments.evidence import Context, busy_speeds, plateau_of
 from plimsoll.experiments.judge import judge, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import mostly_pauses
-from plimsoll.experiments.result import AFTER_OVERLOAD, BESIDE, Cap, CapacityResult, CapacitySettings, StepRecord
+from plimsoll.experiments.result import (
+    AFTER_OVERLOAD,
+    BESIDE,
+    Cap,
+    CapacityResult,
+    CapacitySettings,
+    FailingAnyway,
+    StepRecord,
+)
 from plimsoll.experiments.search import (
     Trial,
     bracket_of,
@@ -54,6 +62,7 @@ class Known:
         self.goal = settings.goal(result.unit)
         self.trials: list[Trial] = []
         self.kept_s = 0.0
+        self.persisting: list[FailingAnyway] = []
         self._outgrown: list[StepRecord] = []
         self._host = UNKNOWN
         self._noise = 1.0
@@ -70,7 +79,7 @@ class Known:
             self.half_width(),
             self.settings.step_s,
             None if has_no_plateau(known) else pooled_plateau(known),
-            self._base_errors(seen.level),
+            self._base_errors(seen),
             quick=quick,
             host=self._host,
             noise=self._noise,
@@ -120,9 +129,13 @@ class Known:
             whole.fill(seen.load)
         return whole
 
-    def _base_errors(self, level: float) -> tuple[int, int]:
-        """(failed, requests) of the calm steps well below this level; what fails there is not for want of capacity."""
-        below = self._calm(level)
+    def _base_errors(self, seen: Measurement) -> tuple[int, int]:
+        """(failed, requests) of the calm steps well below the level of `seen`, or of low load since then, where as much
+        fails there by now; what fails there is not for want of capacity."""
+        since = [one for one in self.persisting if seen.seconds and seen.seconds[0] >= one.from_s]
+        if since:
+            return since[-1].failed, since[-1].requests
+        below = self._calm(seen.level)
         return sum(seen.failed for seen in below), sum(seen.requests for seen in below)
 
     def estimate(self) -> Plateau | None:

@@ -166,6 +166,17 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
+class FailingAnyway:
+    """From `from_s` of the run on `failed` of `requests` fail at `level`, which is low load, too; `causes` in words."""
+
+    from_s: float
+    level: float
+    failed: int
+    requests: int
+    causes: str
+
+
+@dataclass(frozen=True)
 class Stuck:
     """Arrivals that were never answered: `count` in all, most of them of `level`."""
 
@@ -234,6 +245,7 @@ class CapacityResult:
     confirmation: Confirmation | None = None
     cap: Cap | None = None
     collapse: Collapse | None = None
+    failing_anyway: FailingAnyway | None = None
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
@@ -274,6 +286,7 @@ class CapacityResult:
             "judged_caps": True,
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
+            "failing_anyway": asdict(self.failing_anyway) if self.failing_anyway else None,
             "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],
             "recovery_steps": [step.to_json() for step in self.steps if step.kind in AFTER_OVERLOAD],
         }

@@ -262,6 +262,7 @@ def _capacity(
         "confirmation": facts.get("confirmation"),
         "cap": {key: facts["cap"][key] for key in ("level", "per_s", "why")} if facts.get("cap") else None,
         "collapse": facts.get("collapse"),
+        "failing_anyway": facts.get("failing_anyway"),
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }

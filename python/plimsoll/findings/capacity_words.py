@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.findings.collapse import lost_words, not_carried_words, recovery_words
+from plimsoll.findings.collapse import failing_anyway_words, lost_words, not_carried_words, recovery_words
 from plimsoll.findings.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
@@ -66,6 +66,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         parts[:0] = asked_words(asked, f"at the expected {level_words(asked['level'], result['unit'])}")
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
+    parts.extend(failing_anyway_words(result, level_words))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
     return " ".join(parts)

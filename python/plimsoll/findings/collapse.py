@@ -43,6 +43,19 @@ def lost_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> str:
     return f"{count:,} {what} never got an answer, {most}at {level_words(level, result['unit'])}"
 
 
+def failing_anyway_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """What fails at low load as well, which no level is too much for."""
+    found = result.get("failing_anyway")
+    if not found:
+        return []
+    share = f"{found['failed'] / found['requests']:.1%}"
+    level = level_words(found["level"], result["unit"])
+    return [
+        f"From second {found['from_s']:.0f} on {share} of the requests fail whatever the load, at {level} too "
+        f"({found['causes']}): a quota that is used up, an expired token, or something behind the target."
+    ]
+
+
 def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
     fell = result.get("collapse")

@@ -17,6 +17,7 @@ from plimsoll.findings.shape.units import (
     Probability,
     Processes,
     Ratio,
+    Requests,
     Seconds,
     Times,
     Unit,
@@ -58,6 +59,16 @@ class Collapse(TypedDict):
     seen_again: bool
 
 
+class FailingAnyway(TypedDict):
+    """From second `from_s` of the run on `failed` of `requests` fail at `level` too, which is low load."""
+
+    from_s: Seconds
+    level: Level
+    failed: Requests
+    requests: Requests
+    causes: str
+
+
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
@@ -77,6 +88,7 @@ class Capacity(TypedDict, total=False):
     confirmation: Confirmation | None
     cap: Cap | None
     collapse: Collapse | None
+    failing_anyway: FailingAnyway | None
     interval: list[Level] | None
     confidence: Probability | None
     interval_means: str
