@@ -314,8 +314,7 @@ class Bucket(Adversary):
 
 
 class Quota(Adversary):
-    """Refuses one request in fifty, whatever the load, once it has served 10,000: those of one user, whose quota is used
-    up."""
+    """Refuses one request in fifty, whatever the load, once it has served 10,000: one user's, whose quota is used up."""
 
     def refuses(self, now: float, job: Job) -> str:
         return "fails" if self.served > 10_000 and self.random.random() < 0.02 else ""
@@ -568,3 +567,15 @@ class ClosedMetastable(ClosedRetrograde):
     def slowdown(self, inside: int) -> float:
         self.behind = inside >= self.on or (self.behind and inside >= self.off)
         return 2.0 if self.behind else 1.0
+
+
+class ClosedQuota(ClosedQueue):
+    """Users who wait. One request in fifty is refused, whatever the load, once 5,000 have been served."""
+
+    served = 0
+
+    def _emit(self, arrived: int, finished: list[Any]) -> None:
+        self.served += len(finished)
+        if self.served > 5000:
+            finished = [(end, begin, failed or self.random.random() < 0.02) for end, begin, failed in finished]
+        super()._emit(arrived, finished)

@@ -20,15 +20,15 @@ from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
 from plimsoll.experiments.evidence import waiting_of
 from plimsoll.experiments.expected import hold_expected, kept_back_s
-from plimsoll.experiments.failing import backlog_s
+from plimsoll.experiments.failing import backlog_s, error_reason
 from plimsoll.experiments.judge import judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.overload import find_recovery, time_needed_s
-from plimsoll.experiments.ramp import MOST_PROBES, Ramp, is_filling, warm_up_from
 from plimsoll.experiments.persisting import MOST_CHECKS, failures_persist
+from plimsoll.experiments.ramp import MOST_PROBES, Ramp, is_filling, warm_up_from
 from plimsoll.experiments.recovery import come_to_rest, why_gone
 from plimsoll.experiments.result import (
     CapacityResult,

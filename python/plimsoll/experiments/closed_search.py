@@ -27,8 +27,8 @@ from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.failing import error_reason, give_up_reason
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp, warm_up_within
 from plimsoll.experiments.persisting import MOST_CHECKS, failures_persist
+from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp, warm_up_within
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.result import (
     Cap,
@@ -379,8 +379,8 @@ class _ClosedSearch:
         return True
 
     def _is_gone(self, record: StepRecord) -> bool:
-        """Whether the target stopped answering for good in this step; else see whether what failed fails at low load too
-        by now, which no number of users is too many for."""
+        """Whether the target stopped answering for good in this step; else see whether what failed fails at low load
+        too by now, which no number of users is too many for."""
         if answered(record.measurement):
             self._mind_failures(record)
             return False

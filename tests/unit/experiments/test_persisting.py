@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from adversaries import Adversary, Bucket, Quota
+from adversaries import Adversary, Bucket, ClosedQuota, Quota
+from simulators import ClosedQueue
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacityResult, CapacitySettings
@@ -43,3 +44,12 @@ def test_a_healthy_target_is_not_asked() -> None:
     result = searched(Adversary, 4, 300)
     assert result.failing_anyway is None and answer(result)["capacity"]["failing_anyway"] is None
     assert np.isfinite(result.bracket.width)
+
+
+def test_users_who_wait_are_not_too_many_for_a_quota_that_is_used_up() -> None:
+    settings = CapacitySettings(budget_s=300, max_level=5000)
+    without = run_capacity(ClosedQueue(8, 8 / 400, 1.0, 1), settings)
+    result = run_capacity(ClosedQuota(8, 8 / 400, 1.0, 1), settings)
+    assert result.failing_anyway is not None
+    assert without.bracket.good is not None and result.bracket.good is not None
+    assert result.bracket.good >= 0.85 * without.bracket.good
