@@ -314,7 +314,7 @@ class Bucket(Adversary):
 
 
 class Quota(Adversary):
-    """Refuses one request in fifty, whatever the load, once it has served 10,000: one user's, whose quota is used up."""
+    """Refuses one request in fifty, whatever the load, once it has served 10,000: of a user, whose quota is used up."""
 
     def refuses(self, now: float, job: Job) -> str:
         return "fails" if self.served > 10_000 and self.random.random() < 0.02 else ""
