@@ -45,7 +45,7 @@ def fetch_module(url: str, script: Path, *, offline: bool = False) -> Path:
     SSL_CERT_DIR. Raises NotFetchedError.
     """
     if offline or os.environ.get(OFFLINE) not in (None, "", "0", "false"):
-        raise NotFetchedError(f"Nothing is fetched offline ({OFFLINE}, --offline).")
+        raise NotFetchedError(f"Nothing is fetched offline ({OFFLINE}, --offline). Correct that, or fetch it by hand.")
     content = _download(url)
     sha256 = hashlib.sha256(content).hexdigest()
     recorded = _recorded(script)

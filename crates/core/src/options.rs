@@ -323,6 +323,7 @@ impl Options {
         if mistakes.is_empty() {
             Ok(options)
         } else {
+            mistakes.append(&mut options.warnings);
             Err(mistakes)
         }
     }

@@ -43,7 +43,7 @@ from plimsoll.experiments.step_ends import ends
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
 
-HURRY_STEPS = 5
+HURRY_STEPS, CHECK_STEPS = 5, 3
 RESTED_BACKLOG_S = 1.0
 
 
@@ -268,7 +268,8 @@ class _OpenSearch:
         """See whether what failed in that step fails at low load too by now; then no level is too much for it."""
         seen = record.measurement
         failing = error_reason(seen, self.known.context(seen).base_errors) is not None
-        if not failing or record.judgement.verdict != "bad" or self._checks >= MOST_CHECKS:
+        enough = self.known.left_s() >= CHECK_STEPS * self.known.step_cost_s()
+        if not failing or record.judgement.verdict != "bad" or self._checks >= MOST_CHECKS or not enough:
             return
         self._checks += 1
         calm = [step.level for step in self.holder.records if self.known.is_calm(step)]

@@ -2,7 +2,7 @@
 
 A quota of requests in a window of time is used up, a token has expired, something behind the target is gone: what fails
 then fails at every level, and a search that calls each of them too much ends far below what is carried. So after a step
-that was too much for its failures alone low load is held, until its share of failures is told from that of the step:
+that was too much for its failures half of the highest calm load is held, until its share of failures is told from that of the step:
 a quarter of it or more is the same trouble, less than half of it is the load's.
 """
 
@@ -17,7 +17,7 @@ from plimsoll.experiments.search import Verdict, rounded
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.stats.wilson import wilson_interval
 
-LOW_SHARE, LONGEST_CHECK_S, MOST_CHECKS = 0.1, 15.0, 3
+LOW_SHARE, LONGEST_CHECK_S, MOST_CHECKS = 0.5, 15.0, 3
 SAME, OTHER = 0.25, 0.5  # of the share of failures in the step
 FEWEST_FAILED, LATE_S = 3, 5
 
@@ -31,9 +31,12 @@ def failures_persist(
     lower = [level for level in calm if level < record.level]
     if not lower or not seen.failed:
         return None
-    level = rounded(max(min(lower), LOW_SHARE * max(lower)), whole)
     late = seen.failed_each[-LATE_S:], seen.requests_each[-LATE_S:]
     share = max(seen.error_share, sum(late[0]) / max(1, sum(late[1])))
+    level = rounded(max(min(lower), LOW_SHARE * max(lower)), whole)
+    requests = level / record.level * sum(seen.requests_each) / len(seen.requests_each) * LONGEST_CHECK_S
+    if _compared(0, int(requests), share) != "good":
+        return None  # that none fails there would prove nothing
 
     def decide(check: Measurement) -> Judgement | None:
         verdict = _compared(check.failed, check.requests, share)
