@@ -142,6 +142,7 @@ def test_a_vendored_file_comes_before_the_network(script: Path, modules: Modules
     ],
     ids=["missing", "refused", "unknown authority", "too large"],
 )
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the server's broken handshake
 def test_what_cannot_be_fetched_says_why(
     script: Path, modules: Modules, monkeypatch: pytest.MonkeyPatch, spoil: object, words: str
 ) -> None:
