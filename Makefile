@@ -167,7 +167,7 @@ lock: setup
 	$(BIN)/python supply/locks.py $(LOCK)
 
 # Licences, bans, sources and advisories of crates and Python packages; what cannot be asked here is skipped aloud.
-CARGO_DENY ?= 0.19.0
+CARGO_DENY ?= 0.20.2
 audit: setup
 	@test -x target/tools/bin/cargo-deny || command -v cargo-deny >/dev/null || cargo install --quiet --locked --root target/tools --version $(CARGO_DENY) cargo-deny || true
 	@test -x target/audit/bin/pip-audit || { $(PYTHON) -m venv target/audit && \

@@ -6,13 +6,15 @@ again in the last line; with --strict it fails. Exit code 1 if a part failed.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 LIMIT_S = 300.0
@@ -66,8 +68,27 @@ def python_packages() -> Part:
     tool = ROOT / "target" / "audit" / "bin" / "pip-audit"
     if not tool.exists():
         return Part(name, "SKIPPED", "pip-audit could not be installed here")
-    words = ["--require-hashes", "--disable-pip", "--progress-spinner", "off", "-r", "supply/locks/development.txt"]
-    return _ended(name, [str(tool), *words])
+    words = ["--require-hashes", "--disable-pip", "--progress-spinner", "off", "--format", "json"]
+    done = _run([str(tool), *words, "-r", "supply/locks/development.txt"])
+    try:
+        return _judged(name, json.loads(done.stdout)["dependencies"])
+    except (ValueError, KeyError):
+        return _ended(name, done)
+
+
+def _judged(name: str, packages: Sequence[Mapping[str, Any]]) -> Part:
+    """Of what pip-audit says of each package. It calls those that it could not ask about skipped, and ends well."""
+    weak = [
+        f"{package['name']} {package['version']}: {', '.join(one['id'] for one in package['vulns'])}"
+        for package in packages
+        if package.get("vulns")
+    ]
+    if weak:
+        return Part(name, "FAILED", "; ".join(weak))
+    unasked = [package["name"] for package in packages if "skip_reason" in package]
+    if unasked:
+        return Part(name, "SKIPPED", f"the index told nothing about {len(unasked)} of {len(packages)} packages")
+    return Part(name, "ok", f"{len(packages)} packages")
 
 
 PARTS: tuple[Callable[[], Part], ...] = (crates, advisories, python_packages)
@@ -78,17 +99,21 @@ def _cargo_deny(name: str, words: list[str]) -> Part:
     tool = str(tools) if tools.exists() else shutil.which("cargo-deny")
     if tool is None:
         return Part(name, "SKIPPED", "cargo-deny could not be installed here (cargo install cargo-deny)")
-    return _ended(name, [tool, "--log-level", "error", *words])
+    return _ended(name, _run([tool, "--log-level", "error", *words]))
 
 
-def _ended(name: str, command: list[str]) -> Part:
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "CARGO_NET_RETRY": "1", "NO_COLOR": "1"}
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        return Part(name, "SKIPPED", f"no answer within {LIMIT_S:.0f} s")
+        return subprocess.CompletedProcess(command, 1, "", f"{UNREACHABLE[0]}: no answer within {LIMIT_S:.0f} s")
+
+
+def _ended(name: str, done: subprocess.CompletedProcess[str]) -> Part:
+    """Of a command without a result that can be read otherwise."""
     told = done.stdout + done.stderr
     if done.returncode == 0:
         return Part(name, "ok")

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from plimsoll import _engine
 from plimsoll.errors import EngineError, ScriptError
+from plimsoll.probes.vu_runtimes import VuRuntimes
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import script_mistake
 
@@ -88,6 +89,11 @@ def inspect(config: EngineConfig) -> dict[str, Any]:
     """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
     with _native_errors(config.script):
         return json.loads(_engine.inspect(config.to_json()))
+
+
+def vu_runtimes() -> VuRuntimes:
+    """Whether VUs of a thread share JavaScript runtimes in this process, and if not, why."""
+    return cast(VuRuntimes, _engine.vu_runtimes())
 
 
 @contextmanager
