@@ -42,14 +42,22 @@ def main() -> None:
         for one in KNOCKS.values():
             print(f"{one.name}\n    {one.promised}")
         return
-    kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     wanted = [] if asked.table else chosen(asked.knocks)
-    for one in wanted:
-        kept[one.name] = tried(one, asked.kills, asked.seed)
-        kept = {name: kept[name] for name in KNOCKS if name in kept}
-        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-    page.write(ROOT / "docs" / "reliability.md", kept, machine())
-    sys.exit(any(kept[one.name]["broken"] for one in wanted))
+    found = {one.name: keep(one.name, tried(one, asked.kills, asked.seed)) for one in wanted}
+    page.write(ROOT / "docs" / "reliability.md", kept(), machine())
+    sys.exit(any(outcome["broken"] for outcome in found.values()))
+
+
+def kept() -> dict[str, dict[str, Any]]:
+    """The last outcome of each knock, in the order of the registry."""
+    there = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    return {name: there[name] for name in KNOCKS if name in there}
+
+
+def keep(name: str, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Keeps an outcome in place of the one before; another process may have kept others meanwhile."""
+    KEPT.write_text(json.dumps({**kept(), name: outcome}, indent=1, ensure_ascii=False) + "\n")
+    return outcome
 
 
 def arguments() -> argparse.Namespace:

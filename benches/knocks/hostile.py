@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from commands import Commands, Hung
 from hostile_http2 import KINDS2, serve2
-from hostile_server import EITHER, KINDS, Kind, serve
+from hostile_server import KINDS, Kind, serve
 from knock import Bench, Try, knock
 
 TIMEOUT_S = 2.0
@@ -41,7 +41,7 @@ def hostile_servers(bench: Bench) -> Iterator[Try]:
     with serve() as url:
         usual_mib = _load(bench, url, "good", KINDS["good"], False, 0.0)[1]
         for name, kind in KINDS.items():
-            yield _load(bench, url, name, kind, None if name in EITHER else kind.fails, usual_mib)[0]
+            yield _load(bench, url, name, kind, kind.fails, usual_mib)[0]
         yield _many(bench, url, usual_mib)
     for name, kind2 in KINDS2.items():
         with serve2(kind2, bench.try_folder()) as url:

@@ -110,7 +110,7 @@ def _jumped(bench: Bench, shim: Path, name: str, jump_s: float, url: str) -> Try
     clock = folder / "clock"
     clock.write_bytes(struct.pack("d", 0.0))
     words = {"run": of(BY_NAME["run"], url), "hold": ["hold", "-q", "study.yaml", "--duration", seconds],
-             "capacity": ["capacity", "-q", "study.yaml", "--for", "30s"]}[name]  # fmt: skip
+             "capacity": ["capacity", "-q", "study.yaml", "--for", "60s"]}[name]  # fmt: skip
     with Commands(folder) as commands:
         environment = {"LD_PRELOAD": str(shim), "KNOCK_CLOCK": str(clock)}
         running = commands.begin(*words, environment=environment)
@@ -159,7 +159,7 @@ def _frozen(bench: Bench, name: str, url: str) -> Try:
     words = {
         "run": of(BY_NAME["run"], url),
         "hold": ["hold", "-q", "study.yaml", "--duration", 15],
-        "capacity": ["capacity", "-q", "study.yaml", "--for", "30s"],
+        "capacity": ["capacity", "-q", "study.yaml", "--for", "60s"],
         "drain": ["drain", "-q", "study.yaml", "--backlog", "echo 0", "--duration", 15, "--warm-up", 1],
         "compare": ["compare", "-q", "study.yaml", "--a", "X=1", "--b", "X=2", "--pairs", 2, "--trial", 6],
         "sweep": ["sweep", "-q", "study.yaml", "--over", "X=1,2", "--repeats", 1, "--trial", 8],
@@ -178,9 +178,9 @@ def _frozen(bench: Bench, name: str, url: str) -> Try:
         except Hung as hung:
             return Try(name, (f"it {hung}",))
         broken = ended.mistakes(0, 3, 99)
-        told = _told(commands, ended)
-        broken += [] if "stood still" in told else ["that the generator stood still is not told"]
-        broken += ["the target is blamed"] if "target became slow" in told else []
+        broken += [] if "stood still" in _told(commands, ended) else ["that the generator stood still is not told"]
+        answers = " ".join(found["answer"] for run in commands.runs() for found in findings(run))
+        broken += ["the target is blamed"] if "target became slow" in f"{ended.text} {answers}" else []
     return Try(name, tuple(broken))
 
 
@@ -197,7 +197,7 @@ def foreign_cpu(bench: Bench) -> Iterator[Try]:
 
 def _beside_others(bench: Bench, name: str, url: str) -> Try:
     words = {"run": of(BY_NAME["run"], url), "hold": ["hold", "-q", "study.yaml", "--duration", 15],
-             "capacity": ["capacity", "-q", "study.yaml", "--for", "30s"]}[name]  # fmt: skip
+             "capacity": ["capacity", "-q", "study.yaml", "--for", "60s"]}[name]  # fmt: skip
     folder = bench.try_folder()
     write_inputs(folder, STEADY % 12)
     with Commands(folder) as commands, _all_cores_busy():
