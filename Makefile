@@ -4,24 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet studies studies-beside docs wheel-smoke postgresql mariadb jdk clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
 
-$(VENV)/.ready: pyproject.toml
+# Exactly what the lock says, each file checked by its hash; `make lock` makes it from pyproject.toml.
+$(VENV)/.ready: supply/locks/development.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python is missing: install Python 3.11 or later (Debian: apt-get install python3 python3-venv)"; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; set PYTHON=/path/to/python3.11"; exit 2; }
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it with rustup (rustup.rs), 1.88 or later"; exit 2; }
 	@command -v cc >/dev/null || { echo "A C compiler is missing (Debian: apt-get install gcc libc6-dev)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print("\n".join(p["dependencies"] + p["optional-dependencies"]["development"]))' > $(VENV)/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/development.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
-	cargo build --release --quiet --package plimsoll-testkit
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+	cargo build --release --quiet --locked --package plimsoll-testkit
 	touch $@
 
 demo: build
@@ -35,7 +35,7 @@ COMPUTING = tests/unit tests/docs tests/accuracy tests/integration/lab tests/int
 PAIRED = tests/integration/capacity tests/integration/long_runs tests/integration/trials
 ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/mysql/test_statement_as_limit.py
 test: build postgresql mariadb jdk
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet --locked
 	$(BIN)/python -m pytest --numprocesses auto $(ALONE:%=--ignore=%) $(COMPUTING)
 	$(BIN)/python -m pytest --numprocesses auto $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
 	$(BIN)/python -m pytest --numprocesses 2 $(PAIRED)
@@ -65,16 +65,16 @@ jdk:
 
 lint: build
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs benches studies
-	$(BIN)/ruff format --check python tests docs benches studies
+	cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+	$(BIN)/ruff check python tests docs benches studies supply
+	$(BIN)/ruff format --check python tests docs benches studies supply
 	$(BIN)/lint-imports
 	$(BIN)/mypy python/plimsoll
 
 fmt: setup
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests docs benches studies
-	$(BIN)/ruff format python tests docs benches studies
+	$(BIN)/ruff check --fix python tests docs benches studies supply
+	$(BIN)/ruff format python tests docs benches studies supply
 
 # The scorecard, docs/accuracy.md, and the few tests that need a machine to themselves. ROWS: only lines that contain
 # this (no page is written); SCALE: share of the repetitions, 1 takes over an hour; kneed, MLRsearch and
@@ -155,6 +155,42 @@ RUNS ?= 3
 gauntlet: build postgresql mariadb jdk
 	$(BIN)/python benches/gauntlet --products '$(PRODUCTS)' --runs $(RUNS)
 
+# Faults, and whether what docs/reliability.md promises holds; writes its table. About an hour; some knocks need root.
+KNOCKS ?= all
+KILLS ?= 100
+knocks: build
+	$(BIN)/python benches/knocks --knocks '$(KNOCKS)' --kills $(KILLS)
+
+# The locks of Python packages from pyproject.toml; LOCK=--upgrade takes the newest versions. Asks the package index.
+LOCK ?=
+lock: setup
+	$(BIN)/python supply/locks.py $(LOCK)
+
+# Licences, bans, sources and advisories of crates and Python packages; what cannot be asked here is skipped aloud.
+CARGO_DENY ?= 0.20.2
+audit: setup
+	@test -x target/tools/bin/cargo-deny || command -v cargo-deny >/dev/null || cargo install --quiet --locked --root target/tools --version $(CARGO_DENY) cargo-deny || true
+	@test -x target/audit/bin/pip-audit || { $(PYTHON) -m venv target/audit && \
+	  target/audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/audit.txt; } || true
+	$(BIN)/python supply/audit.py
+
+# THIRD-PARTY-NOTICES.txt, which the wheel contains; a test says when it is out of date.
+notices: setup
+	$(BIN)/python supply/notices.py
+
+# The part of it that is about the charts' JavaScript, by npm: for a new release of vl-convert-python, with what that bundles.
+notices-javascript: setup
+	$(BIN)/python supply/javascript_notices.py
+	$(BIN)/python supply/notices.py
+
+# Undefined behaviour, looked for by Miri in the unsafe code that calls neither QuickJS nor the kernel: the list of jobs that
+# suspended VUs take along, and all of crates/core. It cannot follow a call into C, so the rest is not covered.
+miri:
+	@if ! cargo +nightly miri --version >/dev/null 2>&1; then \
+	  echo "SKIPPED: Miri is missing (rustup component add miri rust-src --toolchain nightly)"; exit 0; fi; \
+	cargo +nightly miri test --locked --target-dir target/miri --package plimsoll-script --lib job_list:: && \
+	cargo +nightly miri test --locked --target-dir target/miri --package plimsoll-core --lib -- --skip properties::
+
 docs: build
 	$(BIN)/plimsoll schema > docs/study.schema.json
 	$(BIN)/plimsoll schema --findings > docs/findings.schema.json
@@ -164,9 +200,12 @@ docs: build
 
 wheel-smoke: setup
 	rm -rf target/wheels
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --quiet --interpreter $(BIN)/python
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --quiet --locked --interpreter $(BIN)/python
 	rm -rf target/wheel-smoke && $(PYTHON) -m venv target/wheel-smoke
-	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check target/wheels/*.whl
+	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/runtime.txt
+	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check --no-deps target/wheels/*.whl
+	target/wheel-smoke/bin/python -m pip check --disable-pip-version-check
+	target/wheel-smoke/bin/python -c 'from importlib.metadata import files; assert "QuickJS" in next(one for one in files("plimsoll-line") if one.name == "THIRD-PARTY-NOTICES.txt").read_text()'
 	cd target && wheel-smoke/bin/plimsoll --help > /dev/null && wheel-smoke/bin/python -c 'import plimsoll; from plimsoll.study import study_schema; from plimsoll import _engine'
 
 clean:

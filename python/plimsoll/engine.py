@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from plimsoll import _engine
 from plimsoll.errors import EngineError, ScriptError
+from plimsoll.probes.vu_runtimes import VuRuntimes
 from plimsoll.remote_modules import NotFetchedError, fetch_module, known_modules
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import option_warnings, script_mistake
@@ -109,6 +110,11 @@ def _loaded(config: EngineConfig, load: Callable[[str], _T]) -> _T:
             except NotFetchedError as why:
                 error.next_step = str(why)
                 raise error from None
+
+
+def vu_runtimes() -> VuRuntimes:
+    """Whether VUs of a thread share JavaScript runtimes in this process, and if not, why."""
+    return cast(VuRuntimes, _engine.vu_runtimes())
 
 
 @contextmanager

@@ -32,4 +32,5 @@ mod tls;
 mod traffic;
 mod worker;
 
+pub use plimsoll_script::{sharing, Sharing};
 pub use run::{inspect, Config, EngineError, Run};

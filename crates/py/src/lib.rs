@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_engine::{Config, EngineError, Run};
+use plimsoll_engine::{Config, EngineError, Run, Sharing};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -30,6 +30,16 @@ fn parse(config_json: &str) -> PyResult<Config> {
 fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
     let config = parse(config_json)?;
     py.detach(|| plimsoll_engine::inspect(&config)).map(|value| value.to_string()).map_err(error)
+}
+
+/// Whether VUs share JavaScript runtimes: `shared`, `unrecognised` or `asked_for`.
+#[pyfunction]
+fn vu_runtimes(py: Python<'_>) -> &'static str {
+    match py.detach(plimsoll_engine::sharing) {
+        Sharing::Shared => "shared",
+        Sharing::Unrecognised => "unrecognised",
+        Sharing::AskedFor => "asked_for",
+    }
 }
 
 /// A load that is ready or runs. Threads do not survive a fork, so neither does this object.
@@ -143,5 +153,6 @@ impl EngineRun {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(vu_runtimes, module)?)?;
     module.add_class::<EngineRun>()
 }

@@ -10,11 +10,11 @@ use rquickjs::{qjs, ArrayBuffer, Context, Ctx, Error, Result, Runtime};
 struct Late {
     /// The global names; the first tells whether they are there.
     names: &'static [&'static str],
-    add: unsafe fn(*mut qjs::JSContext) -> c_int,
+    add: unsafe extern "C" fn(*mut qjs::JSContext) -> c_int,
 }
 
 static LATE: [Late; 7] = [
-    Late { names: &["Map", "Set", "WeakMap", "WeakSet"], add: |ctx| unsafe { qjs::JS_AddIntrinsicMapSet(ctx) } },
+    Late { names: &["Map", "Set", "WeakMap", "WeakSet"], add: qjs::JS_AddIntrinsicMapSet },
     Late {
         names: &[
             "ArrayBuffer",
@@ -34,13 +34,13 @@ static LATE: [Late; 7] = [
             "Float32Array",
             "Float64Array",
         ],
-        add: |ctx| unsafe { qjs::JS_AddIntrinsicTypedArrays(ctx) },
+        add: qjs::JS_AddIntrinsicTypedArrays,
     },
-    Late { names: &["Date"], add: |ctx| unsafe { qjs::JS_AddIntrinsicDate(ctx) } },
-    Late { names: &["Proxy"], add: |ctx| unsafe { qjs::JS_AddIntrinsicProxy(ctx) } },
-    Late { names: &["WeakRef", "FinalizationRegistry"], add: |ctx| unsafe { qjs::JS_AddIntrinsicWeakRef(ctx) } },
-    Late { names: &["atob", "btoa"], add: |ctx| unsafe { qjs::JS_AddIntrinsicAToB(ctx) } },
-    Late { names: &["performance"], add: |ctx| unsafe { qjs::JS_AddPerformance(ctx) } },
+    Late { names: &["Date"], add: qjs::JS_AddIntrinsicDate },
+    Late { names: &["Proxy"], add: qjs::JS_AddIntrinsicProxy },
+    Late { names: &["WeakRef", "FinalizationRegistry"], add: qjs::JS_AddIntrinsicWeakRef },
+    Late { names: &["atob", "btoa"], add: qjs::JS_AddIntrinsicAToB },
+    Late { names: &["performance"], add: qjs::JS_AddPerformance },
 ];
 /// With these a script may reach global names that it does not spell.
 const ANYTHING: [&str; 5] = ["globalThis", "global", "self", "eval", "Function"];

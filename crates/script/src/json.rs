@@ -82,7 +82,7 @@ fn make<'js>(ctx: &Ctx<'js>, text: &[u8], frozen: bool) -> Result<Value<'js>> {
     }
 }
 
-/// Makes JavaScript values of what serde reads. SAFETY, for all of it: the context outlives `parse`.
+/// Makes JavaScript values of what serde reads, in a context that outlives it: `make` holds that.
 #[derive(Clone, Copy)]
 struct Make {
     ctx: *mut qjs::JSContext,
@@ -91,10 +91,12 @@ struct Make {
 
 impl Make {
     fn held<E: serde::de::Error>(self, value: qjs::JSValue) -> std::result::Result<Held, E> {
+        // SAFETY: the context lives (see `Make`); `value` was just made, and its one reference is given to us.
         unsafe { Held::new(self.ctx, value) }.map_err(|_| E::custom("out of memory"))
     }
 
     fn complete<E: serde::de::Error>(self, object: Held) -> std::result::Result<Held, E> {
+        // SAFETY: the context lives (see `Make`), and `object` holds a reference.
         if self.frozen && unsafe { qjs::JS_FreezeObject(self.ctx, object.value) } < 0 {
             return Err(E::custom("out of memory"));
         }
@@ -140,6 +142,7 @@ impl<'de> Visitor<'de> for Make {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Held, E> {
+        // SAFETY: the context lives (see `Make`); QuickJS copies that many bytes of `text`.
         self.held(unsafe { qjs::JS_NewStringLen(self.ctx, text.as_ptr().cast(), text.len() as _) })
     }
 
@@ -154,15 +157,18 @@ impl<'de> Visitor<'de> for Make {
         }
         let count = i32::try_from(elements.len()).map_err(|_| A::Error::custom("too many elements"))?;
         let elements: Vec<qjs::JSValue> = elements.into_iter().map(Held::into_raw).collect();
+        // SAFETY: the context lives (see `Make`); QuickJS takes over the reference to each of the `count` elements.
         let array = self.held(unsafe { qjs::JS_NewArrayFrom(self.ctx, count, elements.as_ptr()) })?;
         self.complete(array)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut source: A) -> std::result::Result<Held, A::Error> {
+        // SAFETY: the context lives (see `Make`).
         let object = self.held::<A::Error>(unsafe { qjs::JS_NewObject(self.ctx) })?;
         while let Some(name) = source.next_key_seed(Name(self.ctx))? {
             let value = source.next_value_seed(self)?;
             let flags = qjs::JS_PROP_C_W_E as std::ffi::c_int;
+            // SAFETY: as above; `object` and `name` hold references, and QuickJS takes over the one to the value.
             if unsafe { qjs::JS_DefinePropertyValue(self.ctx, object.value, name.atom, value.into_raw(), flags) } < 0 {
                 return Err(A::Error::custom("out of memory"));
             }
@@ -181,6 +187,7 @@ struct NameAtom {
 
 impl Drop for NameAtom {
     fn drop(&mut self) {
+        // SAFETY: the context lives (see `Make`); the atom's reference is ours and is given back once.
         unsafe { qjs::JS_FreeAtom(self.ctx, self.atom) }
     }
 }
@@ -201,6 +208,7 @@ impl<'de> Visitor<'de> for Name {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<NameAtom, E> {
+        // SAFETY: the context lives (see `Make`); QuickJS copies that many bytes of `text`.
         let atom = unsafe { qjs::JS_NewAtomLen(self.0, text.as_ptr().cast(), text.len() as _) };
         if atom == 0 {
             return Err(E::custom("out of memory"));
@@ -262,10 +270,11 @@ struct Writer<'a, 'js> {
     open: Vec<*mut std::ffi::c_void>,
 }
 
-// SAFETY, for all of it: the values belong to the context, which outlives the writer, and are held by their holders or by
-// a `Held` while they are written.
+// The values belong to the context, which outlives the writer, and are held by their holders or by a `Held` while they are
+// written: "held" below.
 impl Writer<'_, '_> {
     fn value(&mut self, value: qjs::JSValue, key: Key) -> Result<bool> {
+        // SAFETY: `value` is held; each new reference goes into a `Held`, and texts are copied by QuickJS.
         unsafe {
             if !qjs::JS_IsObject(value) {
                 return self.primitive(value);
@@ -292,6 +301,7 @@ impl Writer<'_, '_> {
     }
 
     fn primitive(&mut self, value: qjs::JSValue) -> Result<bool> {
+        // SAFETY: `value` is held; what it is is read after its tag says so.
         unsafe {
             match qjs::JS_VALUE_GET_NORM_TAG(value) {
                 qjs::JS_TAG_STRING | qjs::JS_TAG_STRING_ROPE => self.quoted(&Text::of_value(self.raw, value)?)?,
@@ -309,6 +319,7 @@ impl Writer<'_, '_> {
     }
 
     fn structure(&mut self, object: qjs::JSValue) -> Result<bool> {
+        // SAFETY: `object` is held, and an object: both callers have asked. Its place is compared, never read.
         unsafe {
             let class = qjs::JS_GetClassID(object);
             if (class != self.classes.object && class != self.classes.array) || self.open.len() >= DEEPEST {
@@ -329,6 +340,7 @@ impl Writer<'_, '_> {
     }
 
     fn elements(&mut self, array: qjs::JSValue) -> Result<()> {
+        // SAFETY: `array` is held, and so is each element while it is written: a `toJSON` may take it out of the array.
         unsafe {
             let mut length = 0;
             if qjs::JS_GetLength(self.raw, array, &mut length) < 0 {
@@ -350,6 +362,7 @@ impl Writer<'_, '_> {
     }
 
     fn members(&mut self, object: qjs::JSValue) -> Result<()> {
+        // SAFETY: `object` is held; the names are until the loop ends, and each member while it is written.
         unsafe {
             self.text.push(b'{');
             let first = self.text.len();
@@ -415,6 +428,7 @@ impl Writer<'_, '_> {
     }
 
     fn by_quickjs(&mut self, value: qjs::JSValue) -> Result<bool> {
+        // SAFETY: `value` is held; the new text goes into a `Held`.
         unsafe {
             let json = Held::new(self.raw, qjs::JS_JSONStringify(self.raw, value, qjs::JS_UNDEFINED, qjs::JS_UNDEFINED))?;
             if qjs::JS_IsUndefined(json.value) {

@@ -23,6 +23,7 @@ mod host;
 mod http;
 mod import_map;
 mod intrinsics;
+mod job_list;
 mod json;
 mod k6;
 mod memory;
@@ -43,3 +44,5 @@ mod typescript;
 mod unit;
 mod values;
 pub mod vu;
+
+pub use runtime::{sharing, Sharing};

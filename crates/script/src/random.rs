@@ -45,10 +45,12 @@ fn fill<'js>(ctx: &Ctx<'js>, array: &Value<'js>) -> Result<()> {
     let bytes = bytes(ctx, length)?;
     let view = TypedArray::<u8>::from_arraybuffer(rquickjs::ArrayBuffer::from_object(buffer).ok_or(rquickjs::Error::Unknown)?)?;
     let Some(target) = view.as_raw() else { return Ok(()) };
-    if offset + length <= target.len() {
-        // SAFETY: the buffer holds that many bytes, and no JavaScript runs while they are written.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.cast::<u8>().as_ptr().add(offset), length) };
+    // A script may have given the array an offset and a length of its own.
+    if offset.checked_add(length).is_none_or(|end| end > target.len()) {
+        return Err(Exception::throw_type(ctx, "getRandomValues(): the array reaches beyond its buffer; byteOffset and byteLength must be its own"));
     }
+    // SAFETY: the buffer holds that many bytes from there on, and no JavaScript runs while they are written.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.cast::<u8>().as_ptr().add(offset), length) };
     Ok(())
 }
 

@@ -15,6 +15,7 @@ impl Held {
     /// # Safety
     /// `ctx` is a living context and `value` one of its values, a reference to which nobody else gives back.
     pub unsafe fn new(ctx: *mut qjs::JSContext, value: qjs::JSValue) -> Result<Self> {
+        // SAFETY: looks at the tag of a value only.
         if unsafe { qjs::JS_IsException(value) } {
             return Err(Error::Exception);
         }
@@ -70,6 +71,7 @@ impl Text {
     /// `ctx` is a living context that outlives this, and `value` one of its values.
     pub unsafe fn of_value(ctx: *mut qjs::JSContext, value: qjs::JSValue) -> Result<Self> {
         let mut length = 0;
+        // SAFETY: by the contract of this function; QuickJS only writes to `length`.
         let start = unsafe { qjs::JS_ToCStringLen2(ctx, &mut length, value, false) };
         Self::checked(ctx, start, length)
     }
@@ -78,6 +80,7 @@ impl Text {
     /// As `of_value`, for a name of a property.
     pub unsafe fn of_atom(ctx: *mut qjs::JSContext, atom: qjs::JSAtom) -> Result<Self> {
         let mut length = 0;
+        // SAFETY: by the contract of this function; QuickJS only writes to `length`.
         let start = unsafe { qjs::JS_AtomToCStringLen(ctx, &mut length, atom) };
         Self::checked(ctx, start, length)
     }
@@ -115,6 +118,7 @@ impl Names {
     pub unsafe fn of(ctx: *mut qjs::JSContext, object: qjs::JSValue) -> Result<Self> {
         let (mut first, mut count) = (std::ptr::null_mut(), 0);
         let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as std::ffi::c_int;
+        // SAFETY: by the contract of this function; QuickJS only writes to `first` and `count`.
         if unsafe { qjs::JS_GetOwnPropertyNames(ctx, &mut first, &mut count, object, flags) } < 0 {
             return Err(Error::Exception);
         }
@@ -122,7 +126,7 @@ impl Names {
     }
 
     pub fn atoms(&self) -> impl Iterator<Item = qjs::JSAtom> + '_ {
-        // SAFETY: QuickJS filled `count` entries, which stay until JS_FreePropertyEnum.
+        // SAFETY: QuickJS filled `count` entries, which stay until JS_FreePropertyEnum; it allocates also for none of them.
         unsafe { std::slice::from_raw_parts(self.first, self.count as usize) }.iter().map(|entry| entry.atom)
     }
 }

@@ -4,7 +4,7 @@
 //! QuickJS keeps three things of whoever runs in the runtime: the innermost stack frame, the jobs of promises and the
 //! bounds of the stack. A VU that suspends takes them along (`leave`) and brings them back (`enter`). The first two are
 //! private fields, found by watching a runtime at work (`Fields::find`); if they are not where a pointer to a frame and a
-//! list of jobs can be recognised without doubt, each VU gets a runtime of its own.
+//! list of jobs can be recognised without doubt, each VU gets a runtime of its own, and `sharing` says so.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -16,6 +16,7 @@ use rquickjs::{qjs, Context, Function, Runtime};
 
 use crate::host::HostFunctions;
 use crate::intrinsics;
+use crate::job_list::{self, Jobs, Link};
 use crate::memory::{Ledger, Limited, Share};
 use crate::modules::ScriptModules;
 use crate::state::VuState;
@@ -31,7 +32,33 @@ const NEAR_WORDS: usize = 32;
 /// A frame in use lies within so many bytes of the stack pointer when a runtime is watched.
 const NEAR_BYTES: usize = 64 << 10;
 
-static FIELDS: LazyLock<Option<Fields>> = LazyLock::new(Fields::find);
+/// Set to anything: each VU gets a runtime of its own, as where the private fields are not recognised.
+const OWN_RUNTIMES: &str = "PLIMSOLL_OWN_RUNTIMES";
+
+static FIELDS: LazyLock<Option<Fields>> = LazyLock::new(|| if asked_for_own() { None } else { Fields::find() });
+
+/// Whether VUs of a thread share runtimes in this process, and if not, why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sharing {
+    Shared,
+    /// QuickJS' private fields were not recognised.
+    Unrecognised,
+    /// The environment asks for it.
+    AskedFor,
+}
+
+/// Watches a runtime at work if none was yet in this process.
+pub fn sharing() -> Sharing {
+    match *FIELDS {
+        Some(_) => Sharing::Shared,
+        None if asked_for_own() => Sharing::AskedFor,
+        None => Sharing::Unrecognised,
+    }
+}
+
+fn asked_for_own() -> bool {
+    std::env::var_os(OWN_RUNTIMES).is_some_and(|value| !value.is_empty())
+}
 
 thread_local! {
     static LATEST: RefCell<Weak<SharedRuntime>> = RefCell::default();
@@ -63,8 +90,7 @@ pub struct Away {
     vu: Option<Rc<VuState>>,
     memory: Share,
     frame: usize,
-    /// First and last of its jobs, linked with each other and with nothing else.
-    jobs: Option<(*mut Link, *mut Link)>,
+    jobs: Option<Jobs>,
 }
 
 impl Away {
@@ -72,13 +98,6 @@ impl Away {
     pub fn new(vu: Rc<VuState>) -> Self {
         Self { vu: Some(vu), memory: Share::default(), frame: 0, jobs: None }
     }
-}
-
-/// QuickJS' list: circular, with a head that holds no job.
-#[repr(C)]
-struct Link {
-    previous: *mut Link,
-    next: *mut Link,
 }
 
 impl SharedRuntime {
@@ -160,12 +179,7 @@ impl SharedRuntime {
         // SAFETY: `Fields::find` has seen that these words of a runtime are the frame and the list of jobs.
         unsafe {
             away.frame = self.word(fields.frame).replace(0);
-            let head = self.word(fields.jobs).cast::<Link>();
-            let (first, last) = ((*head).next, (*head).previous);
-            if first != head {
-                ((*head).next, (*head).previous) = (head, head);
-                away.jobs = Some((first, last));
-            }
+            away.jobs = job_list::take(self.word(fields.jobs).cast::<Link>());
         }
         away
     }
@@ -179,11 +193,8 @@ impl SharedRuntime {
         unsafe {
             if let Some(fields) = self.fields {
                 self.word(fields.frame).write(away.frame);
-                if let Some((first, last)) = away.jobs {
-                    let head = self.word(fields.jobs).cast::<Link>();
-                    ((*head).next, (*head).previous) = (first, last);
-                    (*first).previous = head;
-                    (*last).next = head;
+                if let Some(jobs) = &away.jobs {
+                    job_list::put_back(self.word(fields.jobs).cast::<Link>(), jobs);
                 }
             }
             let here = std::ptr::from_ref(&limit_bytes).addr();
@@ -194,7 +205,7 @@ impl SharedRuntime {
     }
 
     fn word(&self, at: usize) -> *mut usize {
-        // SAFETY: `at` is a word of the runtime.
+        // SAFETY: `at` is one of `Fields`, which were found within the runtime's allocation.
         unsafe { self.raw.as_ptr().cast::<usize>().add(at) }
     }
 }

@@ -18,11 +18,12 @@ def doctor(
     """Check this machine before a run: what limits a load, what would spoil one, and the remedy. Exit code 1 when
     something would."""
     import json
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
+    from plimsoll.engine import vu_runtimes
     from plimsoll.probes.machine_checks import judge, read_facts
 
-    checks = judge(read_facts(runs))
+    checks = judge(replace(read_facts(runs), vu_runtimes=vu_runtimes()))
     spoiled = any(check.state == "spoils" for check in checks)
     if as_json:
         print(json.dumps({"ok": not spoiled, "checks": [asdict(check) for check in checks]}, indent=2))

@@ -48,9 +48,10 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
-    from plimsoll.engine import EngineRun
+    from plimsoll.engine import EngineRun, vu_runtimes
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.probes.ignored_proxy import ignored_proxy
+    from plimsoll.probes.vu_runtimes import own_runtimes_words
     from plimsoll.runs.writer import RunFacts, RunWriter
 
     no_summary, export = checked(flags, told)
@@ -59,6 +60,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
     check_thresholds(config, told)
     tally, watch = Tally(), RunWatch()
+    watch.own_runtimes = own_runtimes_words(vu_runtimes())
     try:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:

@@ -34,6 +34,7 @@ class RunWatch:
         self._connections = ChurnSeconds()
         self._lookups = NameLookups()
         self.proxy: str | None = None  # that one was not used, in words
+        self.own_runtimes: str | None = None  # that VUs do not share JavaScript runtimes, in words
 
     def add(self, snapshot: Snapshot, writer: RunWriter) -> None:
         """Add one second, and write what the machine says of it."""
@@ -68,7 +69,7 @@ class RunWatch:
                 "invalid_because": [*unanswered, *found["invalid_because"]],
             }
         found = with_slow_names(found, self._lookups)
-        found["notes"] = [*found["notes"], *([self.proxy] if self.proxy else [])]
+        found["notes"] = [*found["notes"], *(note for note in (self.proxy, self.own_runtimes) if note)]
         churn = self._connections.found
         if churn is None:
             return found
@@ -78,8 +79,7 @@ class RunWatch:
         """What the target's connections cost this run, where each request made one; what its name and a proxy did."""
         if self._lookups.found:
             yield f"{words_of(self._lookups)} {remedies.LOOKUPS}"
-        if self.proxy is not None:
-            yield self.proxy
+        yield from (note for note in (self.proxy, self.own_runtimes) if note)
         churn = self._connections.found
         if churn is not None:
             yield f"{churn.words} {churn.remedy}"

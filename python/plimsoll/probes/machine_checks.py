@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from plimsoll.probes import kernel_files, remedies
+from plimsoll.probes.vu_runtimes import COST, FOUND, REMEDY, VuRuntimes
 from plimsoll.runs.machine import cpu_quota_cores, memory_limit_bytes, usable_cores
 
 State = Literal["ok", "note", "spoils"]
@@ -65,6 +66,7 @@ class Facts:
     runs_folder: Path = Path("runs")
     disk_free_bytes: int | None = None
     folder_is_writable: bool = True
+    vu_runtimes: VuRuntimes | None = None  # asked of the engine by the caller
 
 
 def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None] = time.sleep) -> Facts:
@@ -107,7 +109,7 @@ def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None
 
 def judge(facts: Facts) -> list[Check]:
     """Every check whose fact is known, in the order in which they are worth reading."""
-    return [*_sockets(facts), *_processors(facts), *_other_load(facts), *_memory(facts), *_rest(facts)]
+    return [*_sockets(facts), *_processors(facts), *_other_load(facts), *_memory(facts), *_rest(facts), *_engine(facts)]
 
 
 def _sockets(facts: Facts) -> Iterator[Check]:
@@ -204,6 +206,13 @@ def _rest(facts: Facts) -> Iterator[Check]:
         yield _check("disk", state, found, limits, "Free some, or choose another folder with --runs.")
     if facts.huge_pages is not None:
         yield Check("huge pages", "ok", facts.huge_pages, "nothing: the generator turns them off for itself")
+
+
+def _engine(facts: Facts) -> Iterator[Check]:
+    if facts.vu_runtimes is not None:
+        state: State = "ok" if facts.vu_runtimes == "shared" else "note"
+        limits = f"memory: {COST}" if state != "ok" else "nothing"
+        yield _check("runtimes", state, FOUND[facts.vu_runtimes], limits, REMEDY[facts.vu_runtimes])
 
 
 def _check(name: str, state: State, found: str, limits: str, remedy: str) -> Check:

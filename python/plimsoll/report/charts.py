@@ -37,7 +37,18 @@ def static_svg(specification: dict[str, Any]) -> str:
 
 
 def browser_library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB; sets window.vegaEmbed, loads nothing."""
+    """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB behind the notices of their licences; sets
+    window.vegaEmbed, loads nothing."""
+    return javascript_notices() + _library()
+
+
+def javascript_notices() -> str:
+    """Whose the library is, as a comment: the licences ask for their notices wherever it goes."""
+    text = Path(__file__).with_name("javascript-notices.txt").read_text(encoding="utf-8")
+    return "/*!\n" + text.replace("*/", "* /").replace("</script", "<\\/script") + "*/\n"
+
+
+def _library() -> str:
     import vl_convert
 
     kept = _kept_library(version("vl-convert-python"))

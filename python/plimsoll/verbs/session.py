@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from plimsoll.engine import EngineSource, available_cpus
+from plimsoll.engine import EngineSource, available_cpus, vu_runtimes
 from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.awake import Awake, is_virtual_machine
 from plimsoll.experiments.data_volume import DataVolume
@@ -25,6 +25,7 @@ from plimsoll.plans.load import Choices, Plan
 from plimsoll.probes.ignored_proxy import ignored_proxy
 from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.probes.probe import Observer, Probe
+from plimsoll.probes.vu_runtimes import own_runtimes_words
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
@@ -149,7 +150,8 @@ def session(
         notes.append(message)
         on_note(message)
 
-    for text in told:
+    own_runtimes = own_runtimes_words(vu_runtimes())
+    for text in [*told, *([own_runtimes] if own_runtimes else [])]:
         tell(text)
     control = TargetControl(plan.target, writer.logs, directory=plan.directory, redactor=writer.redactor, on_event=note)
     with control:

@@ -18,7 +18,7 @@ GOOD = Facts(
     open_files=1 << 20, local_ports=28_232, time_wait=10, time_wait_reuse=2, tracked_connections=10,
     most_tracked_connections=1 << 18, cores=8, host_cores=8, busy_share=0.01, busiest="sshd (7)", steal_share=0.0,
     governors=("performance",), memory_maps=65_530,
-    available_bytes=16 * GIB, swap_used_bytes=0, clock="tsc", huge_pages="always", disk_free_bytes=50 * GIB,
+    available_bytes=16 * GIB, swap_used_bytes=0, clock="tsc", huge_pages="always", disk_free_bytes=50 * GIB, vu_runtimes="shared",
 )  # fmt: skip
 
 
@@ -57,6 +57,8 @@ def test_a_good_machine_has_nothing_to_do() -> None:
         ({"swap_used_bytes": 100 * MIB, "available_bytes": 500 * MIB}, "swap", "spoils"),
         ({"disk_free_bytes": 10 * MIB}, "disk", "spoils"),
         ({"folder_is_writable": False}, "disk", "spoils"),
+        ({"vu_runtimes": "unrecognised"}, "runtimes", "note"),
+        ({"vu_runtimes": "asked_for"}, "runtimes", "note"),
     ],
 )
 def test_each_trouble_is_named_with_its_remedy(change: dict[str, Any], name: str, state: str) -> None:

@@ -25,6 +25,7 @@ export default function () {
     'a part of a buffer': () => { const all = new Uint8Array(64); crypto.getRandomValues(all.subarray(16, 48)); return all.subarray(0, 16).every((b) => b === 0) && all.subarray(48).every((b) => b === 0) && all.some((b) => b); },
     'clamped': () => crypto.getRandomValues(new Uint8ClampedArray(32)).some((b) => b),
     'no integers': () => [new Float32Array(4), new ArrayBuffer(4), [1], undefined].every((value) => thrown(() => crypto.getRandomValues(value)).startsWith('TypeError')),
+    'an offset that is not its own': () => [2 ** 64, 1, -1, Infinity].every((byteOffset) => thrown(() => crypto.getRandomValues(Object.defineProperty(new Uint8Array(65536), 'byteOffset', { value: byteOffset }))) !== 'nothing'),
     'too many': () => thrown(() => crypto.getRandomValues(new Uint8Array(65537))).startsWith('QuotaExceededError'),
     'subtle': () => thrown(() => crypto.subtle).includes('not supported yet'),
     '__ENV': () => __ENV.URL === '' && 'PATH' in { ...__ENV, PATH: 1 } && (__ENV.OWN = 'x') && __ENV.OWN === 'x',

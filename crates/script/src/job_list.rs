@@ -1,0 +1,98 @@
+//! QuickJS' list of jobs (`list.h`): circular, with a head that holds no job. A VU that suspends takes its jobs out of the
+//! list and puts them back. Nothing here calls QuickJS, so that Miri can check it (`make miri`).
+
+/// The links of a job or of the head.
+#[repr(C)]
+pub struct Link {
+    previous: *mut Link,
+    next: *mut Link,
+}
+
+/// Jobs that were taken out: linked with each other and with nothing else.
+pub struct Jobs {
+    first: *mut Link,
+    last: *mut Link,
+}
+
+/// Empties the list; nothing if it was empty.
+///
+/// # Safety
+/// `head` is the head of a well-formed list, which nobody else uses meanwhile.
+pub unsafe fn take(head: *mut Link) -> Option<Jobs> {
+    // SAFETY: by the contract of this function.
+    unsafe {
+        let jobs = Jobs { first: (*head).next, last: (*head).previous };
+        if jobs.first == head {
+            return None;
+        }
+        ((*head).next, (*head).previous) = (head, head);
+        Some(jobs)
+    }
+}
+
+/// Puts jobs into an empty list.
+///
+/// # Safety
+/// `head` is the head of an empty list, which nobody else uses meanwhile, and the jobs still exist.
+pub unsafe fn put_back(head: *mut Link, jobs: &Jobs) {
+    // SAFETY: by the contract of this function; `jobs` came from `take`, so that its links are a chain from first to last.
+    unsafe {
+        ((*head).next, (*head).previous) = (jobs.first, jobs.last);
+        (*jobs.first).previous = head;
+        (*jobs.last).next = head;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list with so many jobs; the head is the first element.
+    fn list(jobs: usize) -> Vec<*mut Link> {
+        let made = || Box::into_raw(Box::new(Link { previous: std::ptr::null_mut(), next: std::ptr::null_mut() }));
+        let links: Vec<*mut Link> = (0..=jobs).map(|_| made()).collect();
+        for (at, link) in links.iter().enumerate() {
+            // SAFETY: each was just allocated, and `end` frees them.
+            unsafe {
+                (**link).next = links[(at + 1) % links.len()];
+                (**link).previous = links[(at + links.len() - 1) % links.len()];
+            }
+        }
+        links
+    }
+
+    fn end(links: Vec<*mut Link>) {
+        for link in links {
+            // SAFETY: made by `list`, freed once.
+            drop(unsafe { Box::from_raw(link) });
+        }
+    }
+
+    /// The places of the links in the order of the list, forwards and backwards.
+    fn order(links: &[*mut Link]) -> (Vec<usize>, Vec<usize>) {
+        let walk = |step: fn(&Link) -> *mut Link| {
+            // SAFETY: all links live until `end`.
+            let following = std::iter::successors(Some(links[0]), |link| Some(step(unsafe { &**link })).filter(|next| *next != links[0]));
+            following.filter_map(|link| links.iter().position(|known| *known == link)).collect()
+        };
+        (walk(|link| link.next), walk(|link| link.previous))
+    }
+
+    #[test]
+    fn jobs_that_were_taken_come_back_in_their_order() {
+        for jobs in 0..4 {
+            let links = list(jobs);
+            let before = order(&links);
+            // SAFETY: the list is well formed and nobody else's.
+            let taken = unsafe { take(links[0]) };
+            assert_eq!(taken.is_some(), jobs > 0);
+            assert_eq!(order(&links), (vec![0], vec![0]), "the list is empty meanwhile");
+            if let Some(taken) = taken {
+                // SAFETY: the list is empty, and the jobs live.
+                unsafe { put_back(links[0], &taken) };
+            }
+            assert_eq!(order(&links), before);
+            end(links);
+        }
+    }
+}
