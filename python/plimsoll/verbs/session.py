@@ -104,9 +104,16 @@ class Session:
         return self.targets.same_host if known is None and self.targets is not None else known
 
 
-def writer_of(experiment: str, plan: Plan, choices: Choices, options: Mapping[str, Any] | None = None) -> RunWriter:
-    """A new run directory of that plan; `options` of the experiment may hold secrets too. Raises RunDirectoryError if
-    it cannot be made."""
+def writer_of(
+    experiment: str,
+    plan: Plan,
+    choices: Choices,
+    options: Mapping[str, Any] | None = None,
+    *,
+    planned_s: float | None = None,
+) -> RunWriter:
+    """A new run directory of that plan; `options` of the experiment may hold secrets too; `planned_s`: its seconds of
+    load, if they are known. Raises RunDirectoryError if it cannot be made."""
     facts = RunFacts(
         experiment,
         script=plan.config.script,
@@ -118,7 +125,7 @@ def writer_of(experiment: str, plan: Plan, choices: Choices, options: Mapping[st
     target = plan.target.model_dump()
     told = {"study": plan.study_data, "target": target, "remedy": choices.remedy, "options": options}
     redactor = redactor_of(told, choices.env, secrets_of(plan.probes))
-    return RunWriter.create(choices.runs, facts, redactor=redactor)
+    return RunWriter.create(choices.runs, facts, redactor=redactor, planned_s=planned_s)
 
 
 def load_of(plan: Plan, choices: Choices) -> EngineSource:
@@ -149,7 +156,7 @@ def session(
         notes.append(message)
         on_note(message)
 
-    for text in told:
+    for text in [*told, *([writer.warning] if writer.warning else [])]:
         tell(text)
     control = TargetControl(plan.target, writer.logs, directory=plan.directory, redactor=writer.redactor, on_event=note)
     with control:
