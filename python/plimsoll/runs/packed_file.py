@@ -133,21 +133,48 @@ def packed_lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iter
             return
 
 
+class _Frame:
+    """What a frame holds, in pieces, as far as the file goes. Raises ZstdError where it is damaged. `following`: where
+    the next begins, known when it was read to its end."""
+
+    def __init__(self, file: BinaryIO, begin: int, read_bytes: int = _READ_BYTES) -> None:
+        self._file, self._begin, self._read_bytes = file, begin, read_bytes
+        self.following: int | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(self._begin)
+        decompressor = ZstdDecompressor()
+        while not decompressor.eof:
+            packed = self._file.read(self._read_bytes) if decompressor.needs_input else b""
+            if not packed and decompressor.needs_input:
+                return
+            yield decompressor.decompress(packed, max_length=_PIECE_BYTES)
+        self.following = self._file.tell() - len(decompressor.unused_data)
+
+
 def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
     """What the frames hold from byte `start` on, in pieces, each with the byte at which its frame begins."""
     begin: int | None = start
     while begin is not None:
-        file.seek(begin)
-        decompressor = ZstdDecompressor()
+        frame, given = _Frame(file, begin), 0
         try:
-            while not decompressor.eof:
-                packed = file.read(_READ_BYTES) if decompressor.needs_input else b""
-                if not packed and decompressor.needs_input:
-                    return
-                yield begin, decompressor.decompress(packed, max_length=_PIECE_BYTES)
-            begin = file.tell() - len(decompressor.unused_data)
+            for data in frame:
+                given += len(data)
+                yield begin, data
+            begin = frame.following
         except ZstdError:
+            for data in _before_damage(file, begin, given):
+                yield begin, data
             begin = _next_frame(file, begin + 1)
+
+
+def _before_damage(file: BinaryIO, begin: int, given: int) -> Iterator[bytes]:
+    """The rest of what a damaged frame holds before the damage: read byte by byte, each whole block comes out."""
+    with contextlib.suppress(ZstdError):
+        for data in _Frame(file, begin, 1):
+            if len(data) > given:
+                yield data[given:]
+            given = max(0, given - len(data))
 
 
 def _next_frame(file: BinaryIO, start: int) -> int | None:
@@ -177,14 +204,10 @@ def _last_frame(file: BinaryIO) -> tuple[int, bytes, bool]:
 
 def _ends_at(file: BinaryIO, begin: int, size: int) -> bool:
     """Whether the frame that begins there is whole and the last bytes of the file are its own."""
-    file.seek(begin)
-    decompressor = ZstdDecompressor()
+    frame = _Frame(file, begin)
     try:
-        while not decompressor.eof:
-            packed = file.read(_READ_BYTES) if decompressor.needs_input else b""
-            if not packed and decompressor.needs_input:
-                return False
-            decompressor.decompress(packed, max_length=_PIECE_BYTES)
+        for _ in frame:
+            pass
     except ZstdError:
         return False
-    return file.tell() - len(decompressor.unused_data) == size
+    return frame.following == size

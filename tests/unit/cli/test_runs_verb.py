@@ -71,7 +71,7 @@ def test_a_prune_shows_what_goes_what_stays_and_what_is_kept(tmp_path: Path) -> 
     assert "1 run deleted" in plimsoll("prune", "--older-than", "30d", "--yes", root=tmp_path).output
     assert not old.exists() and kept.exists()
     assert "no longer kept" in plimsoll("keep", kept, "--off", root=tmp_path).output
-    assert "1 run deleted" in plimsoll("prune", "--keep-size", "1kB", "--yes", root=tmp_path).output
+    assert "1 run deleted" in plimsoll("prune", "--keep-size", "100B", "--yes", root=tmp_path).output
 
 
 @pytest.mark.parametrize("words", ["prune", "prune --keep-size much", "show nothing", "delete /tmp"])

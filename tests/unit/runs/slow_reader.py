@@ -99,12 +99,12 @@ def plain(snapshot: Snapshot) -> tuple[Snapshot, tuple[Series, ...]]:
 
 
 def report_of(path: Path, reader: type[RunReader], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, str]:
-    """What the report knows of a run, findings included, as plain data, and its page with numbers of nine digits; read
+    """What the report knows of a run, findings included, as plain data, and its page with numbers of eight digits; read
     by that reader."""
     with monkeypatch.context() as patched:
         patched.setattr(run_evidence, "RunReader", reader)
         run = run_evidence.read_run(path)
-        page = re.sub(r"\d+\.\d{6,}(e-?\d+)?", lambda number: f"{float(number[0]):.9g}", render(run))
+        page = re.sub(r"\d+\.\d{6,}(e-?\d+)?", lambda number: f"{float(number[0]):.8g}", render(run))
         return _plain(run), page
 
 

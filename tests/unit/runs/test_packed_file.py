@@ -137,6 +137,17 @@ def test_a_damaged_frame_costs_its_own_lines_and_none_of_the_next(tmp_path: Path
     assert found[:10] == LINES[:10] and found[-20:] == LINES[20:]
 
 
+@pytest.mark.parametrize("tail", [bytes(5000), b"\xff" * 40, b"torn"])
+def test_what_the_power_left_behind_the_last_line_costs_none_before_it(tmp_path: Path, tail: bytes) -> None:
+    path = left_by_kill(written(tmp_path, (10, 30)))
+    path.write_bytes(path.read_bytes() + tail)
+    assert list(read_lines(path)) == LINES
+    again = PackedFile(path)
+    again.take_back_torn_line()
+    again.append({"second": 99})
+    assert list(read_lines(path)) == [*LINES, {"second": 99}]
+
+
 def test_lines_of_a_portion_can_be_read_alone(tmp_path: Path) -> None:
     file = PackedFile(tmp_path / "lines.jsonl.zst")
     edges = [0]

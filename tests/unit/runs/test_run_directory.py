@@ -155,10 +155,12 @@ def test_tables_that_a_run_left_out_are_made_later_and_once(tmp_path):
     assert RunReader(writer.path).series_table().equals(from_lines)
 
 
-@pytest.mark.parametrize("cut", [1, 2, 10, 57])
+@pytest.mark.parametrize("cut", [1, 2, 10, 20])
 def test_a_torn_last_line_is_ignored(tmp_path, cut):
     writer = write_run(tmp_path, seconds=4)
     file = writer.path / "series.jsonl.zst"
+    os.close(writer._series._handle)  # as of a writer that was killed
+    writer._series._handle = -1
     os.truncate(file, file.stat().st_size - cut)
     assert [one.second for one in RunReader(writer.path).snapshots()] == [0, 1, 2]
     writer.finish("failed")

@@ -21,7 +21,7 @@ from plimsoll.runs.importers.spill import Key, Spill
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 2 << 20
 _TEXTS = ("label", "success", "responseCode", "responseMessage", "threadName", "Hostname")
 _NUMBERS = ("elapsed", "bytes", "allThreads")
 _MOST_REMEMBERED = 100_000

@@ -121,10 +121,11 @@ class Spill:
 
     def places(self, keys: Sequence[Key]) -> NDArray[np.uint32]:
         """What records have for these keys, which come in this order."""
-        known = (self._keys.get(key) for key in keys)
-        return np.array(
-            [self._new_key(key) if at is None else at for key, at in zip(keys, known, strict=True)], np.uint32
-        )
+        return np.array([self._place(key) for key in keys], np.uint32)
+
+    def _place(self, key: Key) -> int:
+        known = self._keys.get(key)
+        return self._new_key(key) if known is None else known
 
     def many(
         self,
