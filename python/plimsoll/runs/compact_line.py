@@ -92,6 +92,7 @@ def _trend(item: Mapping[str, Any]) -> Row:
     return row
 
 
-def bucket_of(value: float) -> int | None:
-    """The index of the bucket of a positive value, as histogram.py has it; None for others."""
-    return struct.unpack("<q", struct.pack("<d", value))[0] >> _BITS_BELOW if value > 0 else None
+def bucket_of(value: float) -> int:
+    """The index of the bucket of a value of 0 or more, as histogram.py has it; -1 for a negative one."""
+    index: int = struct.unpack("<q", struct.pack("<d", value))[0] >> _BITS_BELOW
+    return index if value >= 0 else -1

@@ -78,16 +78,11 @@ class LineCutter:
         about, epoch = defined
         if about[1] != "trend":
             return Series(*about, **dict(zip(FIELDS[about[1]], values, strict=True)), epoch=epoch)
-        if len(values) == 1:
-            count, least = values[0], 0.0
-            numbers, pairs = (count, 0.0, least, least), [(0, count)]
-        elif len(values) == 2:
-            count, value = values
-            numbers, pairs = (count, value, value, value), [(compact_line.bucket_of(value), count)]
-        else:
-            count, total, *bounds = values[:4]
-            return Series(*about, count, total or 0.0, *bounds, self._buckets(*values[4:]), epoch=epoch)
-        return Series(*about, *numbers, np.array(pairs, np.int64) if self._arrays else tuple(pairs), epoch=epoch)
+        if len(values) < 4:  # the same value once, or zero so often
+            count, value = (values[0], 0.0) if len(values) == 1 else values
+            values = [count, value, value, value, [compact_line.bucket_of(value)], [0, count]]
+        count, total, least, most = values[:4]
+        return Series(*about, count, total or 0.0, least, most, self._buckets(*values[4:]), epoch=epoch)
 
     def _buckets(self, steps: Sequence[int] = (), others: Sequence[int] = ()) -> Any:
         """Buckets of the steps between their indices, and place and count of those that have not 1."""

@@ -19,7 +19,7 @@ from plimsoll.runs.zstandard import MAGIC, CompressionParameter, ZstdCompressor,
 
 # A window of 1 MiB holds more lines than repeat each other; with tables of this size a compressor takes 2.5 MB of
 # memory in place of 36, and 0.5 ms for a second of 200 series.
-_PARAMETERS = {
+_PARAMETERS: dict[int, int] = {
     CompressionParameter.compression_level: 9,
     CompressionParameter.window_log: 20,
     CompressionParameter.hash_log: 17,
@@ -154,18 +154,19 @@ class _Frame:
 
 def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
     """What the frames hold from byte `start` on, in pieces, each with the byte at which its frame begins."""
-    begin: int | None = start
-    while begin is not None:
+    following: int | None = start
+    while following is not None:
+        begin = following
         frame, given = _Frame(file, begin), 0
         try:
             for data in frame:
                 given += len(data)
                 yield begin, data
-            begin = frame.following
+            following = frame.following
         except ZstdError:
             for data in _before_damage(file, begin, given):
                 yield begin, data
-            begin = _next_frame(file, begin + 1)
+            following = _next_frame(file, begin + 1)
 
 
 def _before_damage(file: BinaryIO, begin: int, given: int) -> Iterator[bytes]:

@@ -130,8 +130,10 @@ class _Taker:
         order = np.lexsort((at_s[chosen], second, of_row[chosen]))  # equal ones stay in the order of the lines
         chosen, second = chosen[order], second[order]
         host = of_row[chosen]
-        last = np.flatnonzero(np.append((np.diff(second) != 0) | (np.diff(host) != 0), True)) if chosen.size else []
-        for place in chosen[last].tolist():
+        if not chosen.size:
+            return
+        is_last = np.append((np.diff(second) != 0) | (np.diff(host) != 0), True)
+        for place in chosen[is_last].tolist():
             self._into.level(float(at_s[place]), float(users[place]), values[int(of_row[place])])
 
 
