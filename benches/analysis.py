@@ -94,7 +94,7 @@ def second_of(draw: np.random.Generator, per_second: int) -> list[dict[str, Any]
 
 
 def snapshots(seconds: int, per_second: int) -> Iterator[dict[str, Any]]:
-    """Lines of series.jsonl."""
+    """Lines of series.jsonl.zst."""
     draw = np.random.default_rng(2026)
     drawn = [second_of(draw, per_second) for _ in range(min(seconds, DRAWN_S))]
     for second in range(seconds):
@@ -162,7 +162,7 @@ def measure(case: str, seconds: int = SECONDS, per_second: int = PER_SECOND) -> 
         began = time.monotonic()
         path = write_run(Path(folder), case, seconds, per_second)
         written_s = time.monotonic() - began
-        lines_mb = (path / "series.jsonl").stat().st_size / 1e6
+        lines_mb = (path / "series.jsonl.zst").stat().st_size / 1e6
         child = subprocess.Popen([sys.executable, "-u", "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         began = time.monotonic()

@@ -22,6 +22,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from plimsoll.runs.directory import RESOURCES, file_of
+from plimsoll.runs.lines import read_lines
+
 Findings = list[dict[str, Any]]
 Interval = tuple[float, float]
 SPEED = "speed of the target's cores, second ÷ first"
@@ -161,9 +164,8 @@ def with_speed(first: Said | None, ratio: float | None) -> Said | None:
 
 def speed_of(run: Path) -> float | None:
     """Mean of what the probe core_speed saw, in pieces of work a CPU second."""
-    resources = run / "resources.jsonl"
-    lines = resources.read_text().splitlines() if resources.exists() else []
-    rows = [json.loads(line) for line in lines if '"core_speed"' in line]
+    resources = read_lines(file_of(run, RESOURCES))
+    rows = [row for row in resources if row.get("source") == "core_speed"]
     seen = [row["values"]["work_per_cpu_s"] for row in rows if "work_per_cpu_s" in row["values"]]
     return statistics.mean(seen) if seen else None
 

@@ -30,6 +30,8 @@ import peers
 from scripts import DISTINCT, FIRST_ITERATIONS, IDLE, MINIMAL, written
 from target import pinned, server_name, target
 
+from plimsoll.runs.lines import read_lines
+
 QUICK = os.environ.get("SCALE") == "quick"
 REQUESTS = int(os.environ.get("REQUESTS", 1_000_000 if QUICK else 10_000_000))
 URLS = REQUESTS // 10
@@ -95,13 +97,13 @@ def run(tool: str, folder: Path, script: Path, *flags: str, every_s: float = 1.0
     if process.returncode not in (0, 99) or not export.exists():
         sys.exit(f"{' '.join(full)} ended with {process.returncode}:\n{ran.stderr}")
     ran.metrics = json.loads(export.read_text())["metrics"]
-    ran.snapshots, ran.machine = kept(runs, "series.jsonl"), kept(runs, "resources.jsonl")
+    ran.snapshots, ran.machine = kept(runs, "series"), kept(runs, "resources")
     return ran
 
 
 def kept(runs: Path, name: str) -> list[dict[str, Any]]:
     """What Plimsoll kept of each second; nothing for k6."""
-    return [json.loads(line) for path in runs.glob(f"*/{name}") for line in path.read_text().splitlines()]
+    return [line for path in runs.glob(f"*/{name}.jsonl.zst") for line in read_lines(path)]
 
 
 def lags_without_steal(ran: Ran) -> list[float]:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from plimsoll.runs.lines import unpacked
+
 PASSWORD = "pl4nted-s3cret"
 HOLD = ("hold", "study.yaml", "--users", "20", "--duration", "5", "--warm-up", "1", "--baseline", "2", "-q")
 _STUDY = """target: {{url: '{url}'}}
@@ -40,7 +42,7 @@ class WatchedDatabase:
     def everything(self, done: subprocess.CompletedProcess[str]) -> str:
         """All that a run wrote and printed, beside the study itself."""
         files = [path for path in (self.folder / "runs").rglob("*") if path.is_file()]
-        return "\n".join([done.stdout, done.stderr, *(path.read_bytes().decode("utf-8", "replace") for path in files)])
+        return "\n".join([done.stdout, done.stderr, *(unpacked(path).decode("utf-8", "replace") for path in files)])
 
 
 @contextmanager

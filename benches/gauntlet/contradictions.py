@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from plimsoll.runs.lines import read_lines
+
 SHORT_OF, CARRIED, SLOWER, CALM_SLOWER = 0.95, 0.98, 5.0, 2.0
 OTHERS_CORES, FULL = 0.25, 0.95
 
@@ -89,8 +91,8 @@ def _by_second(resources: list[dict[str, Any]], source: str, name: str) -> dict[
 def of_folder(folder: Path) -> list[str]:
     """Those of a run that the bench kept."""
     findings = json.loads((folder / "answer.json").read_text())
-    files = sorted(folder.glob("runs/*/resources.jsonl"))
-    resources = [json.loads(line) for line in files[-1].read_text().splitlines()] if files else []
+    files = sorted(folder.glob("runs/*/resources.jsonl*"))
+    resources = list(read_lines(files[-1])) if files else []
     return contradictions(findings, resources)
 
 

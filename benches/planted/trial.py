@@ -17,6 +17,8 @@ import yaml
 from confined import Skipped, cpu_quota
 from plants import Plant, Standing, standing
 
+from plimsoll.runs.lines import read_lines
+
 ROOT = Path(__file__).parents[2]
 AT_MOST_S = 240
 STEP_S, WIDTH = 4, 0.5
@@ -168,9 +170,7 @@ def _short(limit: dict[str, Any] | None) -> dict[str, Any] | None:
 def machine_of(folder: Path, main: dict[str, Any]) -> dict[str, float]:
     """What others took during the run: `stolen`, share of a core by the hypervisor; `foreign_cores`, CPU that neither
     the target nor the generator used. Means of its seconds."""
-    lines = [
-        json.loads(line) for path in folder.glob("runs/*/resources.jsonl") for line in path.read_text().splitlines()
-    ]
+    lines = [line for path in folder.glob("runs/*/resources.jsonl*") for line in read_lines(path)]
     by_second: dict[Any, dict[str, dict[str, float]]] = {}
     for line in lines:
         by_second.setdefault(line.get("second"), {})[line["source"]] = line["values"]

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from plimsoll.verbs.long_runs import drain, grow, hold
     from plimsoll.verbs.session import Answer
     from plimsoll.verbs.sizing import SizeChoices, Sized, size
+    from plimsoll.verbs.stored import (
+        delete_runs,
+        export_run,
+        find_run,
+        import_run,
+        keep_run,
+        prune_runs,
+        search_runs,
+        stored_runs,
+    )
     from plimsoll.verbs.studies import StudiesAnswer, StudyAnswer, StudyChoices, run_studies, run_study
     from plimsoll.verbs.trials import compare, decompose, sweep
 
@@ -36,12 +46,20 @@ __all__ = [
     "capacity",
     "compare",
     "decompose",
+    "delete_runs",
     "drain",
+    "export_run",
+    "find_run",
     "grow",
     "hold",
+    "import_run",
+    "keep_run",
+    "prune_runs",
     "run_studies",
     "run_study",
+    "search_runs",
     "size",
+    "stored_runs",
     "sweep",
     "verify",
 ]
@@ -54,6 +72,16 @@ _HOMES = {
     "verbs.long_runs": ("drain", "grow", "hold"),
     "verbs.session": ("Answer",),
     "verbs.sizing": ("SizeChoices", "Sized", "size"),
+    "verbs.stored": (
+        "delete_runs",
+        "export_run",
+        "find_run",
+        "import_run",
+        "keep_run",
+        "prune_runs",
+        "search_runs",
+        "stored_runs",
+    ),
     "verbs.studies": ("StudiesAnswer", "StudyAnswer", "StudyChoices", "run_studies", "run_study"),
     "verbs.trials": ("compare", "decompose", "sweep"),
 }

@@ -180,6 +180,8 @@ type Rows = Vec<Vec<Option<Values>>>;
 #[derive(Default)]
 pub struct Recorder {
     metrics: Vec<Metric>,
+    /// Places in `metrics` by name: a script may make very many of them.
+    metric_index: HashMap<String, usize>,
     tag_sets: Vec<Tags>,
     tag_index: HashMap<Tags, TagSetId>,
     /// Values of the newest epoch, indexed by tag set, then by metric: what is recorded together lies together.
@@ -200,7 +202,7 @@ impl Recorder {
 
     /// Registers a metric, or finds it; an error if the name is taken by another kind, or by times against plain numbers.
     pub fn metric(&mut self, name: &str, kind: Kind, is_time: bool) -> Result<MetricId, String> {
-        if let Some(at) = self.metrics.iter().position(|metric| metric.name == name) {
+        if let Some(at) = self.metric_index.get(name).copied() {
             let known = &self.metrics[at];
             if known.kind != kind {
                 return Err(format!("metric '{name}' already exists as a {}; give this {} another name", known.kind.name(), kind.name()));
@@ -216,6 +218,7 @@ impl Recorder {
         if let Some(tap) = &mut self.tap {
             tap.metric(id, &metric);
         }
+        self.metric_index.insert(name.to_owned(), self.metrics.len());
         self.metrics.push(metric);
         Ok(id)
     }
@@ -227,7 +230,7 @@ impl Recorder {
 
     /// The kind of a registered metric.
     pub fn kind_of(&self, name: &str) -> Option<Kind> {
-        self.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.kind)
+        self.metric_index.get(name).map(|at| self.metrics[*at].kind)
     }
 
     /// Interns a tag set given sorted by key. Past the limit `name` becomes "other".
@@ -453,5 +456,16 @@ mod tests {
         assert!(recorder.metric("m", Kind::Trend, false).unwrap_err().contains("another name"));
         assert!(recorder.metric("m", Kind::Counter, true).unwrap_err().contains("another name"));
         assert_eq!(recorder.metric("m", Kind::Counter, false), Ok(0));
+    }
+
+    #[test]
+    fn a_metric_is_found_by_its_name_among_very_many() {
+        let mut recorder = Recorder::new();
+        for number in 0..100_000u32 {
+            assert_eq!(recorder.metric(&format!("metric_{number}"), Kind::Counter, false), Ok(number as MetricId));
+        }
+        assert_eq!(recorder.metric("metric_99999", Kind::Counter, false), Ok(99_999 as MetricId));
+        assert_eq!(recorder.kind_of("metric_77777"), Some(Kind::Counter));
+        assert_eq!(recorder.kind_of("metric_100000"), None);
     }
 }

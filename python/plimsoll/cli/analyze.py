@@ -58,6 +58,7 @@ def analyze(
     import json
 
     from plimsoll.cli.budgets import budgets_of
+    from plimsoll.cli.waiting import Waiting
     from plimsoll.findings.exit_codes import exit_code_of
     from plimsoll.report.text import answer_lines
     from plimsoll.verbs.analysis import AnalysisChoices
@@ -79,7 +80,8 @@ def analyze(
         compare=compare,
         model=model,  # type: ignore[arg-type]
     )
-    found = analyse(files, choices)
+    with Waiting() as waiting:
+        found = analyse(files, choices, waiting.tell)
     if as_json:
         print(json.dumps([finding for one in found for finding in one.findings], indent=2, ensure_ascii=False))
     else:

@@ -20,6 +20,7 @@ from plimsoll.cli.hold import hold
 from plimsoll.cli.lab import lab
 from plimsoll.cli.messages import EXIT_INTERRUPTED, say
 from plimsoll.cli.report import report, schema
+from plimsoll.cli.runs import app as runs
 from plimsoll.cli.size import size
 from plimsoll.cli.study import study
 from plimsoll.cli.sweep import sweep
@@ -89,5 +90,6 @@ app.command()(drain)
 app.command()(size)
 app.command()(doctor)
 app.command()(report)
+app.add_typer(runs)
 app.command()(schema)
 app.command(context_settings=_OWN_FLAGS)(lab)

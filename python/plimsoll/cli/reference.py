@@ -30,11 +30,17 @@ def reference() -> str:
         assert command.callback is not None
         name = command.name or command.callback.__name__
         own = {"lab": _lab, "run": _run}.get(name)
-        parts.append("\n".join(own(name) if own is not None else _command(name, command.callback)))
+        parts.append("\n".join(own(name) if own is not None else _command([name], command.callback)))
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        for command in group.typer_instance.registered_commands:
+            assert command.callback is not None
+            names = [str(group.typer_instance.info.name), command.name or command.callback.__name__]
+            parts.append("\n".join(_command(names, command.callback)))
     return "\n".join(parts)
 
 
-def _command(name: str, callback: Callable[..., Any]) -> Iterator[str]:
+def _command(names: list[str], callback: Callable[..., Any]) -> Iterator[str]:
     hints = get_type_hints(callback, include_extras=True)
     arguments, options = [], []
     for parameter in inspect.signature(callback).parameters.values():
@@ -45,7 +51,7 @@ def _command(name: str, callback: Callable[..., Any]) -> Iterator[str]:
             options.append((parameter, kind, info))
     needed = inspect.Parameter.empty
     words = [f"<{one.name}>" if one.default is needed else f"[{one.name}]" for one, _ in arguments]
-    yield from _heading(["plimsoll", name, *words], len(options))
+    yield from _heading(["plimsoll", *names, *words], len(options), 1 + len(names))
     yield inspect.cleandoc(callback.__doc__ or "")
     yield ""
     for parameter, info in arguments:
@@ -71,7 +77,7 @@ def _lab(name: str) -> Iterator[str]:
     [targets] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
     helps = {action.dest: action.help for action in targets._choices_actions}
     for target, its in targets.choices.items():
-        yield from _heading(["plimsoll", name, target], len(its._actions))
+        yield from _heading(["plimsoll", name, target], len(its._actions), 3)
         yield f"Serve {helps[target]}."
         yield ""
         yield from _table(_row(action) for action in its._actions if action.option_strings)
@@ -109,8 +115,9 @@ def _row(action: argparse.Action) -> tuple[str, str, str, str]:
     return ", ".join(action.option_strings), value, default, text
 
 
-def _heading(words: list[str], options: int) -> Iterator[str]:
-    yield f"## {' '.join(words[:2] if words[1] != 'lab' else words)}"
+def _heading(words: list[str], options: int, shown: int = 2) -> Iterator[str]:
+    """`shown`: how many of the words are the command's name."""
+    yield f"## {' '.join(words[:shown])}"
     yield ""
     yield "```"
     yield " ".join([*words, *(["[flags]"] if options else [])])

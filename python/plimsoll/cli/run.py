@@ -65,6 +65,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:
             _say_warnings(engine)
+            if writer.warning:
+                print(f"warning: {writer.warning}", file=sys.stderr)
             _say_policy(engine, quiet)
             control = RunControl(engine, writer)
 

@@ -2,8 +2,8 @@
 
 A quota of requests in a window of time is used up, a token has expired, something behind the target is gone: what fails
 then fails at every level, and a search that calls each of them too much ends far below what is carried. So after a step
-that was too much for its failures half of the highest calm load is held, until its share of failures is told from that of the step:
-a quarter of it or more is the same trouble, less than half of it is the load's.
+that was too much for its failures half of the highest calm load is held, until its share of failures is told from that
+of the step: a quarter of it or more is the same trouble, less than half of it is the load's.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Times and failures of a trial are those of what arrived in its measured seconds, whenever that ended: an answer that
 comes while the load ends counts, and one that never came, and was cut off, is a failure.
 
-A complete trial is one line of trials.jsonl, its seconds are in series.jsonl, one behind the other: `second` counts
+A complete trial is one line of trials.jsonl, its seconds are in series.jsonl.zst, one behind the other: `second` counts
 seconds of load, `t_unix` says when. A trial that was cut off has seconds and no line, and is made again by whoever
 resumes. Time is the load source's own; nothing here reads a clock.
 """

@@ -13,7 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 
-EVENTS, SERIES, RESOURCES = "events.jsonl", "series.jsonl", "resources.jsonl"
+EVENTS, SERIES, RESOURCES = "events.jsonl", "series.jsonl.zst", "resources.jsonl.zst"
 TRIALS, TABLE, FINDINGS = "trials.jsonl", "step_table.json", "findings.json"
 MOST_NAMED = 6
 

@@ -45,7 +45,8 @@ def script_metrics_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str,
     if not seen:
         return []
     told = [one for one in metrics if any(load.metrics[one.name].is_there for load in seen)]
-    silent = [one.name for one in metrics if one not in told]
+    names = {one.name for one in told}
+    silent = [one.name for one in metrics if one.name not in names]
     entries = [_entry(one, seen, main) for one in told]
     values = sum(sum(load.metrics[one.name].bottom) for one in told for load in seen if one.kind in ("rate", "trend"))
     seconds = float(sum(load.seconds for load in seen))

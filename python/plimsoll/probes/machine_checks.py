@@ -7,7 +7,6 @@ run would fail; `note` that they hold with the limit that is stated.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,9 @@ from typing import Literal
 
 from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.vu_runtimes import COST, FOUND, REMEDY, VuRuntimes
+from plimsoll.runs.kept.catalogue import size_of
 from plimsoll.runs.machine import cpu_quota_cores, memory_limit_bytes, usable_cores
+from plimsoll.runs.space import FLOOR_BYTES, TYPICAL_BYTES_PER_S, free_bytes, size_text
 
 State = Literal["ok", "note", "spoils"]
 WATCHED_S = 1.0
@@ -65,6 +66,7 @@ class Facts:
     huge_pages: str | None = None
     runs_folder: Path = Path("runs")
     disk_free_bytes: int | None = None
+    runs_bytes: int = 0
     folder_is_writable: bool = True
     vu_runtimes: VuRuntimes | None = None  # asked of the engine by the caller
 
@@ -102,7 +104,8 @@ def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None
         clock=clock or None,
         huge_pages=huge.partition("[")[2].partition("]")[0] or None,
         runs_folder=runs,
-        disk_free_bytes=shutil.disk_usage(folder).free,
+        disk_free_bytes=free_bytes(runs),
+        runs_bytes=size_of(runs),
         folder_is_writable=os.access(folder, os.W_OK),
     )
 
@@ -199,11 +202,15 @@ def _memory(facts: Facts) -> Iterator[Check]:
 def _rest(facts: Facts) -> Iterator[Check]:
     if facts.disk_free_bytes is not None:
         free = facts.disk_free_bytes
-        bad = free < 100 * MIB or not facts.folder_is_writable
+        bad = free < FLOOR_BYTES or not facts.folder_is_writable
         state: State = "spoils" if bad else "note" if free < GIB else "ok"
-        found = f"{free / GIB:.1f} GiB free" if facts.folder_is_writable else "cannot be written"
-        limits = f"what a run keeps in {facts.runs_folder}; raw samples take about 3 KiB per request"
-        yield _check("disk", state, found, limits, "Free some, or choose another folder with --runs.")
+        found = f"{size_text(free)} free" if facts.folder_is_writable else "cannot be written"
+        found += f", {size_text(facts.runs_bytes)} in {facts.runs_folder}" if facts.runs_bytes else ""
+        hours = max(0.0, free - FLOOR_BYTES) / TYPICAL_BYTES_PER_S / 3600
+        limits = f"what runs keep: about {hours:,.0f} h of load; raw samples take about 3 KiB per request"
+        yield _check(
+            "disk", state, found, limits, "Free some (plimsoll runs prune), or choose another folder with --runs."
+        )
     if facts.huge_pages is not None:
         yield Check("huge pages", "ok", facts.huge_pages, "nothing: the generator turns them off for itself")
 

@@ -18,7 +18,7 @@ class ProbeUnavailable(Exception):
 class Probe(Protocol):
     """A source of server-side facts.
 
-    `source` is the name in resources.jsonl: "host", "process:<label>", "network".
+    `source` is the name in resources.jsonl.zst: "host", "process:<label>", "network".
     """
 
     source: str

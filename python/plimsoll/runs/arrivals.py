@@ -1,6 +1,6 @@
 """The seconds of a run by arrival: what ended after the window in which it arrived is moved into that window.
 
-A second of series.jsonl holds what ended in it. What it holds of arrivals of an earlier level is marked with their
+A second of series.jsonl.zst holds what ended in it. What it holds of arrivals of an earlier level is marked with their
 epoch (runs/snapshot.py); here these series move to the last second of the window in which that level was held, so that
 whoever adds up a window's seconds counts what arrived in it, however late it ended. Runs of earlier versions and of
 other tools mark nothing and stay as they are.

@@ -77,7 +77,7 @@ def tell(
 
     Raises InputError where no run goes on there, or where it does not answer.
     """
-    series = run_dir / directory.SERIES
+    series = directory.file_of(run_dir, directory.SERIES)
     if not series.is_file():
         raise InputError(
             f"{run_dir} is no run directory", "Give the folder that plimsoll run made, as in runs/20261122-…."

@@ -2,9 +2,9 @@
 
     runs/<UTC yyyymmdd-HHMMSS>-<experiment>-<4 hex, the fraction of the second>/
       manifest.json                       what was run, where, with what outcome
-      series.jsonl                        one snapshot a line
-      minutes.jsonl                       what answers need of it in columns, for fast reading; may be missing
-      resources.jsonl, events.jsonl       facts of the server side; what happened when
+      series.jsonl.zst                    one snapshot a line
+      minutes.jsonl.zst                   what answers need of it in columns, for fast reading; may be missing
+      resources.jsonl.zst, events.jsonl   facts of the server side; what happened when
       findings.json                       the answers
       plan.json, trials.jsonl             what was to be tried, and one trial a line (compare, decompose, sweep)
       seconds.parquet, series.parquet, resources.parquet    the same as the .jsonl, in columns, once it has ended
@@ -12,7 +12,8 @@
       .reserve                            room for the last words on a full disk; gone when the run has ended
 
 Whole files are written aside and renamed. Lines are written whole, unbuffered, by one `write`: a killed writer
-leaves at most one torn last line, which readers ignore.
+leaves at most one torn last line, which readers ignore. Files named .zst are compressed line by line (packed_file.py);
+runs of earlier versions have them without .zst and not compressed.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ from plimsoll.errors import RunDirectoryError
 SCHEMA = 1
 MANIFEST, FINDINGS = "manifest.json", "findings.json"
 PLAN, TRIALS = "plan.json", "trials.jsonl"
-SERIES, RESOURCES, EVENTS = "series.jsonl", "resources.jsonl", "events.jsonl"
-MINUTES = "minutes.jsonl"
+SERIES, RESOURCES, EVENTS = "series.jsonl.zst", "resources.jsonl.zst", "events.jsonl"
+MINUTES = "minutes.jsonl.zst"
+PACKED_SUFFIX = ".zst"
 SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parquet", "resources.parquet"
 LOGS = "logs"
 RESERVE = ".reserve"
@@ -122,6 +124,16 @@ def list_runs(run_root: str | Path) -> list[Path]:
         raise run_error("list the runs in", Path(run_root), error) from error
 
 
+def file_of(run_dir: Path, name: str) -> Path:
+    """The file of that name in a run directory; its uncompressed one in a run of an earlier version."""
+    path = run_dir / name
+    if name.endswith(PACKED_SUFFIX) and not path.exists():
+        plain = run_dir / name.removesuffix(PACKED_SUFFIX)
+        if plain.exists():
+            return plain
+    return path
+
+
 def write_json(path: Path, data: Any) -> None:
     """Write a whole JSON file aside, then rename: readers see the old or the new one, never a part."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -151,14 +163,11 @@ def keep_free(path: Path, size_bytes: int) -> None:
 
 def json_text(data: Any, *, indent: int | None = None) -> str:
     """Strict JSON: numpy scalars and paths become plain values, NaN and infinity become null."""
-    separators = (",", ":") if indent is None else None
+    encoder = _ONE_LINE if indent is None else json.JSONEncoder(indent=indent, **_STRICT)
     try:
-        return json.dumps(
-            data, indent=indent, separators=separators, default=_plain, allow_nan=False, ensure_ascii=False
-        )
+        return encoder.encode(data)
     except ValueError:
-        cleaned = _without_non_finite(data)
-        return json.dumps(cleaned, indent=indent, separators=separators, default=_plain, ensure_ascii=False)
+        return encoder.encode(_without_non_finite(data))
 
 
 def _plain(value: Any) -> Any:
@@ -167,6 +176,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset, tuple)):
         return list(value)
     return str(value)
+
+
+_STRICT: dict[str, Any] = {"default": _plain, "allow_nan": False, "ensure_ascii": False}
+_ONE_LINE = json.JSONEncoder(separators=(",", ":"), **_STRICT)  # made once: a second has hundreds of small texts
 
 
 def _without_non_finite(value: Any) -> Any:
@@ -192,11 +205,16 @@ class LineFile:
         except OSError as error:
             raise run_error("open", path, error) from error
         try_lock(self._handle)
-        self._end = os.fstat(self._handle).st_size
+        self._end = self._begun = os.fstat(self._handle).st_size
 
     @property
-    def end(self) -> int:
-        """The byte at which the next line starts."""
+    def portion(self) -> int:
+        """The byte from which what was written since the last `end_portion` can be read."""
+        return self._begun
+
+    def end_portion(self) -> int:
+        """The byte after all that was written: from there on, lines can be read without those before."""
+        self._begun = self._end
         return self._end
 
     def take_back_torn_line(self) -> None:
@@ -213,24 +231,31 @@ class LineFile:
                     place = start
             if keep < size:
                 os.ftruncate(self._handle, keep)
-            self._end = keep
+            self._end = self._begun = keep
         except OSError as error:
             raise run_error("write", self.path, error) from error
 
     def append(self, data: Any) -> None:
         """Write one line; it is with the operating system when this returns."""
+        self.append_text(json_text(data))
+
+    def append_text(self, line: str) -> None:
+        """Write one line of JSON that is text already."""
+        self._write(line.encode() + b"\n")
+
+    def _write(self, data: bytes) -> None:
+        """Add bytes, all of them or none."""
         if self._handle < 0:
             raise RunDirectoryError(f"{self.path} is closed, its run has ended", "Start a new run to record more.")
-        line = json_text(data).encode() + b"\n"
         written = 0
         try:
-            while written < len(line):
-                written += os.write(self._handle, line[written:])
+            while written < len(data):
+                written += os.write(self._handle, data[written:])
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._handle, self._end)
             raise run_error("write", self.path, error) from error
-        self._end += len(line)
+        self._end += len(data)
 
     def close(self) -> None:
         """Close; further calls do nothing."""

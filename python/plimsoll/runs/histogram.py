@@ -190,7 +190,7 @@ class Histogram:
         return self.count_over(limit) / self.count if self.count else math.nan
 
     def buckets(self) -> tuple[tuple[int, int], ...]:
-        """(index, count) pairs, ascending, as a line of series.jsonl holds them."""
+        """(index, count) pairs, ascending, as a line of series.jsonl.zst holds them."""
         return tuple(zip(self.bucket_index.tolist(), self.bucket_count.tolist(), strict=True))
 
     def __eq__(self, other: object) -> bool:

@@ -1,22 +1,22 @@
-"""A line of series.jsonl read in part: its load, and of its series only those of wanted metrics.
+"""A line of series.jsonl.zst read in part: its load, and of its series only those of wanted metrics.
 
-An hour of 20 operations is a gigabyte of lines, nine tenths of which a question does not need. The line is cut where a
-series begins, which is known without parsing: a quote inside of a JSON text is escaped, so `,{"metric":"` and
-`"series":[` are never part of one. Buckets come as an array of shape (n, 2). A line that does not look like the
-writer's is parsed whole.
+Most of an hour's lines is what a question does not need. A line is cut where a series begins, which is known without
+parsing: of compact lines (compact_line.py) behind a tab; in those of earlier versions, since a quote inside of a JSON
+text is escaped, at `,{"metric":"`. A line that does not look like the writer's is parsed whole.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from plimsoll.runs import quick_json
-from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs import compact_line, quick_json
+from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
 _SERIES, _BETWEEN, _FIRST = b'"series":[', b',{"metric":"', b'{"metric":"'
 _BUCKETS, _BUCKETS_END = b',"buckets":[[', b"]]"
@@ -25,19 +25,78 @@ _MOST_KNOWN = 20_000
 _DECODER = json.JSONDecoder()
 
 # What a series is, by the bytes in front of its values: (metric, kind, tags), and the epoch.
-Known = dict[bytes, tuple[tuple[str, Any, Mapping[str, str]], int | None]]
+Defined = tuple[tuple[str, Any, Mapping[str, str]], int | None]
+Known = dict[bytes, Defined]
 
 
 class LineCutter:
-    """Cuts lines; remembers the names and tags it has seen. `metrics`: the series that are wanted, None for all."""
+    """Cuts lines; remembers the names and tags it has seen, and so takes the lines of a file in their order, from where
+    they can be read. `metrics`: the series that are wanted, None for all; with `arrays` their buckets come as an array
+    of shape (n, 2), else as pairs."""
 
-    def __init__(self, metrics: frozenset[str] | None) -> None:
+    def __init__(self, metrics: frozenset[str] | None, *, arrays: bool = True) -> None:
         self._wanted = None if metrics is None else frozenset(name.encode() for name in metrics)
         self._metrics = metrics
+        self._arrays = arrays
         self._known: Known = {}
+        self._defined: dict[int, Defined] = {}
 
     def snapshot(self, raw: bytes) -> Snapshot | None:
         """The snapshot of a line with the wanted series alone; None if it is none."""
+        if raw.startswith(compact_line.BEGIN):
+            return self._compact(raw)
+        return self._cut(raw) if self._arrays else self._whole(raw)
+
+    def _compact(self, raw: bytes) -> Snapshot | None:
+        head, mark, rest = raw.rstrip().partition(compact_line.ROWS)
+        if not mark or not rest.endswith(b"]}"):
+            return None
+        try:
+            load = quick_json.loads(head + b"}")
+            if not isinstance(load["second"], int):
+                return None
+            for number, metric, kind, tags, *epoch in load.get("define") or ():
+                self._defined[number] = (metric, kind, tags), epoch[0] if epoch else None
+            text = rest[:-2]
+            rows = text.split(compact_line.BETWEEN) if text and self._metrics != frozenset() else ()
+            return replace(Snapshot.from_json(load), series=tuple(self._rows(rows)))
+        except (ValueError, KeyError, TypeError, IndexError):
+            return None
+
+    def _rows(self, rows: Iterable[bytes]) -> Iterator[Series]:
+        for row in rows:
+            if row.startswith(b"{"):  # one that did not fit
+                one = Series.from_json(quick_json.loads(row))
+                if self._metrics is None or one.metric in self._metrics:
+                    yield one
+                continue
+            defined = self._defined[int(row[1 : row.index(b"," if b"," in row else b"]")])]
+            if self._metrics is None or defined[0][0] in self._metrics:
+                yield self._row(defined, quick_json.loads(row)[1:])
+
+    def _row(self, defined: Defined, values: list[Any]) -> Series:
+        about, epoch = defined
+        if about[1] != "trend":
+            return Series(*about, **dict(zip(FIELDS[about[1]], values, strict=True)), epoch=epoch)
+        if len(values) < 4:  # the same value once, or zero so often
+            count, value = (values[0], 0.0) if len(values) == 1 else values
+            values = [count, value, value, value, [compact_line.bucket_of(value)], [0, count]]
+        count, total, least, most = values[:4]
+        return Series(*about, count, total or 0.0, least, most, self._buckets(*values[4:]), epoch=epoch)
+
+    def _buckets(self, steps: Sequence[int] = (), others: Sequence[int] = ()) -> Any:
+        """Buckets of the steps between their indices, and place and count of those that have not 1."""
+        if self._arrays:
+            pairs = np.ones((len(steps), 2), np.int64)
+            np.cumsum(np.array(steps, np.int64), out=pairs[:, 0])
+            pairs[others[::2], 1] = others[1::2]
+            return pairs
+        counts = [1] * len(steps)
+        for place, count in zip(others[::2], others[1::2], strict=True):
+            counts[place] = count
+        return tuple(zip(accumulate(steps), counts, strict=True))
+
+    def _cut(self, raw: bytes) -> Snapshot | None:
         head, mark, rest = raw.partition(_SERIES)
         if not mark or not rest.startswith(_FIRST) or rest.find(_SERIES) >= 0:
             return self._whole(raw)

@@ -1,4 +1,7 @@
-"""Reading JSON lines that may still be written, or whose writer was killed: a torn last line is no line."""
+"""Reading JSON lines that may still be written, or whose writer was killed: a torn last line is no line.
+
+Compressed files are told from others by their first bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +11,56 @@ from typing import Any
 
 from plimsoll.runs import quick_json
 from plimsoll.runs.directory import run_error
+from plimsoll.runs.packed_file import MOST_LINE_BYTES, is_packed, packed_lines
+from plimsoll.runs.zstandard import MAGIC
 
 _BUFFER_BYTES = 1 << 20
 
 
-def read_lines(path: Path, start: int = 0) -> Iterator[dict[str, Any]]:
-    """The whole lines of a file as mappings, from byte `start` on; none if there is no file.
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The whole lines of a file as mappings; none if there is no file.
 
     A line without its end, or one that is no JSON object (torn by a full disk), is left out.
     """
-    for _, line in numbered_lines(path, start):
-        yield line
+    for _, raw in placed_lines(path):
+        data = _parsed(raw)
+        if data is not None:
+            yield data
 
 
 def numbered_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Like `read_lines`, each with the byte at which the next line starts: where to read on later."""
-    for following, raw in raw_lines(path, start):
+    """Like `read_lines` from byte `start` of an uncompressed file, each with the byte at which the next line starts:
+    where to read on later."""
+    for begin, raw in placed_lines(path, start):
         data = _parsed(raw)
         if data is not None:
-            yield following, data
+            yield begin + len(raw), data
 
 
-def raw_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The whole lines as bytes, from byte `start` on, each with the byte at which the next one starts."""
+def placed_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """The whole lines that begin in bytes [start, end), each with the byte from which it can be read again: its own
+    first, or that of its frame in a compressed file. Both ends are such bytes."""
     try:
         with path.open("rb", buffering=_BUFFER_BYTES) as file:
+            if is_packed(file):
+                yield from packed_lines(file, start, end)
+                return
             file.seek(start)
-            for raw in file:
-                if not raw.endswith(b"\n"):
+            while raw := file.readline(MOST_LINE_BYTES):
+                if not raw.endswith(b"\n") or (end is not None and start >= end):
                     return
-                start += len(raw)
                 yield start, raw
+                start += len(raw)
     except FileNotFoundError:
         return
     except OSError as error:
         raise run_error("read", path, error) from error
+
+
+def unpacked(path: Path) -> bytes:
+    """All that a file holds, unpacked if it is compressed, as far as that goes; for small files."""
+    data = path.read_bytes()
+    return b"".join(raw for _, raw in placed_lines(path)) if data.startswith(MAGIC) else data
 
 
 def _parsed(raw: bytes) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Some seconds of a run in columns: a line of minutes.jsonl decoded, or lines of series.jsonl gathered.
+"""Some seconds of a run in columns: a line of minutes.jsonl.zst decoded, or lines of series.jsonl.zst gathered.
 
 Both give the same numbers, so that what is made of them does not depend on where they came from. A block is bounded, by
 its seconds and by its buckets, and one is in memory at a time.
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from plimsoll.runs import quick_json
 from plimsoll.runs.histogram import bucket_middle
 from plimsoll.runs.line_cut import LineCutter
-from plimsoll.runs.lines import raw_lines
+from plimsoll.runs.lines import placed_lines
 from plimsoll.runs.minutes import MOST_BUCKETS, SECONDS, VERSION
+from plimsoll.runs.packed_file import is_frame_edge, is_packed
 from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
 _METRICS, _BETWEEN, _FIRST = b',"metrics":[', b',{"metric":"', b'{"metric":"'
@@ -40,7 +41,7 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """The series of one metric in a block, one a row, in the order of series.jsonl; arrays of shape (n,).
+    """The series of one metric in a block, one a row, in the order of series.jsonl.zst; arrays of shape (n,).
 
     `second`: place of the second in the block; `place`: that of the series in the second; `tags`: in the block's list.
     `values`: by field of Series; of a trend arrays (NaN for none), else lists. A trend's row k has the buckets
@@ -156,7 +157,7 @@ def _whole(text: str) -> Integers:
 @dataclass(frozen=True)
 class Block:
     """Seconds in a row: `load`, the snapshots without series, and the rows of the metrics that were wanted; the
-    bytes of series.jsonl that it stands for."""
+    bytes of series.jsonl.zst that it stands for."""
 
     load: Sequence[Snapshot]
     rows: Sequence[Rows]
@@ -331,18 +332,21 @@ def blocks_of(snapshots: Iterable[Snapshot]) -> Iterator[Block]:
 
 
 def blocks_of_run(minutes: Path, lines: Path, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Block]:
-    """The whole run in blocks, in order: from minutes.jsonl where it has them, else from series.jsonl. Blocks that end
-    before second `from_s` may come without rows."""
+    """The whole run in blocks, in order: from minutes.jsonl.zst where it has them, else from series.jsonl.zst. Blocks
+    that end before second `from_s` may come without rows."""
     wanted, here = frozenset(metrics), 0
     try:
         series = lines.open("rb")
     except OSError:
         return
     with series:
-        for _, raw in raw_lines(minutes):
+        is_edge = is_frame_edge if is_packed(series) else _is_line_edge
+        for _, raw in placed_lines(minutes):
             block = Block.from_line(raw, wanted, from_s)
-            if block is None or block.from_byte < here or not _fits(series, block):
+            if block is None or not here <= block.from_byte < block.to_byte:
                 continue
+            if not all(is_edge(series, at) for at in (block.from_byte, block.to_byte)):
+                continue  # it may have lost its end with the machine's power
             if block.from_byte > here:
                 yield from blocks_of(_cut(lines, wanted, here, block.from_byte))
             yield block
@@ -351,20 +355,16 @@ def blocks_of_run(minutes: Path, lines: Path, metrics: Iterable[str], from_s: fl
 
 
 def _cut(lines: Path, metrics: frozenset[str], start: int, end: int | None = None) -> Iterator[Snapshot]:
-    """The snapshots of the lines from byte `start` to `end`, with these metrics."""
+    """The snapshots of the lines that begin in bytes [start, end), with these metrics."""
     cutter = LineCutter(metrics)
-    for following, raw in raw_lines(lines, start):
-        if end is not None and following > end:
-            return
+    for _, raw in placed_lines(lines, start, end):
         if (found := cutter.snapshot(raw)) is not None:
             yield found
 
 
-def _fits(series: BinaryIO, block: Block) -> bool:
-    """Whether the block's bytes are whole lines of series.jsonl: it may have lost its end with the machine's power."""
-    for at in (block.from_byte, block.to_byte):
-        if at:
-            series.seek(at - 1)
-            if series.read(1) != b"\n":
-                return False
-    return block.from_byte < block.to_byte
+def _is_line_edge(file: BinaryIO, at: int) -> bool:
+    """Whether a line of an uncompressed file begins at that byte, or would."""
+    if at == 0:
+        return True
+    file.seek(at - 1)
+    return file.read(1) == b"\n"

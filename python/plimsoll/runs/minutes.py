@@ -1,9 +1,9 @@
-"""minutes.jsonl: the seconds of series.jsonl once more, a minute a line and in columns, for fast reading.
+"""minutes.jsonl.zst: the seconds of series.jsonl.zst once more, a minute a line and in columns, for fast reading.
 
-An hour of 20 operations is a gigabyte of text in series.jsonl, which takes minutes to parse; what answers and reports
-read of it is 5 % of that in columns (docs/decisions/0011, the format in docs/run-directory.md). A line here says which
-bytes of series.jsonl it stands for. Where there is none (the last minute of a killed run, an older run, a second that
-does not fit), readers take the lines, so this file may end or be missing anywhere.
+What answers and reports read of an hour is a small part of it, in columns (docs/decisions/0011, the format in
+docs/run-directory.md). A line here says which bytes of series.jsonl.zst it stands for, a portion of that file. Where
+there is none (the last minute of a killed run, an older run, a second that does not fit), readers take the lines, so
+this file may end or be missing anywhere.
 
 Nothing here imports numpy, which a run does without; the reading half is minute_blocks.py.
 """
@@ -21,8 +21,9 @@ from operator import sub
 from pathlib import Path
 from typing import Any
 
-from plimsoll.runs.directory import LineFile
+from plimsoll.runs.directory import MINUTES, LineFile
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import FIELDS
 
 VERSION = 1
@@ -37,7 +38,7 @@ _REAL, _SIGNED = "f8", "i8"
 
 @dataclass
 class _Rows:
-    """The series of one metric: a row for each second and set of tags, in the order of series.jsonl."""
+    """The series of one metric: a row for each second and set of tags, in the order of series.jsonl.zst."""
 
     metric: str
     kind: str
@@ -127,41 +128,42 @@ def _packed(name: str, raw: bytes | bytearray) -> str:
 
 
 class MinuteWriter:
-    """Gathers the seconds that were written to series.jsonl and writes a line for each full minute of them."""
+    """Gathers the seconds that are written to `lines`, series.jsonl.zst, and writes a line for each full minute of
+    them. A second is told twice: by `before` its line is written, and by `add` after that."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, run_dir: Path, lines: LineFile) -> None:
+        self._run_dir = run_dir
+        self._lines = lines
         self._file: LineFile | None = None
         self._kept = KEPT_TRENDS
         self._clear()
 
     def _clear(self) -> None:
-        self._from_byte = self._to_byte = self._buckets = 0
+        self._buckets = 0
         self._load: list[dict[str, Any]] = []
         self._rows: dict[tuple[str, str], _Rows] = {}
         self._tags: dict[tuple[tuple[str, str], ...], int] = {}
         self._left_out: set[str] = set()
 
-    def add(self, data: Mapping[str, Any], from_byte: int, to_byte: int) -> None:
-        """Add the second whose line has these bytes of series.jsonl. Raises RunDirectoryError if the disk is full.
+    def before(self, second: Any) -> None:
+        """What was gathered is given up, and remains in the lines alone, where this second does not follow it."""
+        if self._load and not _above(second, self._load[-1]["second"]):
+            self._give_up()
 
-        A second that does not fit, or that does not follow the one before, gives up what was gathered: that remains
-        in series.jsonl alone.
-        """
-        second = data.get("second")
-        follows = not self._load or (from_byte == self._to_byte and _above(second, self._load[-1]["second"]))
-        if not follows:
-            self._clear()
-        if not self._load:
-            self._from_byte = from_byte
+    def add(self, data: Mapping[str, Any]) -> None:
+        """Add the second that was written last. Raises RunDirectoryError if the disk is full. One that does not fit
+        gives up what was gathered with it."""
         try:
             self._add(data)
         except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
-            self._clear()
+            self._give_up()
             return
-        self._to_byte = to_byte
         if len(self._load) >= SECONDS or self._buckets >= MOST_BUCKETS:
             self.flush()
+
+    def _give_up(self) -> None:
+        self._clear()
+        self._lines.end_portion()
 
     def _add(self, data: Mapping[str, Any]) -> None:
         load = {name: value for name, value in data.items() if name != "series"}
@@ -184,25 +186,26 @@ class MinuteWriter:
         self._load.append(load)
 
     def flush(self) -> None:
-        """Write what was gathered. Raises RunDirectoryError if the disk does not take it."""
+        """Write what was gathered, a portion of the lines. Raises RunDirectoryError if the disk does not take it."""
         if not self._load:
             return
         try:
-            line = {
-                "version": VERSION,
-                "from_byte": self._from_byte,
-                "to_byte": self._to_byte,
-                "left_out": sorted(self._left_out),
-                "tags": [dict(pairs) for pairs in self._tags],
-                "load": self._load,
-                "metrics": [one.to_json() for one in self._rows.values()],
-            }
+            columns = [one.to_json() for one in self._rows.values()]
         except (ValueError, TypeError, OverflowError):
+            self._give_up()
             return
-        finally:
-            self._clear()
+        line = {
+            "version": VERSION,
+            "from_byte": self._lines.portion,
+            "to_byte": self._lines.end_portion(),
+            "left_out": sorted(self._left_out),
+            "tags": [dict(pairs) for pairs in self._tags],
+            "load": self._load,
+            "metrics": columns,
+        }
+        self._clear()
         if self._file is None:
-            self._file = LineFile(self.path)
+            self._file = line_file(self._run_dir, MINUTES)
             self._file.take_back_torn_line()
         self._file.append(line)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bisect
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.arrivals import Homes, Window, moves_of
-from plimsoll.runs.directory import is_being_written, run_error
+from plimsoll.runs.directory import file_of, is_being_written, run_error
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.line_cut import LineCutter
-from plimsoll.runs.lines import numbered_lines, raw_lines, read_lines
+from plimsoll.runs.lines import placed_lines, read_lines
 from plimsoll.runs.snapshot import ScriptMetric, Series, Snapshot
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class RunReader:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.manifest: dict[str, Any] = self._read_manifest()
-        self._index: list[tuple[int, int]] = []  # (second, byte where its line starts), ascending
-        self._indexed_to = 0
+        self._index: list[tuple[int, int]] = []  # (second, byte from which it can be read), ascending
 
     def _read_manifest(self) -> dict[str, Any]:
         path = self.path / directory.MANIFEST
@@ -71,18 +71,22 @@ class RunReader:
         status: State = self.manifest["status"]
         if status != "running":
             return status
-        return "running" if is_being_written(self.path / directory.SERIES) else "killed"
+        return "running" if is_being_written(self._series) else "killed"
+
+    @property
+    def _series(self) -> Path:
+        return file_of(self.path, directory.SERIES)
 
     def snapshots(
         self, from_s: float | None = None, to_s: float | None = None, *, metrics: Iterable[str] | None = None
     ) -> Iterator[Snapshot]:
         """The seconds that start in the window, in order; with `metrics`, those series alone, which is much faster,
         and their buckets may be an array of shape (n, 2)."""
-        lines = self.path / directory.SERIES
+        lines = self._series
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
             yield from self._from_tables(from_s, to_s)
             return
-        if metrics is not None and (self.path / directory.MINUTES).exists():
+        if metrics is not None and file_of(self.path, directory.MINUTES).exists():
             for block in self.blocks(metrics, from_s):
                 for snapshot in block.snapshots():
                     if to_s is not None and snapshot.second >= to_s:
@@ -90,17 +94,11 @@ class RunReader:
                     if _within(snapshot.second, from_s, to_s):
                         yield snapshot
             return
-        start = 0
-        if self._index and from_s is not None:
-            position = bisect.bisect_left(self._index, (from_s, -1))
-            start = self._index[position][1] if position < len(self._index) else self._indexed_to
-        here = start
-        for following, snapshot in self._parsed(lines, start, metrics):
+        place = bisect.bisect_right(self._index, (from_s, math.inf)) - 1 if from_s is not None else -1
+        for begin, snapshot in self._parsed(lines, self._index[place][1] if place >= 0 else 0, metrics):
             second = snapshot.second
-            if following > self._indexed_to:
-                self._index.append((second, here))
-                self._indexed_to = following
-            here = following
+            if not self._index or self._index[-1][1] < begin:
+                self._index.append((second, begin))
             if to_s is not None and second >= to_s:
                 return
             if _within(second, from_s, to_s):
@@ -136,11 +134,11 @@ class RunReader:
     def _blocks(self, wanted: frozenset[str], from_s: float | None) -> Iterator[Block]:
         from plimsoll.runs import minute_blocks
 
-        lines = self.path / directory.SERIES
+        lines = self._series
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
             found = (_with_only(snapshot, wanted) for snapshot in self._from_tables(from_s, None))
             return minute_blocks.blocks_of(found)
-        return minute_blocks.blocks_of_run(self.path / directory.MINUTES, lines, wanted, from_s)
+        return minute_blocks.blocks_of_run(file_of(self.path, directory.MINUTES), lines, wanted, from_s)
 
     def _from_tables(self, from_s: float | None, to_s: float | None) -> Iterator[Snapshot]:
         from plimsoll.runs import tables
@@ -151,16 +149,11 @@ class RunReader:
 
     @staticmethod
     def _parsed(lines: Path, start: int, metrics: Iterable[str] | None) -> Iterator[tuple[int, Snapshot]]:
-        """The snapshots from byte `start` on, each with the byte at which the next line starts."""
-        if metrics is not None:
-            cutter = LineCutter(frozenset(metrics))
-            for following, raw in raw_lines(lines, start):
-                if (found := cutter.snapshot(raw)) is not None:
-                    yield following, found
-            return
-        for following, line in numbered_lines(lines, start):
-            if isinstance(line.get("second"), int):
-                yield following, Snapshot.from_json(line)
+        """The snapshots from byte `start` on, each with the byte from which it can be read."""
+        cutter = LineCutter(None if metrics is None else frozenset(metrics), arrays=metrics is not None)
+        for begin, raw in placed_lines(lines, start):
+            if (found := cutter.snapshot(raw)) is not None:
+                yield begin, found
 
     def script_metrics(self) -> tuple[ScriptMetric, ...]:
         """The metrics that the run's script makes, or its scripts; none of runs of earlier versions, of other tools and
@@ -233,8 +226,8 @@ class RunReader:
         return dict(zip(wanted, columns, strict=True))
 
     def resources(self) -> Iterator[dict[str, Any]]:
-        """The lines of resources.jsonl, in order."""
-        return read_lines(self.path / directory.RESOURCES)
+        """The lines of resources.jsonl.zst, in order."""
+        return read_lines(file_of(self.path, directory.RESOURCES))
 
     def resource(self, source: str, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """One value of one source over time: (seconds, values), each of shape (n,)."""

@@ -1,4 +1,4 @@
-"""One second of a run, as the load source reports it and as one line of `series.jsonl` holds it.
+"""One second of a run, as the load source reports it and as one line of `series.jsonl.zst` holds it.
 
 A change of level begins an epoch. What arrived before it and ends after it is told apart: its series say the `epoch` of
 their arrivals, and `earlier` counts those arrivals. Added up, all series are what ended in the second.
@@ -63,7 +63,7 @@ class Series:
         return cls(metric=data["metric"], kind=kind, tags=data.get("tags") or {}, **given)
 
     def to_json(self) -> dict[str, Any]:
-        """The plain mapping that a line of series.jsonl holds."""
+        """The plain mapping that a line of series.jsonl.zst holds."""
         data: dict[str, Any] = {"metric": self.metric, "kind": self.kind, "tags": dict(self.tags)}
         if self.epoch is not None:
             data["epoch"] = self.epoch
@@ -127,7 +127,7 @@ class Earlier:
         return cls(**{"epoch": data["epoch"]} | {name: data[name] for name in names})
 
     def to_json(self) -> dict[str, Any]:
-        """The plain mapping that a line of series.jsonl holds."""
+        """The plain mapping that a line of series.jsonl.zst holds."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             "waiting_for": dict(self.waiting_for)
         }
@@ -175,7 +175,7 @@ class Snapshot:
         return cls(data["second"], series=series, generator=generator, script_metrics=own, earlier=earlier, **given)
 
     def to_json(self) -> dict[str, Any]:
-        """The plain mapping that a line of series.jsonl is; `second` comes first."""
+        """The plain mapping that a line of series.jsonl.zst is; `second` comes first."""
         data: dict[str, Any] = {"second": self.second}
         data |= {name: getattr(self, name) for name in SCALARS}
         if self.script_metrics:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from plimsoll.runs import directory
 from plimsoll.runs.line_cut import LineCutter
-from plimsoll.runs.lines import raw_lines, read_lines
+from plimsoll.runs.lines import placed_lines, read_lines
 from plimsoll.runs.snapshot import SCALARS, Series, Snapshot
 
 Rows = list[dict[str, Any]]
@@ -80,15 +80,16 @@ RESOURCES_SCHEMA = pa.schema(
 
 def write_tables(path: Path) -> None:
     """Write the three Parquet files of the run directory at `path` from its lines, aside and then renamed."""
-    lines = lambda metrics: _snapshots(path / directory.SERIES, LineCutter(metrics))  # noqa: E731
+    series = directory.file_of(path, directory.SERIES)
+    lines = lambda metrics: _snapshots(series, LineCutter(metrics))  # noqa: E731
     _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, (second_row(one) for one in lines(frozenset())))
     _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, (row for one in lines(None) for row in series_rows(one)))
-    resources = read_lines(path / directory.RESOURCES)
+    resources = read_lines(directory.file_of(path, directory.RESOURCES))
     _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, (row for one in resources for row in resource_rows(one)))
 
 
 def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
-    return (found for _, raw in raw_lines(path) if (found := cutter.snapshot(raw)) is not None)
+    return (found for _, raw in placed_lines(path) if (found := cutter.snapshot(raw)) is not None)
 
 
 def write_missing_tables(path: Path) -> None:

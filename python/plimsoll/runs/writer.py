@@ -16,10 +16,13 @@ from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.compact_line import Compactor
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
 from plimsoll.runs.minutes import MinuteWriter
+from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.space import check_room
 from plimsoll.study.secrets import Redactor
 
 RESERVE_BYTES = 32_768
@@ -57,10 +60,13 @@ class RunWriter:
         self._clock = clock
         self._lock = threading.RLock()
         self._finished = False
+        self.warning = ""  # of `create`: that the disk may not have the room for this run
         self._cleaned: dict[str, str] = {}
-        self._series = LineFile(path / directory.SERIES)
-        self._minutes = MinuteWriter(path / directory.MINUTES)
-        self._resources = LineFile(path / directory.RESOURCES)
+        self._series = line_file(path, directory.SERIES)
+        self._compactor = Compactor()
+        self._portion = self._series.portion  # of series.jsonl.zst, in which the compactor's series are defined
+        self._minutes = MinuteWriter(path, self._series)
+        self._resources = line_file(path, directory.RESOURCES)
         self._events = LineFile(path / directory.EVENTS)
         self._trials: LineFile | None = None
         self._write_manifest()
@@ -76,21 +82,27 @@ class RunWriter:
         redactor: Redactor | None = None,
         clock: Callable[[], float] = time.time,
         tables: bool = True,
+        planned_s: float | None = None,
     ) -> RunWriter:
-        """Make a run directory below `run_root` and open it.
+        """Make a run directory below `run_root` and open it. RunDirectoryError, with nothing made, where the disk has
+        less room than any run needs; `warning` says where it may not do for the `planned_s` seconds of load.
 
         Without a `redactor`, one is made that knows the secrets of the study, the options and this process's
         environment variables with telling names. `tables` says whether `finish` makes the Parquet files, which costs
         more than the rest of a short run; readers do without, and `plimsoll report` makes those that are missing.
         """
         now = clock()
+        script = None if facts.script is None else str(facts.script)
+        warning = check_room(Path(run_root), facts.experiment, script, planned_s)
         if redactor is None:
             known = {"study": facts.study, "options": facts.options}
             redactor = Redactor.for_data(known, environment=os.environ)
         manifest = _manifest(facts, redactor, now)
         path = make_run_directory(Path(run_root), facts.experiment, now)
         try:
-            return cls(path, manifest, redactor, clock, tables)
+            writer = cls(path, manifest, redactor, clock, tables)
+            writer.warning = warning
+            return writer
         except RunDirectoryError:
             shutil.rmtree(path, ignore_errors=True)  # not even begun: nothing in it
             raise
@@ -128,18 +140,41 @@ class RunWriter:
             self._write_manifest()
 
     def append_snapshot(self, snapshot: Snapshot | Mapping[str, Any]) -> None:
-        """Append one second to series.jsonl, and each full minute to minutes.jsonl."""
+        """Append one second to series.jsonl.zst, and each full minute to minutes.jsonl.zst."""
         data = snapshot.to_json() if isinstance(snapshot, Snapshot) else dict(snapshot)
         with self._lock:
-            data["series"] = [{**item, "tags": self._tags(item.get("tags") or {})} for item in data.get("series") or ()]
-            begin = self._series.end
-            self._series.append(data)
-            self._minutes.add(data, begin, self._series.end)
+            data["series"] = [self._series_item(item) for item in data.get("series") or ()]
+            data["generator"] = _shortened(data.get("generator") or {})
+            self._minutes.before(data.get("second"))
+            self._append_second(data)
+            self._minutes.add(data)
+
+    def _append_second(self, data: Mapping[str, Any]) -> None:
+        if self._portion != self._series.portion:
+            self._compactor.restart()
+            self._portion = self._series.portion
+        try:
+            self._series.append_text(self._compactor.line(data))
+        except RunDirectoryError:
+            self._compactor.restart()  # what the line defined is not in the file
+            raise
+
+    def _series_item(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """A series without secrets; of a trend's times, which have a bucket's precision, the digits that are told."""
+        clean = {**item, "tags": self._tags(item.get("tags") or {})}
+        if item.get("kind") == "trend":
+            clean |= {name: _short(item[name]) for name in ("sum", "min", "max") if name in item}
+        return clean
 
     def append_resource(self, row: Mapping[str, Any]) -> None:
-        """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl."""
+        """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl.zst."""
+        clean = dict(row)
+        if "source" in row:
+            clean["source"] = self._clean(str(row["source"]))
+        if isinstance(row.get("values"), Mapping):
+            clean["values"] = _shortened(row["values"])
         with self._lock:
-            self._resources.append({**row, "source": self._clean(str(row["source"]))} if "source" in row else dict(row))
+            self._resources.append(clean)
 
     def append_event(
         self, kind: str, *, second: float | None = None, t_unix: float | None = None, **details: Any
@@ -235,6 +270,21 @@ class RunWriter:
                 self._cleaned.clear()
             self._cleaned[text] = self.redactor.text(text)
         return self._cleaned[text]
+
+
+_DIGITS = 7  # of numbers that are kept each second: a ten-thousandth of a bucket's width
+_WHOLE_FROM = 10.0**_DIGITS  # numbers from here on may be bytes, which are counted whole
+
+
+def _short(value: Any) -> Any:
+    """A number with the digits that are told; what is none, whole or large stays as it is."""
+    if not isinstance(value, float) or not -_WHOLE_FROM < value < _WHOLE_FROM or value.is_integer():
+        return value
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _shortened(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _short(value) for name, value in values.items()}
 
 
 def _manifest(facts: RunFacts, redactor: Redactor, now: float) -> dict[str, Any]:

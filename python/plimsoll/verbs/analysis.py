@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -90,9 +91,14 @@ class Analysed:
     source: str
 
 
-def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None) -> list[Analysed]:
-    """Analyse each file, or run directory, by itself. Raises InputError for what cannot be read, with file, line and
-    column; RunDirectoryError if a run cannot be written."""
+def analyze(
+    files: Iterable[str | Path],
+    choices: AnalysisChoices | None = None,
+    on_progress: Callable[[str, float], None] | None = None,
+) -> list[Analysed]:
+    """Analyse each file, or run directory, by itself. `on_progress` is told again and again what is done and the share
+    of it that is. Raises InputError for what cannot be read, with file, line and column; RunDirectoryError if a run
+    cannot be written."""
     choices = choices or AnalysisChoices()
     for given in choices.objectives:
         parse_objective(str(given["objective"]))
@@ -104,6 +110,9 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
     if choices.cores is not None:
         raise InputError("--cores is for a run of plimsoll capacity", "Leave it out, or give --budget.")
     sources = [SourceFile(Path(path)) for path in files]
+    if on_progress is not None:
+        for source in sources:
+            source.watch = partial(on_progress, f"reading {source.path.name}")
     formats, mistakes = [], []
     for source in sources:
         try:
@@ -118,7 +127,11 @@ def analyze(files: Iterable[str | Path], choices: AnalysisChoices | None = None)
         return _analyse_both(sources, formats, choices)
     if choices.together:
         return [_analyse_together(sources, formats, choices)]
-    return [_analyse(source, found, choices) for source, found in zip(sources, formats, strict=True)]
+    told = on_progress or (lambda what, share: None)
+    return [
+        _analyse(source, found, choices, partial(told, f"putting {source.path.name} into seconds"))
+        for source, found in zip(sources, formats, strict=True)
+    ]
 
 
 def _again(runs: Sequence[Path], others: Sequence[Path], choices: AnalysisChoices) -> list[Analysed]:
@@ -166,7 +179,7 @@ def _analyse_together(sources: Sequence[SourceFile], formats: Sequence[Format], 
     return _analyse_table(sources[0], formats[0], choices, StepTable(rows, tables[0].level_unit, notes))
 
 
-def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices) -> Analysed:
+def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices, told: Callable[[float], None]) -> Analysed:
     if found.shape == "summary":
         if choices.resources:
             what = f"--resources: {found.title} has no times to put them beside"
@@ -176,7 +189,7 @@ def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices) -> Ana
         windows = found.read(source, spill) or ()
         if not spill.samples:
             raise InputError("there is no request in it", "Check that the test ran.", file=source.path)
-        return _analyse_samples(source, found, choices, spill, windows)
+        return _analyse_samples(source, found, choices, spill, windows, told)
 
 
 def _summary(source: SourceFile, found: Format, choices: AnalysisChoices) -> StepTable:
@@ -201,15 +214,21 @@ def _model(found: Format, choices: AnalysisChoices) -> Literal["open", "closed"]
 
 
 def _analyse_samples(
-    source: SourceFile, found: Format, choices: AnalysisChoices, spill: Spill, windows: Sequence[Window]
+    source: SourceFile,
+    found: Format,
+    choices: AnalysisChoices,
+    spill: Spill,
+    windows: Sequence[Window],
+    told: Callable[[float], None],
 ) -> Analysed:
     t0 = float(math.floor(spill.first_s))
     unit = "vus" if found.name.startswith("k6") else "users"
     with RunWriter.create(choices.runs, _facts(source, found, choices, unit, t0), tables=False) as writer:
-        seconds = 0
+        seconds, whole_s = 0, max(1.0, spill.last_s - t0)
         for snapshot in spill.snapshots():
             writer.append_snapshot(snapshot)
             seconds = snapshot.second + 1
+            told(seconds / whole_s)
         notes = [*source.notes, *_spill_notes(spill)]
         if choices.resources:
             files = [SourceFile(path) for path in choices.resources]

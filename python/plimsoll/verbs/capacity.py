@@ -99,7 +99,7 @@ def _found(
     check_budgets(plan)
     check_negligible(plan)
     check_search_time(plan.settings)
-    with writer_of("capacity", plan, choices) as writer:
+    with writer_of("capacity", plan, choices, planned_s=plan.settings.load_budget_s) as writer:
         remedy = applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None
         return _measure(plan, choices, writer, listeners, {"remedy": remedy, "remedy_wanted": wanted})
 

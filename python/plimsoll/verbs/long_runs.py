@@ -78,7 +78,8 @@ def hold(
     settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most, caps)
     if settings.baseline_s:
         settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
-    with writer_of("hold", plan, choices) as writer:
+    planned_s = settings.baseline_s + settings.warm_up_s + settings.duration_s
+    with writer_of("hold", plan, choices, planned_s=planned_s) as writer:
         with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
             facts = Facts(
                 objectives=objectives_as_data(plan.objectives),
@@ -132,7 +133,7 @@ def grow(
         raise InputError(
             f"{resume}: its {loaded:,} items are all of the {wanted.items:,}", "Ask for more with --items."
         )
-    with writer_of("grow", plan, choices) as writer:
+    with writer_of("grow", plan, choices, planned_s=wanted.for_s) as writer:
         with session(plan, choices, writer, listeners.note, reset=resume is None) as around:
             volume = around.data_volume() if around.data_volume is not None else None
             if volume is not None and before is not None and volume < before + LEAST_LEFT * loaded:
@@ -190,7 +191,8 @@ def drain(
         wanted.items_per_operation,
         wanted.operation,
     )
-    with writer_of("drain", plan, choices, wanted.model_dump()) as writer:
+    planned_s = settings.warm_up_s + settings.duration_s + wanted.drain_s
+    with writer_of("drain", plan, choices, wanted.model_dump(), planned_s=planned_s) as writer:
         with (
             contextlib.closing(consumer.probe),
             session(plan, choices, writer, listeners.note, [consumer.probe]) as around,

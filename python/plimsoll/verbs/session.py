@@ -105,9 +105,16 @@ class Session:
         return self.targets.same_host if known is None and self.targets is not None else known
 
 
-def writer_of(experiment: str, plan: Plan, choices: Choices, options: Mapping[str, Any] | None = None) -> RunWriter:
-    """A new run directory of that plan; `options` of the experiment may hold secrets too. Raises RunDirectoryError if
-    it cannot be made."""
+def writer_of(
+    experiment: str,
+    plan: Plan,
+    choices: Choices,
+    options: Mapping[str, Any] | None = None,
+    *,
+    planned_s: float | None = None,
+) -> RunWriter:
+    """A new run directory of that plan; `options` of the experiment may hold secrets too; `planned_s`: its seconds of
+    load, if they are known. Raises RunDirectoryError if it cannot be made."""
     facts = RunFacts(
         experiment,
         script=plan.config.script,
@@ -119,7 +126,7 @@ def writer_of(experiment: str, plan: Plan, choices: Choices, options: Mapping[st
     target = plan.target.model_dump()
     told = {"study": plan.study_data, "target": target, "remedy": choices.remedy, "options": options}
     redactor = redactor_of(told, choices.env, secrets_of(plan.probes))
-    return RunWriter.create(choices.runs, facts, redactor=redactor)
+    return RunWriter.create(choices.runs, facts, redactor=redactor, planned_s=planned_s)
 
 
 def load_of(plan: Plan, choices: Choices) -> EngineSource:
@@ -151,7 +158,8 @@ def session(
         on_note(message)
 
     own_runtimes = own_runtimes_words(vu_runtimes())
-    for text in [*told, *([own_runtimes] if own_runtimes else [])]:
+    warnings = [text for text in (own_runtimes, writer.warning) if text]
+    for text in [*told, *warnings]:
         tell(text)
     control = TargetControl(plan.target, writer.logs, directory=plan.directory, redactor=writer.redactor, on_event=note)
     with control:

@@ -132,6 +132,8 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
         writer = RunWriter.create(choices.runs, facts, redactor=redactor)
     tell = _without_secrets(say, redactor)
     with writer:
+        if writer.warning:
+            tell(writer.warning)
         if choices.resume is None:
             writer.write_plan(plan)
         try:

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 
 from plimsoll.runs.directory import began
+from plimsoll.runs.lines import placed_lines
 
 TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"
 LIMIT_S = 90.0
@@ -72,9 +73,8 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
 
 
 def seconds_written(run_directory: Path) -> int:
-    """Whole seconds in series.jsonl."""
-    series = run_directory / "series.jsonl"
-    return series.read_bytes().count(b"\n") if series.exists() else 0
+    """Whole seconds in series.jsonl.zst."""
+    return sum(1 for _ in placed_lines(run_directory / "series.jsonl.zst"))
 
 
 def lives(pid: int) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.runs.lines import unpacked
 from plimsoll.runs.reader import RunReader
 
 SCRIPT = """import http from 'k6/http';
@@ -31,7 +32,7 @@ def started(folder: Path, url: str) -> tuple[subprocess.Popen[str], Path]:
     command = [sys.executable, "-m", "plimsoll", "run", "-q", "-e", f"URL={url}", "script.js"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for _ in range(400):
-        found = [path for path in folder.glob("runs/*/series.jsonl") if b"\n" in path.read_bytes()]
+        found = [path for path in folder.glob("runs/*/series.jsonl.zst") if unpacked(path)]
         if found:
             return process, found[0].parent
         time.sleep(0.05)

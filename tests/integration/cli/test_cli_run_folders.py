@@ -16,12 +16,12 @@ from plimsoll.runs.reader import RunReader
 
 SCRIPT = """import http from 'k6/http';
 export const options = { scenarios: { a: {
-  executor: 'constant-arrival-rate', rate: 50, timeUnit: '1s', duration: '40s', preAllocatedVUs: 5,
+  executor: 'constant-arrival-rate', rate: 100, timeUnit: '1s', duration: '40s', preAllocatedVUs: 5,
 } } };
 let n = 0;
-export default function () { http.get(__ENV.URL, { tags: { name: `page ${n++ % 6}` } }); }
+export default function () { http.get(__ENV.URL, { tags: { name: `page ${n++ % 30}` } }); }
 """  # many series, so that seconds are large
-ROOM_BYTES = 100 * 1024
+ROOM_BYTES = 72 * 1024
 
 
 def mounted(folder: Path, *options: str) -> bool:
@@ -78,7 +78,8 @@ def test_a_disk_that_fills_up_loses_nothing_that_was_measured(
 ) -> None:
     folder, options = little_room
     cli.write(script_js=SCRIPT)
-    done = cli(verb, "-q", "-e", f"URL={known_server()}", "--runs", folder, "script.js", **options)
+    environment = {**os.environ, "PLIMSOLL_MIN_FREE_MB": "0"}
+    done = cli(verb, "-q", "-e", f"URL={known_server()}", "--runs", folder, "script.js", env=environment, **options)
     assert done.returncode == 2 and shown in done.stdout
     assert_one_clear_message(done.stderr)
     assert "cannot write" in done.stderr and "choose another place" in done.stderr
@@ -86,8 +87,26 @@ def test_a_disk_that_fills_up_loses_nothing_that_was_measured(
     reader = RunReader(run_directory)
     assert reader.state == "failed" and len(list(reader.snapshots())) >= 2
     assert str(run_directory) in done.stderr
+    assert not [path for path in run_directory.rglob("*") if path.name.startswith(".") or path.suffix == ".part"]
     report = cli("report", run_directory, "-o", "report.html")
     assert report.returncode == 0 and (cli.folder / "report.html").stat().st_size > 10_000
+
+
+def test_a_disk_that_is_nearly_full_takes_no_run_and_says_what_to_do(
+    cli: Cli, known_server: Callable[..., str], little_room: tuple[Path, dict[str, Any]]
+) -> None:
+    folder, options = little_room
+    if options:
+        pytest.skip("only root may mount a small file system")
+    cli.write(script_js="export default function () { console.log('load began'); }\n")
+    for verb in ("run", "capacity"):
+        done = cli(verb, "-q", "--runs", folder, "script.js")
+        assert done.returncode == 2 and "load began" not in done.stderr
+        assert_one_clear_message(done.stderr)
+        assert "are free for" in done.stderr and "plimsoll runs prune" in done.stderr
+        assert "PLIMSOLL_MIN_FREE_MB" in done.stderr and list(folder.iterdir()) == []
+    found = cli("doctor", "--runs", folder)
+    assert "✗ disk" in found.stdout and "kB free" in found.stdout
 
 
 def test_a_report_that_finds_no_room_says_where_else(cli: Cli, read_only: Path) -> None:

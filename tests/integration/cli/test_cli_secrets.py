@@ -18,6 +18,7 @@ from command_line import Cli
 from postgresql_server import PostgresqlServer
 
 from plimsoll.lab.ports import free_port
+from plimsoll.runs.lines import unpacked
 from plimsoll.runs.reader import RunReader
 
 DSN, TOKEN, OWN, COOKIE, BASIC = "dsn-pl4nted", "token-pl4nted", "own-pl4nted", "cookie-pl4nted", "basic-pl4nted"
@@ -127,7 +128,7 @@ def told_secrets(folder: Path, done: CompletedProcess[str]) -> dict[str, list[st
         if path.suffix == ".parquet":
             outputs[str(path)] = str(pyarrow.parquet.read_table(path).to_pydict())
         elif path.is_file():
-            outputs[str(path)] = path.read_bytes().decode("utf-8", "replace")
+            outputs[str(path)] = unpacked(path).decode("utf-8", "replace")
     found = {name: [one for one in PLANTED if one in text] for name, text in outputs.items()}
     return {name: secrets for name, secrets in found.items() if secrets}
 

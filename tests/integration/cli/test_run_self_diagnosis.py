@@ -265,7 +265,7 @@ def test_a_run_is_paused_resumed_scaled_and_stopped_from_another_terminal(
 def listening(cli: Cli) -> int:
     """The number of the newest run if it goes on; 0 if it has not begun or has ended."""
     runs = cli.runs()
-    return len(runs) if runs and is_being_written(runs[-1] / "series.jsonl") else 0
+    return len(runs) if runs and is_being_written(runs[-1] / "series.jsonl.zst") else 0
 
 
 def test_a_paused_run_begins_when_it_is_resumed(cli: Cli, known_server: Callable[..., str]) -> None:

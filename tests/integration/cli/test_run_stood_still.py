@@ -47,7 +47,7 @@ def run(folder: Path, rate: int, seconds: int, sleep: str, stop: bool) -> tuple[
     try:
         if stop:
             deadline = time.monotonic() + 20
-            while not list(folder.glob("runs/*/series.jsonl")) and time.monotonic() < deadline:
+            while not list(folder.glob("runs/*/series.jsonl.zst")) and time.monotonic() < deadline:
                 time.sleep(0.05)
             time.sleep(2.5)
             process.send_signal(signal.SIGSTOP)

@@ -1,8 +1,7 @@
-"""Of a load that was really made, findings and report say the same from minutes.jsonl as from the lines one by one."""
+"""Of a real load, findings and report say the same from minutes.jsonl.zst as from the lines one by one."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from plimsoll.engine import EngineConfig, EngineRun
 from plimsoll.runs import RunFacts, RunReader, RunWriter, minute_blocks, minutes
+from plimsoll.runs.lines import read_lines
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "unit" / "runs"))
 from slow_reader import SlowReader, report_of
@@ -39,8 +39,8 @@ def test_a_real_run_is_reported_alike(
         for snapshot in run.snapshots():
             writer.append_snapshot(snapshot)
     run.result()
-    blocks = [json.loads(line) for line in (writer.path / "minutes.jsonl").read_text().splitlines()]
-    assert len(blocks) >= 2 and blocks[-1]["to_byte"] == (writer.path / "series.jsonl").stat().st_size
+    blocks = list(read_lines(writer.path / "minutes.jsonl.zst"))
+    assert len(blocks) >= 2 and blocks[-1]["to_byte"] == (writer.path / "series.jsonl.zst").stat().st_size
     slow, slow_page = report_of(writer.path, SlowReader, monkeypatch)
     fast, page = report_of(writer.path, RunReader, monkeypatch)
     assert {"GET /one", "GET nothing", "POST /two"} == {name for name, _ in dict(fast)["requests"]}

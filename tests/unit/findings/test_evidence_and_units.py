@@ -42,7 +42,7 @@ def capacity(**own: Any) -> dict[str, Any]:
             "Carried: 1 step at 168 users, 12 to 61 s of the run (events.jsonl).",
         ),
         (of_steps([], "users"), "0 steps (events.jsonl)."),
-        (of_seconds([5, 6, 9]), "3 seconds, 5 to 10 s of the run (series.jsonl)."),
+        (of_seconds([5, 6, 9]), "3 seconds, 5 to 10 s of the run (series.jsonl.zst)."),
         (
             of_trials([{"level": 2.0, "source": "runs/a"}, {"level": 2.0, "source": "runs/b"}], "vus"),
             "2 trials at 2 VUs: runs/a, runs/b (trials.jsonl).",

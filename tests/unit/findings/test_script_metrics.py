@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from plimsoll.findings.capacity import capacity_findings
 from plimsoll.findings.script_metrics import QUESTION
 from plimsoll.report.text import answer_lines, table_lines
 from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot
+from plimsoll.runs.lines import read_lines, unpacked
 from plimsoll.runs.snapshot import ScriptMetric
 from plimsoll.study.secrets import Redactor
 
@@ -158,17 +158,18 @@ def test_steps_of_some_seconds_tell_values_and_why_there_is_no_interval(tmp_path
 
 def test_a_script_without_metrics_of_its_own_has_no_such_finding(tmp_path: Path) -> None:
     run = capacity_run(tmp_path, [2, 8], bad=None)
-    lines = (run.path / "series.jsonl").read_text().splitlines()
-    (run.path / "series.jsonl").write_text("\n".join(line for line in lines if "script_metrics" not in line) + "\n")
+    file = run.path / "series.jsonl.zst"
+    lines = unpacked(file).splitlines(keepends=True)
+    file.write_bytes(b"".join(line for line in lines if b"script_metrics" not in line))
     main = capacity_findings(run.events("capacity_result")[-1]["result"], run)
     assert findings_beside(run, main) == []
 
 
 def test_a_run_of_minutes_says_the_same_from_its_columns(tmp_path: Path) -> None:
     run = capacity_run(tmp_path, [2, 8, 32, 64, 90, 128])
-    blocks = [json.loads(line) for line in (run.path / "minutes.jsonl").read_text().splitlines()]
+    blocks = list(read_lines(run.path / "minutes.jsonl.zst"))
     kept = {one["metric"] for block in blocks for one in block["metrics"]}
     assert {"calls_each", "rendering"} <= kept and not any(block["left_out"] for block in blocks)
     fast = told_by(run)
-    (run.path / "minutes.jsonl").unlink()
+    (run.path / "minutes.jsonl.zst").unlink()
     assert told_by(RunReader(run.path)) == fast

@@ -15,6 +15,7 @@ from plimsoll.findings.further import further_findings
 from plimsoll.findings.sizing import QUESTION
 from plimsoll.findings.sizing_facts import sizing_facts
 from plimsoll.findings.sizing_needs import carried_on
+from plimsoll.runs.lines import read_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -233,13 +234,12 @@ def test_items_that_nothing_tells_the_memory_of_are_not_guessed(tmp_path: Path) 
 def test_growth_with_items_that_is_within_chance_is_not_extrapolated(tmp_path: Path) -> None:
     path = grown(tmp_path / "b")
     text, number = [], 0
-    for line in (path / "resources.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in read_lines(path / "resources.jsonl.zst"):
         if row["source"] == "process:app":
             number += 1
             row["values"]["rss_bytes"] = (80.0 + (number * 7 % 5)) * MIB
         text.append(json.dumps(row))
-    (path / "resources.jsonl").write_text("\n".join(text) + "\n", encoding="utf-8")
+    (path / "resources.jsonl.zst").write_text("\n".join(text) + "\n", encoding="utf-8")
     for table in path.glob("*.parquet"):
         table.unlink()
     choices = plimsoll.SizeChoices(expected=1000, items=1_000_000)

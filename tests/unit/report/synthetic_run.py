@@ -39,7 +39,7 @@ DRAIN_S = 2
 
 
 def bucket_index(value: float) -> int:
-    """Top 22 bits of the double, as the contract of series.jsonl has it; defined for value >= 0."""
+    """Top 22 bits of the double, as the contract of series.jsonl.zst has it; defined for value >= 0."""
     return 0 if value == 0 else struct.unpack("<q", struct.pack("<d", value))[0] >> 42
 
 

@@ -1,4 +1,4 @@
-"""The reading that minutes.jsonl must agree with: every line parsed whole by the JSON library, nothing merged."""
+"""The reading that minutes.jsonl.zst must agree with: every line parsed whole by the JSON library, nothing merged."""
 
 from __future__ import annotations
 
@@ -15,22 +15,51 @@ import pytest
 from plimsoll.report import run_evidence
 from plimsoll.report.html import render
 from plimsoll.runs.arrivals import Window, by_arrival
-from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.histogram import Histogram, bucket_of
+from plimsoll.runs.lines import unpacked
 from plimsoll.runs.minute_blocks import Merged
 from plimsoll.runs.reader import RunReader
-from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
+
+
+def told_seconds(file: Path) -> Iterator[dict[str, Any]]:
+    """The seconds of a file as plain data, as docs/run-directory.md says that its lines are to be read."""
+    defined: dict[int, list[Any]] = {}
+    for line in unpacked(file).decode().split("\n")[:-1]:
+        data = json.loads(line)
+        defined |= {number: about for number, *about in data.pop("define", ())}
+        rows = data.pop("rows")
+        series = [row if isinstance(row, dict) else series_of(defined[row[0]], row[1:]) for row in rows]
+        yield data | {"series": series}
+
+
+def series_of(about: list[Any], row: list[Any]) -> dict[str, Any]:
+    """A row as a series with names."""
+    metric, kind, tags, *epoch = about
+    series = {"metric": metric, "kind": kind, "tags": tags, "epoch": epoch[0] if epoch else None}
+    if kind != "trend":
+        return series | dict(zip(FIELDS[kind], row, strict=True))
+    if len(row) == 1:
+        row = [row[0], 0.0, 0.0, 0.0, [0], [0, row[0]]]
+    if len(row) == 2:
+        row = [1, row[1], row[1], row[1], [int(bucket_of(row[1]))]]
+    count, total, least, most, steps, others = [*row, *[[], []][len(row) - 4 :]]
+    counts = [1] * len(steps)
+    for place, number in zip(others[::2], others[1::2], strict=True):
+        counts[place] = number
+    buckets = [[sum(steps[: place + 1]), number] for place, number in enumerate(counts)]
+    return series | {"count": count, "sum": total, "min": least, "max": most, "buckets": buckets}
 
 
 class SlowReader(RunReader):
-    """A RunReader that reads seconds from series.jsonl alone, one by one."""
+    """A RunReader that reads seconds from series.jsonl.zst alone, one by one."""
 
     def snapshots(
         self, from_s: float | None = None, to_s: float | None = None, *, metrics: Iterable[str] | None = None
     ) -> Iterator[Snapshot]:
         wanted = None if metrics is None else frozenset(metrics)
         if not hasattr(self, "_lines"):
-            text = (self.path / "series.jsonl").read_text(encoding="utf-8")
-            self._lines = [json.loads(line) for line in text.split("\n")[:-1]]
+            self._lines = list(told_seconds(self.path / "series.jsonl.zst"))
         for data in self._lines:
             if (from_s is None or data["second"] >= from_s) and (to_s is None or data["second"] < to_s):
                 kept = [one for one in data["series"] if wanted is None or one["metric"] in wanted]
@@ -70,12 +99,12 @@ def plain(snapshot: Snapshot) -> tuple[Snapshot, tuple[Series, ...]]:
 
 
 def report_of(path: Path, reader: type[RunReader], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, str]:
-    """What the report knows of a run, findings included, as plain data, and its page with numbers of nine digits; read
+    """What the report knows of a run, findings included, as plain data, and its page with numbers of eight digits; read
     by that reader."""
     with monkeypatch.context() as patched:
         patched.setattr(run_evidence, "RunReader", reader)
         run = run_evidence.read_run(path)
-        page = re.sub(r"\d+\.\d{6,}(e-?\d+)?", lambda number: f"{float(number[0]):.9g}", render(run))
+        page = re.sub(r"\d+\.\d{6,}(e-?\d+)?", lambda number: f"{float(number[0]):.8g}", render(run))
         return _plain(run), page
 
 

@@ -77,7 +77,7 @@ def test_blocks_of_a_run_directory_book_by_arrival_too(tmp_path: Path, minute: b
     with RunWriter.create(tmp_path, RunFacts("capacity", t0_unix=1e9), tables=False, redactor=Redactor()) as writer:
         for one in [*RUN, *(second(number, 5) for number in range(10, 70 if minute else 20))]:
             writer.append_snapshot(one)
-    assert (writer.path / "minutes.jsonl").exists() == minute
+    assert (writer.path / "minutes.jsonl.zst").exists() == minute
     reader = RunReader(writer.path)
     blocks = reader.blocks(("http_req_failed",), arrived_in=windows_of(STEPS))
     booked = [snapshot for block in blocks for snapshot in block.snapshots()]

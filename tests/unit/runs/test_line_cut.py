@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from plimsoll.runs.compact_line import Compactor
 from plimsoll.runs.directory import json_text
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.line_cut import LineCutter
@@ -37,21 +39,33 @@ def whole(snapshot: Snapshot) -> Snapshot:
 
 
 def line(snapshot: Snapshot) -> bytes:
+    """As runs of earlier versions have it."""
     return json_text(snapshot.to_json()).encode() + b"\n"
 
 
+def compact(snapshot: Snapshot, compactor: Compactor | None = None) -> bytes:
+    return (compactor or Compactor()).line(snapshot.to_json()).encode() + b"\n"
+
+
+@pytest.mark.parametrize("write", [line, compact])
 @pytest.mark.parametrize("count", range(len(SERIES) + 1))
-def test_all_series_of_a_line_are_as_they_were_written(count: int) -> None:
+def test_all_series_of_a_line_are_as_they_were_written(count: int, write: Callable[[Snapshot], bytes]) -> None:
     written = replace(SECOND, series=SERIES[:count])
-    cut = LineCutter(None).snapshot(line(written))
+    cut = LineCutter(None).snapshot(write(written))
     assert cut is not None and whole(cut) == written
+    assert LineCutter(None, arrays=False).snapshot(write(written)) == written
 
 
+@pytest.mark.parametrize("compactor", [Compactor(), None])
 @pytest.mark.parametrize("metrics", [(), ("http_req_duration",), ("http_req_failed", "vus"), ("none",), ("not this",)])
-def test_only_the_wanted_series_are_read_whatever_their_tags_say(metrics: tuple[str, ...]) -> None:
+def test_only_the_wanted_series_are_read_whatever_their_tags_say(
+    metrics: tuple[str, ...], compactor: Compactor | None
+) -> None:
     cutter = LineCutter(frozenset(metrics))
+    if compactor is not None:
+        compactor.restart()
     for _ in range(2):
-        cut = cutter.snapshot(line(SECOND))
+        cut = cutter.snapshot(line(SECOND) if compactor is None else compact(SECOND, compactor))
         assert cut is not None
         assert whole(cut) == replace(SECOND, series=tuple(one for one in SERIES if one.metric in metrics))
 
@@ -70,5 +84,18 @@ def test_a_line_of_another_writer_is_read_and_one_that_is_none_is_left_out() -> 
     spaced = json.dumps(SECOND.to_json(), indent=None).encode()
     cut = cutter.snapshot(spaced)
     assert cut is not None and cut.series == (SERIES[-1],)
-    for torn in (line(SECOND)[:-40], b"{}", b"[1]", b"7", b'{"second":"x","series":[]}', line(SECOND)[10:]):
+    torn_compact = [
+        compact(SECOND)[:-40],
+        compact(SECOND)[:60],
+        compact(SECOND).replace(b'"define":[[0,', b'"define":[[90,'),
+    ]
+    for torn in (
+        *torn_compact,
+        line(SECOND)[:-40],
+        b"{}",
+        b"[1]",
+        b"7",
+        b'{"second":"x","series":[]}',
+        line(SECOND)[10:],
+    ):
         assert cutter.snapshot(torn) is None

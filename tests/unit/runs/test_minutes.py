@@ -1,8 +1,9 @@
-"""What is read from minutes.jsonl is what series.jsonl says, wherever the one ends and the other goes on."""
+"""What is read from minutes.jsonl.zst is what series.jsonl.zst says, wherever the one ends and the other goes on."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -18,7 +19,10 @@ import pytest
 from slow_reader import SlowReader, plain
 
 from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot, minute_blocks, minutes
+from plimsoll.runs.directory import LineFile
+from plimsoll.runs.lines import placed_lines, read_lines, unpacked
 from plimsoll.runs.minutes import KEPT_TRENDS, MinuteWriter, column
+from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import Earlier
 from plimsoll.study.secrets import Redactor
 
@@ -71,7 +75,7 @@ def written(folder: Path, seconds: int, seed: int = 1, **facts: Any) -> RunWrite
 
 
 def blocks(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (path / "minutes.jsonl").read_text(encoding="utf-8").splitlines()]
+    return list(read_lines(path / "minutes.jsonl.zst"))
 
 
 def sums(pieces: Iterator[Any], edges: list[float], tags: tuple[str, ...]) -> dict[Any, list[Any]]:
@@ -128,6 +132,12 @@ def check(path: Path) -> None:
         assert some == list(map(plain, slow.snapshots(from_s, to_s, metrics=METRICS)))
 
 
+def killed(file: LineFile) -> None:
+    """Leaves the file as a killed writer does: nothing is ended."""
+    os.close(file._handle)
+    file._handle = -1
+
+
 @pytest.fixture(autouse=True)
 def short_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minutes, "SECONDS", 10)
@@ -141,17 +151,17 @@ def test_a_run_says_the_same_from_its_minutes_and_from_its_lines(tmp_path: Path,
     writer.finish()
     check(writer.path)
     assert [len(block["load"]) for block in blocks(writer.path)] == [10, 10, 10, 10, 5]
-    assert blocks(writer.path)[-1]["to_byte"] == (writer.path / "series.jsonl").stat().st_size
+    assert blocks(writer.path)[-1]["to_byte"] == (writer.path / "series.jsonl.zst").stat().st_size
 
 
 def test_a_run_shorter_than_a_minute_has_lines_alone_and_so_has_an_older_run(tmp_path: Path) -> None:
     writer = written(tmp_path, 9)
     writer.finish()
-    assert not (writer.path / "minutes.jsonl").exists()
+    assert not (writer.path / "minutes.jsonl.zst").exists()
     check(writer.path)
     older = written(tmp_path, 45)
     older.finish()
-    (older.path / "minutes.jsonl").unlink()
+    (older.path / "minutes.jsonl.zst").unlink()
     check(older.path)
 
 
@@ -159,7 +169,7 @@ def test_a_run_shorter_than_a_minute_has_lines_alone_and_so_has_an_older_run(tmp
 def test_a_writer_that_was_killed_in_the_middle_of_a_block_leaves_the_lines(tmp_path: Path, cut: int) -> None:
     writer = written(tmp_path, 45)
     writer.finish()
-    file = writer.path / "minutes.jsonl"
+    file = writer.path / "minutes.jsonl.zst"
     file.write_bytes(file.read_bytes()[:-cut])
     check(writer.path)
 
@@ -169,29 +179,25 @@ def test_a_killed_process_leaves_minutes_that_agree_with_its_lines(tmp_path: Pat
     with subprocess.Popen([sys.executable, str(WRITER), str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         path = Path(process.stdout.readline().strip())
-        minutes_file = path / "minutes.jsonl"
+        minutes_file = path / "minutes.jsonl.zst"
         try:
-            while not minutes_file.exists() or minutes_file.read_bytes().count(b"\n") < 2 + attempt:
+            while len(list(read_lines(minutes_file))) < 2 + attempt:
                 assert process.poll() is None
         finally:
             process.send_signal(signal.SIGKILL)
-    lines = path / "series.jsonl"
-    lines.write_bytes(lines.read_bytes()[: lines.read_bytes().rfind(b"\n") + 1])
     assert RunReader(path).state == "killed"
     check(path)
 
 
 def test_a_run_that_goes_on_after_it_was_killed_is_whole(tmp_path: Path) -> None:
     cut = written(tmp_path, 25)
-    for file in (cut._series, cut._resources, cut._events):
-        file.close()
-    with (cut.path / "series.jsonl").open("a") as file:
-        file.write('{"second": 99, "ser')
-    with (cut.path / "minutes.jsonl").open("a") as file:
-        file.write('{"version": 1, "from')
-    draw = random.Random(5)
     assert cut._minutes._file is not None
-    cut._minutes._file.close()
+    for file in (cut._series, cut._resources, cut._events, cut._minutes._file):
+        killed(file)
+    for name in ("series.jsonl.zst", "minutes.jsonl.zst"):
+        with (cut.path / name).open("ab") as torn:
+            torn.write(b"\xff\x00\x00torn")
+    draw = random.Random(5)
     with RunWriter.reopen(cut.path, redactor=Redactor()) as writer:
         for second in range(200, 225):
             writer.append_snapshot(second_of(draw, second))
@@ -204,9 +210,8 @@ def test_a_run_that_goes_on_after_it_was_killed_is_whole(tmp_path: Path) -> None
 def test_blocks_of_lines_that_were_lost_with_the_power_do_not_count(tmp_path: Path, left: float) -> None:
     writer = written(tmp_path, 45)
     writer.finish()
-    lines = writer.path / "series.jsonl"
-    kept = lines.read_bytes()[: int(left * lines.stat().st_size)]
-    lines.write_bytes(kept[: kept.rfind(b"\n") + 1])
+    lines = writer.path / "series.jsonl.zst"
+    lines.write_bytes(lines.read_bytes()[: int(left * lines.stat().st_size)])
     check(writer.path)
 
 
@@ -226,8 +231,8 @@ def test_blocks_of_lines_that_were_lost_with_the_power_do_not_count(tmp_path: Pa
 def test_blocks_that_are_none_are_passed_over(tmp_path: Path, damage: Any) -> None:
     writer = written(tmp_path, 45)
     writer.finish()
-    file = writer.path / "minutes.jsonl"
-    text = file.read_text(encoding="utf-8")
+    file = writer.path / "minutes.jsonl.zst"
+    text = unpacked(file).decode()
     assert damage(text) != text
     file.write_text(damage(text), encoding="utf-8")
     check(writer.path)
@@ -251,19 +256,22 @@ def test_a_second_that_does_not_fit_stays_in_the_lines_alone(tmp_path: Path, odd
     for after in range(101, 125):
         writer.append_snapshot(second_of(draw, after))
     writer.finish()
-    series = [json.loads(line) for line in (writer.path / "series.jsonl").read_text().splitlines()]
-    assert len(series) == 37
+    assert len(list(RunReader(writer.path).snapshots())) == 37
     covered = [one["second"] for block in blocks(writer.path) for one in block["load"]]
     assert 100 not in covered and 120 in covered
 
 
 def test_a_second_that_comes_again_begins_a_block_of_its_own(tmp_path: Path) -> None:
-    writer = MinuteWriter(tmp_path / "minutes.jsonl")
-    for place, second in enumerate([0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]):
-        writer.add(Snapshot(second).to_json(), place, place + 1)
+    lines = line_file(tmp_path, "series.jsonl.zst")
+    writer = MinuteWriter(tmp_path, lines)
+    for second in [0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]:
+        writer.before(second)
+        lines.append({"second": second})
+        writer.add(Snapshot(second).to_json())
     writer.close()
-    [block] = [json.loads(line) for line in (tmp_path / "minutes.jsonl").read_text().splitlines()]
-    assert (block["from_byte"], block["to_byte"]) == (3, 13)
+    [block] = blocks(tmp_path)
+    covered = placed_lines(lines.path, block["from_byte"], block["to_byte"])
+    assert [json.loads(raw)["second"] for _, raw in covered] == list(range(1, 11))
 
 
 def test_only_the_trends_that_answers_need_are_kept(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def cut_off(folder: Path, torn: str) -> Path:
     for file in (run._series, run._resources, run._events, run._trials):
         assert file is not None
         file.close()
-    for name in ("series.jsonl", "trials.jsonl"):
+    for name in ("series.jsonl.zst", "trials.jsonl"):
         with (run.path / name).open("a") as file:
             file.write(torn)
     return run.path

@@ -8,13 +8,15 @@ their samples; they are iterations here, not requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from plimsoll.runs.importers.clock import milliseconds
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
-from plimsoll.runs.importers.spill import Spill
+from plimsoll.runs.importers.spill import Key, Spill
 
+# Files from here on are read in columns, which pays for loading Arrow.
+LARGE_BYTES, LARGE_PACKED_BYTES = 16 << 20, 1 << 20
 NEEDED = ("timeStamp", "elapsed", "label", "success")
 TRANSACTION = "Number of samples in transaction"
 _THREAD = re.compile(r" \d+-\d+$")
@@ -30,21 +32,47 @@ def read(file: SourceFile, into: Spill) -> None:
     """All samples into `into`."""
     with_head = file.head().decode("utf-8-sig", errors="replace").partition("\n")[0]
     delimiter = max(",;\t|", key=with_head.count)
-    rows = file.rows(delimiter)
-    header = [name.strip() for name in next(rows)]
+    header = [name.strip() for name in next(file.rows(delimiter))]
     missing = [name for name in NEEDED if name not in header]
     if missing:
         step = "Save it with jmeter.save.saveservice's defaults: timestamp, time, label and success are needed."
         raise file.error(BadRecord(f"the columns {', '.join(missing)} are missing", None, step))
-    file.records(rows, _taker(header, into))
+    if not _in_columns(file, header, delimiter, into):
+        file.records(_lines(file, delimiter), _taker(header, into))
     if into.iterations and not into.samples:
-        again = file.rows(delimiter)
-        next(again)
-        file.records(again, _taker(header, into, parents=True))
+        file.records(_lines(file, delimiter), _taker(header, into, parents=True))
         file.notes.append("It has transactions only, without their samples; each counts as one request.")
     if into.level_sources > 1:
         hosts = f"{into.level_sources} hosts"
         file.notes.append(f"Threads of {hosts} are added up: allThreads counts those of one host each.")
+
+
+def _lines(file: SourceFile, delimiter: str) -> Iterator[list[str]]:
+    """The lines after the first."""
+    rows = file.rows(delimiter)
+    next(rows)
+    return rows
+
+
+def _in_columns(file: SourceFile, header: list[str], delimiter: str, into: Spill) -> bool:
+    """Whether a large file could be read in columns; if not, nothing is in `into`."""
+    if file.size_bytes < (LARGE_PACKED_BYTES if file.is_packed else LARGE_BYTES):
+        return False
+    from plimsoll.runs.importers.jtl_columns import Irregular, read_columns
+
+    try:
+        read_columns(file, header, delimiter, into, _key)
+        return True
+    except Irregular:
+        into.clear()
+        return False
+
+
+def _key(thread: str, label: str, code: str, message: str, success: str) -> Key:
+    """What a line is, by its texts."""
+    if message.startswith(TRANSACTION):
+        return "iteration", (("scenario", label),), False
+    return "request", tags_of(_THREAD.sub("", thread), label, code), success == "false"
 
 
 def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[list[str]], None]:

@@ -20,17 +20,34 @@ from plimsoll.errors import InputError
 from plimsoll.runs.importers.source import BadRecord
 
 HEAD_BYTES = 65_536
+READ_BYTES = 1 << 18
 MOST_FIELD = 1 << 20
 MOST_LINE = 16 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 T = TypeVar("T")
+Watch = Callable[[float], None]
+
+
+class _Watched(io.FileIO):
+    """A file that tells how far it was read."""
+
+    def __init__(self, path: Path, watch: Watch) -> None:
+        super().__init__(path)
+        self._watch = watch
+        self._size = max(1, os.fstat(self.fileno()).st_size)
+
+    def readinto(self, buffer: Any) -> int:
+        size = super().readinto(buffer)
+        self._watch(self.tell() / self._size)
+        return size
 
 
 class _Unpacked(io.RawIOBase):
     """The bytes of a packed file as far as it unpacks; `fault` says why that was not to its end."""
 
-    def __init__(self, packed: gzip.GzipFile) -> None:
-        self._packed = packed
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._packed = gzip.GzipFile(fileobj=raw)
         self.fault = ""
 
     def readable(self) -> bool:
@@ -48,6 +65,7 @@ class _Unpacked(io.RawIOBase):
 
     def close(self) -> None:
         self._packed.close()
+        self._raw.close()
         super().close()
 
 
@@ -60,12 +78,19 @@ class SourceFile:
     notes: list[str] = field(default_factory=list)
     line: int = 0
     ends_whole: bool = True
+    watch: Watch = lambda share: None  # told the share of the file that was read, again and again
     _unpacked: _Unpacked | None = None
 
     @property
     def fault(self) -> str:
         """Why a packed file was not unpacked to its end, as far as it was read; empty if it was."""
         return self._unpacked.fault if self._unpacked is not None else ""
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is compressed. Raises OSError."""
+        with self.path.open("rb") as file:
+            return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
     def note_fault(self, used: str) -> None:
         """Note a packed file's fault, and what of it is used."""
@@ -88,10 +113,10 @@ class SourceFile:
             if self.path.is_dir():
                 step = "Give a file, or a run directory of Plimsoll, which has a manifest.json."
                 raise InputError("it is a folder", step, file=self.path)
-            with self.path.open("rb") as file:
-                packed = file.read(2) == GZIP_MAGIC
-            self._unpacked = _Unpacked(gzip.GzipFile(self.path)) if packed else None
-            return io.BufferedReader(self._unpacked, HEAD_BYTES) if self._unpacked else self.path.open("rb")
+            packed = self.is_packed
+            raw = io.BufferedReader(_Watched(self.path, self.watch), READ_BYTES)
+            self._unpacked = _Unpacked(raw) if packed else None
+            return io.BufferedReader(self._unpacked, HEAD_BYTES) if self._unpacked else raw
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", "Check its path.", file=self.path) from error
 

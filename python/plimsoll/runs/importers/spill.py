@@ -15,7 +15,9 @@ import shutil
 import struct
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,7 @@ from plimsoll.runs.snapshot import Series, Snapshot
 
 PART_S = 16
 MOST_BUFFERED = 16 << 20
+MOST_AT_ONCE = 1 << 21
 MOST_TAG_SETS = 1000
 LONGEST_S = 7 * 86_400
 LONGEST_MS = 86_400_000.0
@@ -38,7 +41,8 @@ _RECORD = struct.Struct("<ddddI")
 _DTYPE = np.dtype([("t", "<f8"), ("ms", "<f8"), ("bytes", "<f8"), ("count", "<f8"), ("key", "<u4")])
 _NOTHING = math.nan
 
-Key = tuple[str, tuple[tuple[str, str], ...], bool]
+Key = tuple[str, tuple[tuple[str, str], ...], bool]  # request, iteration or a metric; tags; whether it failed
+Reals = NDArray[np.float64]
 
 
 class Spill:
@@ -52,6 +56,12 @@ class Spill:
             self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-import-", dir=folder))
         except OSError as error:
             raise _no_room(folder or "the system's folder for temporary files", error) from error
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for path in self.folder.iterdir():
+            path.unlink()
         self.samples = self.failed = self.iterations = self.dropped = 0
         self.has_iterations = False
         self.first_s, self.last_s = math.inf, -math.inf
@@ -109,6 +119,58 @@ class Spill:
         self._started_iterations[math.floor(end_s - ms / 1000)] += 1
         self._put(end_s, ms, 0.0, 1.0, ("iteration", tags, False))
 
+    def places(self, keys: Sequence[Key]) -> NDArray[np.uint32]:
+        """What records have for these keys, which come in this order."""
+        return np.array([self._place(key) for key in keys], np.uint32)
+
+    def _place(self, key: Key) -> int:
+        known = self._keys.get(key)
+        return self._new_key(key) if known is None else known
+
+    def many(
+        self,
+        keys: Sequence[Key],
+        places: NDArray[np.uint32],
+        of_row: NDArray[np.int64],
+        start_s: Reals,
+        ms: Reals,
+        received_bytes: Reals,
+    ) -> None:
+        """Many requests, or many iterations, in the order in which `request` or `iteration` would be told them, each
+        with its place in `keys` and their `places`; arrays of shape (n,), n > 0. Raises BadRecord for impossible
+        numbers."""
+        if not ((ms >= 0) & (ms <= LONGEST_MS)).all() or not np.isfinite(received_bytes).all():
+            raise BadRecord("one of many requests is impossible")
+        end_s = start_s + ms / 1000
+        kind = keys[int(of_row[0])][0]
+        began_s = start_s if kind == "request" else end_s - ms / 1000
+        self._note_span(float(began_s.min()), float(end_s.max()))
+        starts = self._started if kind == "request" else self._started_iterations
+        for second, count in zip(*np.unique(np.floor(began_s), return_counts=True), strict=True):
+            starts[int(second)] += int(count)
+        counts = np.bincount(of_row, minlength=len(keys)).tolist()
+        self.failed += sum(count for key, count in zip(keys, counts, strict=True) if key[2])
+        if kind == "request":
+            self.samples += len(of_row)
+        else:
+            self.has_iterations = True
+            self.iterations += len(of_row)
+        records = np.empty(len(of_row), _DTYPE)
+        records["t"], records["ms"], records["count"], records["key"] = end_s, ms, 1.0, places[of_row]
+        records["bytes"] = received_bytes if kind == "request" else 0.0
+        self._put_many(records)
+
+    def _put_many(self, records: NDArray[np.void]) -> None:
+        parts = records["t"].astype(np.int64) // PART_S
+        order = np.argsort(parts, kind="stable")
+        records, parts = records[order], parts[order]
+        edges = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(parts)]
+        for begin, end in pairwise(edges):
+            self._buffers[int(parts[begin])] += records[begin:end].tobytes()
+        self._buffered += records.nbytes
+        if self._buffered >= MOST_BUFFERED:
+            self._flush()
+
     def trend(self, end_s: float, ms: float, metric: str, tags: tuple[tuple[str, str], ...]) -> None:
         """One value of another metric, in the unit of that metric."""
         self._note_span(end_s, end_s)
@@ -148,9 +210,7 @@ class Spill:
         self.first_s, self.last_s = first_s, last_s
 
     def _put(self, end_s: float, ms: float, size: float, count: float, key: Key) -> None:
-        place = self._keys.get(key)
-        if place is None:
-            place = self._new_key(key)
+        place = self._place(key)
         part = int(end_s) // PART_S
         self._buffers[part] += _RECORD.pack(end_s, ms, size, count, place)
         self._buffered += _RECORD.size
@@ -187,14 +247,20 @@ class Spill:
         state = _State(t0, self)
         following = t0
         for path in sorted(self.folder.iterdir()):
-            records = np.frombuffer(path.read_bytes(), dtype=_DTYPE)
-            path.unlink()
-            for second, series, done in _seconds(records, keys, self.has_iterations):
+            for second, series, done in _seconds(_pieces(path), keys, self.has_iterations):
                 while following < second:
                     yield state.snapshot(following, (), 0)
                     following += 1
                 yield state.snapshot(second, series, done)
                 following = second + 1
+            path.unlink()
+
+
+def _pieces(path: Path) -> Iterator[NDArray[np.void]]:
+    """The records of a part, so many at a time that memory stays bounded."""
+    with path.open("rb") as file:
+        while (records := np.fromfile(file, _DTYPE, MOST_AT_ONCE)).size:
+            yield records
 
 
 def _no_room(folder: Path | str, error: OSError) -> InputError:
@@ -234,44 +300,73 @@ class _State:
         )
 
 
+@dataclass
+class _Total:
+    """The records of one second and key."""
+
+    count: int
+    size: float
+    times: Histogram
+
+    @classmethod
+    def of(cls, records: NDArray[np.void]) -> _Total:
+        ms = records["ms"]
+        times = Histogram.from_values(ms[np.isfinite(ms)])
+        return cls(int(records["count"].sum()), float(records["bytes"].sum()), times)
+
+    def add(self, other: _Total) -> None:
+        self.count += other.count
+        self.size += other.size
+        self.times.add(other.times)
+
+
 def _seconds(
-    records: NDArray[np.void], keys: list[Key], has_iterations: bool
+    pieces: Iterator[NDArray[np.void]], keys: list[Key], has_iterations: bool
 ) -> Iterator[tuple[int, tuple[Series, ...], int]]:
     """Each second of a part: (second since 1970, series, iterations or requests done)."""
+    totals: dict[int, dict[int, _Total]] = {}
+    for records in pieces:
+        _add_totals(records, totals)
+    for second in sorted(totals):
+        found: list[Series] = []
+        done, size = 0, 0.0
+        for place in sorted(totals[second]):
+            kind, tags, failed = keys[place]
+            total = totals[second][place]
+            size += total.size
+            done += total.count if kind == ("iteration" if has_iterations else "request") else 0
+            found += _series(kind, dict(tags), failed, total)
+        yield second, _with_bytes(found, size), done
+
+
+def _add_totals(records: NDArray[np.void], totals: dict[int, dict[int, _Total]]) -> None:
     second = np.floor(records["t"]).astype(np.int64)
     order = np.lexsort((records["key"], second))
     records, second = records[order], second[order]
     edges = np.flatnonzero(np.diff(second) | np.diff(records["key"].astype(np.int64))) + 1
-    starts, ends = np.concatenate(([0], edges)), np.concatenate((edges, [records.size]))
-    found: list[Series] = []
-    done, size, current = 0, 0.0, int(second[0])
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        if second[start] != current:
-            yield current, _with_bytes(found, size), done
-            found, done, size, current = [], 0, 0.0, int(second[start])
-        kind, tags, failed = keys[int(records["key"][start])]
-        chosen = records[start:end]
-        count = int(chosen["count"].sum())
-        size += float(chosen["bytes"].sum())
-        done += count if kind == ("iteration" if has_iterations else "request") else 0
-        found += _series(kind, dict(tags), failed, count, chosen["ms"])
-    yield current, _with_bytes(found, size), done
+    for begin, end in pairwise([0, *edges.tolist(), records.size]):
+        of_second = totals.setdefault(int(second[begin]), {})
+        place, total = int(records["key"][begin]), _Total.of(records[begin:end])
+        if place in of_second:
+            of_second[place].add(total)
+        else:
+            of_second[place] = total
 
 
 def _with_bytes(series: list[Series], size: float) -> tuple[Series, ...]:
     return (*series, Series("data_received", "counter", {}, value=size)) if size else tuple(series)
 
 
-def _series(kind: str, tags: Mapping[str, str], failed: bool, count: int, ms: NDArray[np.float64]) -> Iterator[Series]:
-    known = ms[np.isfinite(ms)]
+def _series(kind: str, tags: Mapping[str, str], failed: bool, total: _Total) -> Iterator[Series]:
+    count, times = total.count, total.times
     if kind == "iteration":
         yield Series("iterations", "counter", tags, value=float(count))
-        yield Series.of_trend("iteration_duration", tags, Histogram.from_values(known))
+        yield Series.of_trend("iteration_duration", tags, times)
         return
     if kind != "request":
-        yield Series.of_trend(kind, tags, Histogram.from_values(known))
+        yield Series.of_trend(kind, tags, times)
         return
-    if known.size:
-        yield Series.of_trend("http_req_duration", tags, Histogram.from_values(known))
+    if times.count:
+        yield Series.of_trend("http_req_duration", tags, times)
     yield Series("http_req_failed", "rate", tags, passes=count if failed else 0, total=count)
     yield Series("http_reqs", "counter", tags, value=float(count))

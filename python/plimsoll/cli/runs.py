@@ -1,0 +1,254 @@
+"""`plimsoll runs`: what is on this disk, and tidying it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plimsoll.cli.quantities import duration
+from plimsoll.cli.shared_flags import Runs
+
+if TYPE_CHECKING:
+    from plimsoll.runs.kept.catalogue import StoredRun
+
+ANSWER_WIDTH = 60
+app = typer.Typer(
+    name="runs",
+    help="List, show, search, delete, prune, export and import runs.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+Run = Annotated[str, typer.Argument(help="a run directory; or its name in --runs, the end of that, or latest")]
+AsJson = Annotated[bool, typer.Option("--json", help="print the runs as JSON on stdout")]
+
+
+@app.command("list")
+def list_(runs: Runs = Path("runs"), as_json: AsJson = False) -> None:
+    """List the runs in a folder, newest first: when, verb, script or target, the answer, the size."""
+    from plimsoll.verbs.stored import stored_runs
+
+    _print(stored_runs(runs), runs, as_json)
+
+
+@app.command()
+def show(
+    run: Run,
+    series: Annotated[
+        bool,
+        typer.Option("--series", help="print its seconds instead, one a line as JSON, each series with its names"),
+    ] = False,
+    resources: Annotated[
+        bool, typer.Option("--resources", help="print what its probes read instead, one row a line as JSON")
+    ] = False,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
+    import json
+
+    from plimsoll.errors import InputError
+    from plimsoll.report.text import answer_lines
+    from plimsoll.runs.kept.catalogue import size_of
+    from plimsoll.runs.reader import RunReader
+    from plimsoll.runs.space import size_text
+    from plimsoll.verbs.stored import find_run, seconds_of
+
+    found = find_run(run, runs)
+    if (series or resources) and found.experiment == "study":
+        raise InputError(f"{found.path} is a run of a study", "Give one of the runs in it.")
+    if series or resources:
+        lines = seconds_of(found.path) if series else RunReader(found.path).resources()
+        _print_lines(json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in lines)
+        return
+    if as_json:
+        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+        return
+    print(_plain(str(found.path)))
+    print(f"  {_plain(found.experiment)}  {_plain(found.about)}")
+    lasted = "" if found.ended_unix is None else f", {found.ended_unix - found.began_unix:,.0f} s"
+    print(f"  {_when(found)}{lasted}  {_state(found)}{'  kept' if found.kept else ''}\n")
+    if found.experiment != "study" and found.status != "damaged":
+        findings = RunReader(found.path).findings()
+        print(answer_lines(findings) if findings else f"  {_plain(found.answer)}")
+    print()
+    for path in sorted(found.path.iterdir()):
+        size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
+        print(f"  {size_text(size):>8}  {_plain(path.name)}")
+
+
+@app.command()
+def search(
+    words: Annotated[list[str], typer.Argument(help="words that a run's name, script, target, answers or notes have")],
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Search the runs for words; those that have all of them are listed."""
+    from plimsoll.verbs.stored import search_runs
+
+    _print(search_runs(words, runs), runs, as_json)
+
+
+@app.command()
+def delete(
+    run: Annotated[list[str], typer.Argument(help="run directories; or names in --runs, their ends, or latest")],
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Delete runs, after asking. Only directories that Plimsoll made are deleted, and none through a link."""
+    from plimsoll.runs.kept.tidying import check_deletable
+    from plimsoll.runs.space import size_text
+    from plimsoll.verbs.stored import delete_runs, find_run
+
+    found = check_deletable(dict.fromkeys(find_run(one, runs).path for one in run))
+    _print(found, runs, as_json=False)
+    if not yes:
+        _ask(f"Delete {_counted(found)} ({size_text(sum(one.size_bytes for one in found))})?")
+    delete_runs([one.path for one in found])
+    print(f"{_counted(found)} deleted")
+
+
+@app.command()
+def prune(
+    older_than: Annotated[
+        float | None,
+        typer.Option(parser=duration("--older-than"), metavar="TIME", help="runs that ended longer ago go, as in 30d"),
+    ] = None,
+    keep_size: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="the oldest go until the rest takes at most this, as in 5GB")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only show which would go and which stay")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Delete old runs, by their age, by the size of all, or both, after asking. Kept runs (plimsoll runs keep) and runs
+    that go on stay."""
+    from plimsoll.cli.memory_size import memory_size
+    from plimsoll.runs.space import size_text
+    from plimsoll.verbs.stored import delete_runs, prune_runs
+
+    keep_bytes = None if keep_size is None else memory_size(keep_size, "--keep-size")
+    found = prune_runs(runs, older_than_s=older_than, keep_bytes=keep_bytes, dry_run=True)
+    for one in (*found.staying, *found.gone):
+        reason = "kept " if one.kept else "runs " if one.status == "running" else "stays"
+        print(f"{'goes ' if one in found.gone else reason}  {_line(one)}")
+    staying_bytes = sum(one.size_bytes for one in found.staying)
+    print(f"\n{_counted(found.gone)} of {size_text(found.freed_bytes)} go; {size_text(staying_bytes)} stay")
+    if dry_run or not found.gone:
+        return
+    if not yes:
+        _ask("Delete them?")
+    delete_runs([one.path for one in found.gone])  # those that were shown
+    print(f"{_counted(found.gone)} deleted")
+
+
+@app.command()
+def keep(
+    run: Run,
+    off: Annotated[bool, typer.Option("--off", help="let prune delete it again")] = False,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Keep a run: prune leaves it."""
+    from plimsoll.verbs.stored import find_run, keep_run
+
+    path = find_run(run, runs).path
+    keep_run(path, not off)
+    print(f"{_plain(path.name)} is {'no longer kept' if off else 'kept'}")
+
+
+@app.command()
+def export(
+    run: Run,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="the file to write, .tar.zst or .zip; NAME.tar.zst here")
+    ] = None,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Write a run into one file. It has no secrets, as the run has none (docs/run-directory.md)."""
+    from plimsoll.verbs.stored import export_run, find_run
+
+    print(export_run(find_run(run, runs).path, output))
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="a file that plimsoll runs export made")], runs: Runs = Path("runs")
+) -> None:
+    """Unpack an exported run into the folder of runs."""
+    from plimsoll.verbs.stored import import_run
+
+    print(import_run(file, runs))
+
+
+def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
+    import json
+
+    from plimsoll.runs.space import size_text
+
+    if as_json:
+        print(json.dumps([one.to_json() for one in found], indent=2, ensure_ascii=False))
+        return
+    for one in found:
+        print(_line(one))
+    print(f"\n{_counted(found)} in {_plain(str(root))}, {size_text(sum(one.size_bytes for one in found))}")
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    """Lines of data; a reader that has enough (head) ends it without a word."""
+    import os
+    import sys
+
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _line(run: StoredRun) -> str:
+    """Two lines: facts, then the answer."""
+    from plimsoll.runs.space import size_text
+
+    mark = "  kept" if run.kept else ""
+    facts = f"{_when(run)}  {run.experiment:<9}  {size_text(run.size_bytes):>8}  {_state(run)}{mark}"
+    about = " – ".join(text for text in (run.about, _shortened(run.answer)) if text)
+    return "\n      ".join(_plain(text) for text in (f"{facts}  {run.path.name}", about) if text)
+
+
+def _state(run: StoredRun) -> str:
+    return "invalid" if run.valid is False and run.status == "finished" else run.status
+
+
+def _shortened(text: str) -> str:
+    width = 2 * ANSWER_WIDTH
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _when(run: StoredRun) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(run.began_unix)) if run.began_unix else f"{'?':<16}"
+
+
+def _counted(runs: Iterable[StoredRun]) -> str:
+    count = len(list(runs))
+    return "1 run" if count == 1 else f"{count:,} runs"
+
+
+def _plain(text: str) -> str:
+    """Without control characters, so that a name cannot steer the terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def _ask(question: str) -> None:
+    """Goes on after a yes; InputError where nobody can answer, an end of the verb after a no."""
+    import sys
+
+    from plimsoll.errors import InputError
+
+    if not sys.stdin.isatty():
+        raise InputError("nobody can be asked here", "Add --yes to delete without asking.")
+    if not typer.confirm(question):
+        raise typer.Exit(1)

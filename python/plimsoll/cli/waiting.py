@@ -1,0 +1,44 @@
+"""What a verb that computes for long says meanwhile, on stderr: what it does, and how much of that is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+WIDTH = 78
+SILENT_S = 2.0  # nothing is said of what is done sooner
+LIVE_EVERY_S, LINE_EVERY_S = 0.5, 10.0
+
+
+class Waiting:
+    """Says "what: 35%": on a terminal in one line that changes, gone at the end, else in a line each ten seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next_s = clock() + SILENT_S
+        self._has_told = False
+        self._is_live = sys.stderr is not None and sys.stderr.isatty()
+
+    def tell(self, what: str, share: float) -> None:
+        """Say it, if it is time to."""
+        now = self._clock()
+        if now < self._next_s or sys.stderr is None:
+            return
+        self._next_s = now + (LIVE_EVERY_S if self._is_live else LINE_EVERY_S)
+        text = f"{what}: {min(1.0, share):.0%}"
+        self._write(f"\r{text:<{WIDTH}}\r" if self._is_live else f"{text}\n")
+        self._has_told = True
+
+    def __enter__(self) -> Waiting:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_live and self._has_told:
+            self._write(f"\r{'':<{WIDTH}}\r")
+
+    def _write(self, text: str) -> None:
+        try:
+            print(text, end="", file=sys.stderr, flush=True)
+        except (OSError, ValueError):
+            self._next_s = float("inf")  # nobody reads it

@@ -1,0 +1,184 @@
+"""A run as one file, to give away or to store: a tar compressed with Zstandard, or a ZIP; and back.
+
+A run directory holds no secrets (docs/run-directory.md), so the file has none either. A file that comes from somebody
+else is taken apart with care: only plain files below one folder that is named like a run, within the space that is
+free; it is unpacked aside and gets its name when it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO
+
+from plimsoll.errors import InputError, RunDirectoryError
+from plimsoll.runs.directory import run_error
+from plimsoll.runs.kept.catalogue import is_run, stored_run
+from plimsoll.runs.space import FLOOR_BYTES, free_bytes
+from plimsoll.runs.zstandard import MAGIC, ZstdError, ZstdFile
+
+SUFFIXES = (".tar.zst", ".zip")
+MOST_FILES = 100_000
+_COPY_BYTES = 1 << 20
+_LEFT_AFTER_S = 3600
+_ZIP_MAGIC = b"PK"
+
+
+def export_run(path: Path, to: Path | None = None) -> Path:
+    """Write a run that has ended into one file, by default NAME.tar.zst in the current folder, and where that is.
+
+    Raises InputError if it is no run, goes on, or the file is there already or has another suffix; RunDirectoryError if
+    it cannot be written.
+    """
+    run = stored_run(path)
+    to = to or Path(f"{path.name}.tar.zst")
+    if run.status == "running":
+        raise InputError(f"{path} is still running", "Wait for its end.")
+    if not to.name.endswith(SUFFIXES):
+        raise InputError(f"{to}: an exported run is .tar.zst or .zip", "Give a name that ends so.")
+    if to.exists() or to.is_symlink():
+        raise InputError(f"{to} is there already", "Choose another name, or move it away.")
+    aside = to.with_name(f".{to.name}.{secrets.token_hex(4)}")
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            (_write_zip if to.suffix == ".zip" else _write_tar)(path, file)
+        aside.replace(to)
+    except OSError as error:
+        raise run_error("write", to, error) from error
+    finally:
+        aside.unlink(missing_ok=True)
+    return to
+
+
+def _files(path: Path) -> Iterator[tuple[Path, str]]:
+    """The plain files of a run, each with its name in the archive. Links, devices and hidden files are left out."""
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(folder) / name
+            if not name.startswith(".") and stat.S_ISREG(os.lstat(file).st_mode):
+                yield file, (PurePosixPath(path.name) / file.relative_to(path).as_posix()).as_posix()
+
+
+def _write_tar(path: Path, into: BinaryIO) -> None:
+    with ZstdFile(into, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+        for file, name in _files(path):
+            about = tarfile.TarInfo(name)
+            with file.open("rb") as content:
+                status = os.fstat(content.fileno())
+                about.size, about.mtime, about.mode = status.st_size, int(status.st_mtime), 0o600
+                tar.addfile(about, content)
+
+
+def _write_zip(path: Path, into: BinaryIO) -> None:
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        for file, name in _files(path):
+            archive.write(file, name)
+
+
+def import_run(file: Path, root: Path) -> Path:
+    """Unpack an exported run into a folder of runs, and where it lies then.
+
+    Raises InputError for a file that is none or holds what a run does not, or a run that is there already;
+    RunDirectoryError if it cannot be written or there is no room.
+    """
+    aside = root / f".import-{secrets.token_hex(6)}"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        aside.mkdir(mode=0o700)
+        with _members(file) as members:
+            name = _unpack(members, file, aside)
+        made, to = aside / name, root / name
+        if not is_run(made):
+            raise InputError(f"{file} holds no run directory", "Give a file that `plimsoll runs export` made.")
+        if to.exists() or to.is_symlink():
+            raise InputError(f"{to} is there already", "Delete it first, or choose another folder with --runs.")
+        made.rename(to)
+        return to
+    except (tarfile.TarError, zipfile.BadZipFile, ZstdError, EOFError, ValueError) as error:
+        what = f"{file} is no exported run, or is damaged ({error})"
+        raise InputError(what, "Give a file that `plimsoll runs export` made, and copy it whole.") from error
+    except OSError as error:
+        raise run_error("unpack", Path(error.filename or file), error) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+Member = tuple[str, IO[bytes] | None]  # its name; None: something else than a plain file
+
+
+@contextmanager
+def _members(file: Path) -> Iterator[Iterator[Member]]:
+    """What an archive holds, by its first bytes; folders are left out."""
+    with file.open("rb") as raw:
+        head = raw.read(4)
+        raw.seek(0)
+        if head == MAGIC:
+            with ZstdFile(raw, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+                yield _of_tar(tar)
+        elif head.startswith(_ZIP_MAGIC):
+            with zipfile.ZipFile(raw) as archive:
+                yield _of_zip(archive)
+        else:
+            raise InputError(f"{file} is neither .tar.zst nor .zip", "Give a file that `plimsoll runs export` made.")
+
+
+def _of_tar(tar: tarfile.TarFile) -> Iterator[Member]:
+    for about in tar:
+        if not about.isdir():
+            yield about.name, tar.extractfile(about) if about.isreg() else None
+
+
+def _of_zip(archive: zipfile.ZipFile) -> Iterator[Member]:
+    for about in archive.infolist():
+        if about.is_dir():
+            continue
+        kind = stat.S_IFMT(about.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG):
+            yield about.filename, None
+            continue
+        with archive.open(about) as content:
+            yield about.filename, content
+
+
+def _unpack(members: Iterator[Member], file: Path, into: Path) -> str:
+    """The files below `into`; the name of the run, which is that of their folder."""
+    run = ""
+    room = free_bytes(into) - FLOOR_BYTES
+    for number, (name, content) in enumerate(members):
+        parts = PurePosixPath(name).parts
+        bad = content is None or len(parts) < 2 or name.startswith("/") or "\\" in name or "\0" in name
+        if bad or any(part.startswith(".") for part in parts) or (run and parts[0] != run):
+            raise InputError(f"{file} holds {name!r}, which no exported run has", "Do not use this file.")
+        if number >= MOST_FILES:
+            raise InputError(f"{file} holds more than {MOST_FILES:,} files, as no run does", "Do not use this file.")
+        assert content is not None
+        run = parts[0]
+        to = into.joinpath(*parts)
+        to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
+            while data := content.read(_COPY_BYTES):
+                room -= len(data)
+                if room < 0:
+                    what = f"{file} unpacks to more than is free in {into.parent}"
+                    raise RunDirectoryError(what, "Free some disk space, or choose another folder with --runs.")
+                out.write(data)
+    if not run:
+        raise InputError(f"{file} is empty", "Give a file that `plimsoll runs export` made.")
+    return run
+
+
+def forget_unfinished(root: Path, now_unix: float) -> None:
+    """Remove what a killed import or deletion left behind an hour ago or earlier."""
+    with suppress(OSError):
+        for path in root.iterdir():
+            is_left = path.name.startswith((".import-", ".deleted-")) and stat.S_ISDIR(os.lstat(path).st_mode)
+            if is_left and now_unix - os.lstat(path).st_mtime > _LEFT_AFTER_S:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,256 @@
+"""What a folder of runs holds: each run, and each run of a study as one with the runs in it.
+
+Files of a run may be somebody else's: each is read only where it is a regular file of a sane size, and what cannot be
+read leaves a gap in place of an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.runs import directory
+from plimsoll.runs.lines import placed_lines
+
+STUDY_RECORD = "study.json"
+KEEP = ".keep"  # an empty file that says: prune leaves this run
+MOST_JSON_BYTES = 64 << 20
+_SENTENCE = re.compile(r"(?<=[.!?;])\s")
+_NAMED_LIKE_A_RUN = re.compile(r"\d{8}-\d{6}-(?P<experiment>.+)-[0-9a-f]{4}")
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as a list shows it. `experiment`: its verb; `about`: script or target, empty if not known; `answer`: the
+    first sentence of its answer; `valid`: None where nothing says; `status` as RunReader.state has it, "damaged" if its
+    manifest cannot be read; `kept`: prune leaves it; `began_unix`, 0.0 where its manifest does not say."""
+
+    path: Path
+    began_unix: float
+    ended_unix: float | None
+    experiment: str
+    about: str
+    status: str
+    answer: str
+    valid: bool | None
+    size_bytes: int
+    kept: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**self.__dict__, "path": str(self.path)}
+
+
+def is_run(path: Path) -> bool:
+    """Whether that is a real directory (no link) that Plimsoll made for a run, or for a run of a study."""
+    if path.is_symlink() or not path.is_dir() or not _NAMED_LIKE_A_RUN.fullmatch(path.name):
+        return False
+    return any(_is_regular(path / name) for name in (directory.MANIFEST, STUDY_RECORD))
+
+
+def stored_runs(root: Path) -> list[StoredRun]:
+    """The runs in a folder, newest first; none if there is no folder. InputError if it cannot be listed."""
+    try:
+        found = [path for path in root.iterdir() if is_run(path)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"cannot list the runs in {root}: {error.strerror}", "Name a folder with --runs.") from error
+    return [stored_run(path) for path in sorted(found, key=directory.began, reverse=True)]
+
+
+def stored_run(path: Path) -> StoredRun:
+    """One run. InputError if it is none."""
+    if not is_run(path):
+        step = "Give a folder that plimsoll made; `plimsoll runs list` shows them."
+        raise InputError(f"{path} is no run directory, or a link to one", step)
+    is_study = _is_regular(path / STUDY_RECORD)
+    facts = _study_facts(path) if is_study else _run_facts(path)
+    return StoredRun(path=path, size_bytes=size_of(path), kept=_is_regular(path / KEEP), **facts)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of all files below a folder; links count as themselves."""
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """What can be searched in a run: its name, script and target, answers, and its notes."""
+    yield path.name
+    inside = [found.parent for found in sorted(path.glob(f"*/{directory.MANIFEST}"))]
+    for run in [path, *inside]:
+        manifest = read_json(run / directory.MANIFEST)
+        yield _about(manifest if isinstance(manifest, Mapping) else {})
+        for finding in _findings(run):
+            yield from (text for text in finding.values() if isinstance(text, str))
+            yield from (text for text in finding.get("notes") or () if isinstance(text, str))
+        for event in _events(run):
+            if isinstance(event.get("message"), str):
+                yield event["message"]
+
+
+def read_json(path: Path) -> Any:
+    """The value of a small regular file; None if it is none or cannot be read."""
+    try:
+        if not _is_regular(path) or path.stat().st_size > MOST_JSON_BYTES:
+            return None
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def first_sentence(text: str) -> str:
+    """Of an answer, on one line."""
+    return _SENTENCE.split(" ".join(text.split()), maxsplit=1)[0]
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _run_facts(path: Path) -> dict[str, Any]:
+    manifest = read_json(path / directory.MANIFEST)
+    if not isinstance(manifest, Mapping):
+        named = _NAMED_LIKE_A_RUN.fullmatch(path.name)
+        return _facts(named["experiment"] if named else "", "damaged")
+    findings = _findings(path)
+    experiment = str(manifest.get("experiment") or "")
+    answer = first_sentence(str(findings[0].get("answer") or "")) if findings else ""
+    valid = findings[0].get("valid") if findings else None
+    if experiment == "run":
+        answer = _of_summary(path) or answer
+    return _facts(
+        experiment,
+        _status(path, str(manifest.get("status"))),
+        began_unix=_number(manifest.get("started_unix")) or 0.0,
+        ended_unix=_number(manifest.get("ended_unix")),
+        about=_about(manifest),
+        answer=answer,
+        valid=valid if isinstance(valid, bool) else None,
+    )
+
+
+def _study_facts(path: Path) -> dict[str, Any]:
+    record = read_json(path / STUDY_RECORD)
+    record = record if isinstance(record, Mapping) else {}
+    study = record.get("study")
+    parts = [one for one in record.get("parts") or () if isinstance(one, Mapping)]
+    states = {str(one.get("status")) for one in parts}
+    running = any(_status(run, "running") == "running" for run in _runs_inside(path))
+    status = "running" if running else "finished" if states <= {"finished"} else "interrupted"
+    done = sum(one.get("status") == "finished" for one in parts)
+    manifests = [one for run in _runs_inside(path) if isinstance(one := read_json(run / directory.MANIFEST), Mapping)]
+    began = [number for one in manifests if (number := _number(one.get("started_unix")))]
+    ended = [number for one in manifests if (number := _number(one.get("ended_unix")))]
+    return _facts(
+        "study",
+        status,
+        began_unix=min(began, default=0.0),
+        ended_unix=max(ended, default=None),
+        about=str(study.get("name") or "") if isinstance(study, Mapping) else "",
+        answer=f"{done} of {len(parts)} experiments are done." if parts else "",
+    )
+
+
+def _facts(
+    experiment: str,
+    status: str,
+    *,
+    began_unix: float = 0.0,
+    ended_unix: float | None = None,
+    about: str = "",
+    answer: str = "",
+    valid: bool | None = None,
+) -> dict[str, Any]:
+    return {
+        "experiment": experiment, "status": status, "began_unix": began_unix, "ended_unix": ended_unix,
+        "about": about, "answer": answer, "valid": valid,
+    }  # fmt: skip
+
+
+def _runs_inside(path: Path) -> list[Path]:
+    return [found.parent for found in path.glob(f"*/{directory.MANIFEST}") if _is_regular(found)]
+
+
+def _status(path: Path, status: str) -> str:
+    if status != "running":
+        return status
+    lines = directory.file_of(path, directory.SERIES)
+    return "running" if _is_regular(lines) and directory.is_being_written(lines) else "killed"
+
+
+def _about(manifest: Mapping[str, Any]) -> str:
+    """Script, source or target of a run, in words."""
+    script, options, study = (manifest.get(name) for name in ("script", "options", "study"))
+    if isinstance(script, Mapping) and script.get("path"):
+        return str(script["path"])
+    if isinstance(options, Mapping) and options.get("source"):
+        return str(options["source"])
+    target = study.get("target") if isinstance(study, Mapping) else None
+    return str(target.get("url") or "") if isinstance(target, Mapping) else ""
+
+
+def _findings(path: Path) -> list[Mapping[str, Any]]:
+    found = read_json(path / directory.FINDINGS)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _events(path: Path) -> Iterator[Mapping[str, Any]]:
+    file = path / directory.EVENTS
+    if not _is_regular(file):
+        return
+    for _, raw in placed_lines(file):
+        try:
+            event = json.loads(raw)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, Mapping):
+            yield event
+
+
+def _of_summary(path: Path) -> str:
+    """What a plain run did, by its summary."""
+    summary = next((one["summary"] for one in _events(path) if isinstance(one.get("summary"), Mapping)), None)
+    if summary is None:
+        return ""
+    count, rate = (_value(summary, "http_reqs", name) for name in ("count", "rate"))
+    failed, p95 = _value(summary, "http_req_failed", "rate"), _value(summary, "http_req_duration", "p(95)")
+    if count is None:
+        return ""
+    parts = [f"{count:,.0f} requests"]
+    parts += [f"{_short(rate)}/s"] if rate is not None else []
+    parts += [f"{_short(100 * failed)} % failed"] if failed is not None else []
+    parts += [f"p95 {_short(p95)} ms"] if p95 is not None else []
+    return ", ".join(parts) + "."
+
+
+def _short(number: float) -> str:
+    """Three digits, and all of them of larger numbers."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:
+    entry = summary.get(metric)
+    values = entry.get("values") if isinstance(entry, Mapping) else None
+    return _number(values.get(name)) if isinstance(values, Mapping) else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

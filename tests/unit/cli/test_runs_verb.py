@@ -1,0 +1,87 @@
+"""`plimsoll runs` as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from plimsoll.cli.app import app
+from plimsoll.errors import InputError
+from plimsoll.runs.writer import RunFacts, RunWriter
+from plimsoll.study.secrets import Redactor
+
+
+def made(root: Path, at: float, answer: str = "Carries 168 users. At 200 it does not.") -> Path:
+    series = {"metric": "http_reqs", "kind": "counter", "tags": {"name": "/"}, "value": 3.0}
+    facts = RunFacts("hold", t0_unix=at)
+    with RunWriter.create(root, facts, tables=False, redactor=Redactor(), clock=lambda: at) as writer:
+        writer.append_snapshot({"second": 0, "series": [series]})
+        writer.append_resource({"second": 0, "source": "host", "values": {"cpu_share": 0.5}})
+        writer.write_findings([{"question": "How much?", "answer": answer, "valid": True}])
+    return writer.path
+
+
+def plimsoll(*words: object, root: Path) -> Result:
+    return CliRunner().invoke(app, ["runs", *map(str, words), "--runs", str(root)], catch_exceptions=True)
+
+
+def test_a_list_tells_each_run_and_the_size_of_all(tmp_path: Path) -> None:
+    run = made(tmp_path, 1e9)
+    done = plimsoll("list", root=tmp_path)
+    assert run.name in done.output and "Carries 168 users." in done.output and "At 200" not in done.output
+    assert "1 run in" in done.output
+    [listed] = json.loads(plimsoll("list", "--json", root=tmp_path).output)
+    assert listed["path"] == str(run) and listed["experiment"] == "hold"
+    assert "0 runs in" in plimsoll("list", root=tmp_path / "nothing").output
+
+
+def test_a_run_is_shown_and_its_seconds_come_as_json_with_names(tmp_path: Path) -> None:
+    made(tmp_path, 1e9)
+    done = plimsoll("show", "latest", root=tmp_path)
+    assert "At 200 it does not" in done.output and "series.jsonl.zst" in done.output
+    [second] = map(json.loads, plimsoll("show", "latest", "--series", root=tmp_path).output.splitlines())
+    assert second["series"] == [{"metric": "http_reqs", "kind": "counter", "tags": {"name": "/"}, "value": 3.0}]
+    [row] = map(json.loads, plimsoll("show", "latest", "--resources", root=tmp_path).output.splitlines())
+    assert row["values"] == {"cpu_share": 0.5}
+
+
+def test_a_search_lists_what_has_the_words(tmp_path: Path) -> None:
+    one, two = made(tmp_path, 1e9, "Carries 57 users."), made(tmp_path, 1e9 + 9)
+    done = plimsoll("search", "57", "users", root=tmp_path)
+    assert one.name in done.output and two.name not in done.output
+
+
+def test_nothing_is_deleted_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    run = made(tmp_path, 1e9)
+    for words in (("delete", run), ("prune", "--older-than", "1d")):
+        done = plimsoll(*words, root=tmp_path)
+        assert isinstance(done.exception, InputError) and "--yes" in str(done.exception) and run.exists()
+    assert plimsoll("delete", run.name[-4:], "--yes", root=tmp_path).exit_code == 0 and not run.exists()
+
+
+def test_a_prune_shows_what_goes_what_stays_and_what_is_kept(tmp_path: Path) -> None:
+    old, kept = made(tmp_path, 1e9), made(tmp_path, 1e9 + 9)
+    assert "is kept" in plimsoll("keep", kept, root=tmp_path).output
+    shown = plimsoll("prune", "--older-than", "30d", "--dry-run", root=tmp_path)
+    lines = {line.split()[0]: line for line in shown.output.splitlines() if "hold" in line}
+    assert old.name in lines["goes"] and kept.name in lines["kept"] and old.exists()
+    assert "1 run deleted" in plimsoll("prune", "--older-than", "30d", "--yes", root=tmp_path).output
+    assert not old.exists() and kept.exists()
+    assert "no longer kept" in plimsoll("keep", kept, "--off", root=tmp_path).output
+    assert "1 run deleted" in plimsoll("prune", "--keep-size", "100B", "--yes", root=tmp_path).output
+
+
+@pytest.mark.parametrize("words", ["prune", "prune --keep-size much", "show nothing", "delete /tmp"])
+def test_what_is_wrong_is_told(tmp_path: Path, words: str) -> None:
+    assert isinstance(plimsoll(*words.split(), root=tmp_path).exception, InputError)
+
+
+def test_a_run_goes_into_one_file_and_comes_back(tmp_path: Path) -> None:
+    run = made(tmp_path / "a", 1e9)
+    file = tmp_path / "run.tar.zst"
+    assert str(file) in plimsoll("export", "latest", "-o", file, root=tmp_path / "a").output
+    done = plimsoll("import", file, root=tmp_path / "b")
+    assert done.output.strip() == str(tmp_path / "b" / run.name)

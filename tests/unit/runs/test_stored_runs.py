@@ -1,0 +1,320 @@
+"""The runs on a disk: listing, finding, deleting, pruning, exporting and importing them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from writing_process import one_second
+
+import plimsoll
+from plimsoll.errors import InputError, RunDirectoryError
+from plimsoll.runs.kept import archive, catalogue
+from plimsoll.runs.kept.catalogue import StoredRun
+from plimsoll.runs.kept.tidying import pruning
+from plimsoll.runs.reader import RunReader
+from plimsoll.runs.writer import RunFacts, RunWriter
+from plimsoll.runs.zstandard import ZstdFile
+from plimsoll.study.secrets import Redactor
+
+DAY = 86_400.0
+ANSWER = "Carries 168 users. At 200 it does not."
+
+
+def made(root: Path, at: float = 1e9, experiment: str = "hold", answer: str = ANSWER, valid: bool = True) -> Path:
+    """A finished run that began then."""
+    facts = RunFacts(experiment, study={"target": {"url": "http://shop.test/"}}, t0_unix=at)
+    with RunWriter.create(root, facts, tables=False, redactor=Redactor(), clock=lambda: at) as writer:
+        for second in range(3):
+            writer.append_snapshot(one_second(second))
+        writer.append_event("note", message=f"The target was not reset ({at:.0f}).")
+        (writer.logs / "start.log").write_text("begun\n")
+        writer.write_findings([{"question": "How much?", "answer": answer, "valid": valid}])
+    return writer.path
+
+
+def names(runs: list[StoredRun]) -> list[Path]:
+    return [one.path for one in runs]
+
+
+def test_runs_are_listed_newest_first_with_what_they_were(tmp_path: Path) -> None:
+    old, new = made(tmp_path, 1e9), made(tmp_path, 1e9 + 60, "capacity", valid=False)
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "20260101-000000-hold-0000").mkdir()  # without a manifest
+    found = plimsoll.stored_runs(tmp_path)
+    assert names(found) == [new, old]
+    first = found[0]
+    assert (first.experiment, first.about, first.status) == ("capacity", "http://shop.test/", "finished")
+    assert (first.answer, first.valid, first.kept, first.began_unix) == ("Carries 168 users.", False, False, 1e9 + 60)
+    assert first.size_bytes == sum(path.stat().st_size for path in new.rglob("*") if path.is_file())
+    assert json.dumps(first.to_json()) and plimsoll.stored_runs(tmp_path / "nothing") == []
+
+
+def test_a_plain_run_is_told_by_its_summary_and_a_running_one_as_that(tmp_path: Path) -> None:
+    summary = {
+        "http_reqs": {"values": {"count": 1200, "rate": 40.0}},
+        "http_req_failed": {"values": {"rate": 0.0125}},
+        "http_req_duration": {"values": {"p(95)": 12.345}},
+    }
+    writer = RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor())
+    writer.append_event("note", summary=summary)
+    [found] = plimsoll.stored_runs(tmp_path)
+    assert found.answer == "1,200 requests, 40/s, 1.25 % failed, p95 12.3 ms." and found.status == "running"
+    writer.finish()
+    assert plimsoll.stored_runs(tmp_path)[0].status == "finished"
+
+
+def test_a_run_of_a_study_is_one_with_the_runs_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "20260101-000000-shop-0001"
+    folder.mkdir()
+    parts = [{"status": "finished"}, {"status": "planned"}]
+    (folder / "study.json").write_text(json.dumps({"study": {"name": "shop"}, "parts": parts}))
+    inner = made(folder)
+    [found] = plimsoll.stored_runs(tmp_path)
+    assert (found.experiment, found.about, found.status) == ("study", "shop", "interrupted")
+    assert found.answer == "1 of 2 experiments are done." and found.size_bytes > catalogue.size_of(inner) > 0
+    assert names(plimsoll.search_runs(["168 users"], tmp_path)) == [folder]
+    plimsoll.delete_runs([folder])
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("manifest", ["{", "[" * 100_000, "[]", '{"script": 7, "study": [], "started_unix": "x"}'])
+def test_a_run_whose_manifest_is_damaged_is_listed_all_the_same(tmp_path: Path, manifest: str) -> None:
+    path = made(tmp_path)
+    (path / "manifest.json").write_text(manifest)
+    (path / "findings.json").write_text('{"answer": 7}')
+    [found] = plimsoll.stored_runs(tmp_path)
+    assert found.path == path and found.began_unix == 0.0
+    plimsoll.delete_runs([path])
+
+
+def test_files_that_are_no_files_are_not_read(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    for name in ("findings.json", "events.jsonl"):
+        (path / name).unlink()
+        os.mkfifo(path / name)
+    [found] = plimsoll.stored_runs(tmp_path)
+    assert found.answer == "" and plimsoll.search_runs(["168"], tmp_path) == []
+
+
+def test_runs_are_found_by_words_in_answers_notes_targets_and_names(tmp_path: Path) -> None:
+    one = made(tmp_path, 1e9, answer="Carries 57 users.")
+    two = made(tmp_path, 1e9 + 5.5, answer="Limited by the DATABASE.")
+    for words, wanted in [
+        (["57"], [one]),
+        (["database", "shop.test"], [two]),
+        (["not reset"], [two, one]),
+        ([two.name[-4:], "hold"], [two]),
+        (["57", "database"], []),
+    ]:
+        assert names(plimsoll.search_runs(words, tmp_path)) == wanted, words
+
+
+def test_a_run_is_named_by_path_name_end_of_it_or_as_the_latest(tmp_path: Path) -> None:
+    one, two = made(tmp_path, 1e9 + 0.25), made(tmp_path, 1e9 + 0.5)
+    for name in (one, str(one), one.name, "4000", "hold-4000"):
+        assert plimsoll.find_run(name, tmp_path).path == one
+    assert plimsoll.find_run("latest", tmp_path).path == two
+    with pytest.raises(InputError, match=r"2 runs in .* end with 000"):
+        plimsoll.find_run("000", tmp_path)
+    for name in ("nothing", tmp_path / "nothing"):
+        with pytest.raises(InputError, match=r"no run"):
+            plimsoll.find_run(name, tmp_path)
+    with pytest.raises(InputError, match="there is no run latest"):
+        plimsoll.find_run("latest", tmp_path / "empty")
+
+
+def test_only_real_run_directories_are_deleted_and_what_links_lead_to_stays(tmp_path: Path) -> None:
+    run = made(tmp_path / "runs")
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("mine")
+    (run / "logs" / "away").symlink_to(precious)
+    link = tmp_path / "runs" / "20260101-000000-hold-ffff"
+    link.symlink_to(made(tmp_path / "elsewhere"))
+    plain = tmp_path / "runs" / "20260101-000000-hold-0001"
+    plain.mkdir()
+    named = tmp_path / "project"
+    named.mkdir()
+    (named / "manifest.json").write_text("{}")
+    for wrong in (link, plain, named, tmp_path / "nothing", precious):
+        with pytest.raises(InputError, match="is no run directory"):
+            plimsoll.delete_runs([run, wrong])
+        assert run.exists()
+    plimsoll.delete_runs([run])
+    assert not run.exists() and (precious / "file").read_text() == "mine"
+    assert link.resolve().exists() and plain.exists() and named.exists()
+
+
+def test_a_run_that_goes_on_is_neither_deleted_nor_exported_nor_pruned(tmp_path: Path) -> None:
+    writer = RunWriter.create(tmp_path, RunFacts("hold"), tables=False, redactor=Redactor(), clock=lambda: 1e9)
+    for refused in (lambda: plimsoll.delete_runs([writer.path]), lambda: plimsoll.export_run(writer.path)):
+        with pytest.raises(InputError, match="still running"):
+            refused()
+    assert plimsoll.prune_runs(tmp_path, keep_bytes=1, older_than_s=1.0).gone == ()
+    writer.finish()
+    assert names(list(plimsoll.prune_runs(tmp_path, older_than_s=1.0).gone)) == [writer.path]
+
+
+def stored(days_ago: float, size: int, kept: bool = False, status: str = "finished") -> StoredRun:
+    ended = 1e9 - days_ago * DAY
+    return StoredRun(Path(f"{days_ago:g}"), ended - 60, ended, "hold", "", status, "", True, size, kept)
+
+
+@pytest.mark.parametrize(
+    ("older_than_days", "keep", "gone"),
+    [
+        (10, None, ["40", "30", "20"]),
+        (25, None, ["40", "30"]),
+        (None, 250, ["40", "30"]),
+        (None, 399, ["40"]),
+        (None, 400, []),
+        (None, 0, ["40", "30", "20", "1"]),
+        (25, 100, ["40", "30", "20"]),
+    ],
+)
+def test_old_runs_go_and_then_the_oldest_until_the_rest_fits(
+    older_than_days: float | None, keep: int | None, gone: list[str]
+) -> None:
+    runs = [stored(20, 100), stored(1, 100), stored(40, 100), stored(30, 100)]
+    found = pruning(runs, 1e9, None if older_than_days is None else older_than_days * DAY, keep)
+    assert sorted((str(one.path) for one in found.gone), key=float, reverse=True) == gone
+    assert len(found.gone) + len(found.staying) == 4 and found.freed_bytes == 100 * len(gone)
+
+
+def test_kept_and_running_runs_stay_and_count() -> None:
+    runs = [stored(40, 100, kept=True), stored(30, 100), stored(20, 100), stored(10, 100, status="running")]
+    found = pruning(runs, 1e9, 5 * DAY, None)
+    assert [str(one.path) for one in found.gone] == ["20", "30"]
+    assert [str(one.path) for one in pruning(runs, 1e9, None, 300).gone] == ["30"]
+
+
+def test_pruning_deletes_what_it_shows_and_leaves_what_is_kept(tmp_path: Path) -> None:
+    old, kept, new = (made(tmp_path, at) for at in (1e9, 1e9 + 60, 1e9 + 120))
+    plimsoll.keep_run(kept)
+    with pytest.raises(InputError, match="--older-than"):
+        plimsoll.prune_runs(tmp_path)
+    keep_bytes = sum(one.size_bytes for one in plimsoll.stored_runs(tmp_path)) - 1
+    found = plimsoll.prune_runs(tmp_path, keep_bytes=keep_bytes, dry_run=True)
+    assert names(list(found.gone)) == [old] and old.exists()
+    plimsoll.prune_runs(tmp_path, keep_bytes=keep_bytes)
+    assert [path.exists() for path in (old, kept, new)] == [False, True, True]
+    plimsoll.prune_runs(tmp_path, older_than_s=1.0)
+    assert names(plimsoll.stored_runs(tmp_path)) == [kept] and plimsoll.stored_runs(tmp_path)[0].kept
+    plimsoll.keep_run(kept, False)
+    plimsoll.prune_runs(tmp_path, older_than_s=1.0)
+    assert plimsoll.stored_runs(tmp_path) == [] and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".tar.zst", ".zip"])
+def test_an_exported_run_is_the_same_when_it_is_imported(tmp_path: Path, suffix: str) -> None:
+    run = made(tmp_path / "a")
+    (run / "linked").symlink_to("/etc/passwd")
+    (run / ".reserve").write_text("0")
+    file = plimsoll.export_run(run, tmp_path / f"run{suffix}")
+    assert file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(InputError, match="is there already"):
+        plimsoll.export_run(run, file)
+    back = plimsoll.import_run(file, tmp_path / "b")
+    assert back == tmp_path / "b" / run.name
+    wanted = {path.relative_to(run): path.read_bytes() for path in run.rglob("*.*") if not path.name.startswith(".")}
+    assert {path.relative_to(back): path.read_bytes() for path in back.rglob("*") if path.is_file()} == wanted
+    assert list(RunReader(back).snapshots()) == [one_second(second) for second in range(3)]
+    with pytest.raises(InputError, match="is there already"):
+        plimsoll.import_run(file, tmp_path / "b")
+    assert [path.name for path in (tmp_path / "b").iterdir()] == [run.name]
+
+
+def test_a_name_that_says_no_archive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.tar\.zst or \.zip"):
+        plimsoll.export_run(made(tmp_path), tmp_path / "run.txt")
+
+
+NAME = "20260101-000000-hold-0001"
+MANIFEST = ("manifest.json", b'{"schema": 1, "status": "finished", "experiment": "hold"}')
+
+
+def tar_of(*members: tuple[str, Any]) -> bytes:
+    """A tar.zst of these files; a text is a link to it, a number is a device."""
+    raw = io.BytesIO()
+    with ZstdFile(raw, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+        for name, content in members:
+            about = tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                about.size = len(content)
+                tar.addfile(about, io.BytesIO(content))
+            else:
+                about.type = tarfile.SYMTYPE if isinstance(content, str) else tarfile.CHRTYPE
+                about.linkname = content if isinstance(content, str) else ""
+                tar.addfile(about)
+    return raw.getvalue()
+
+
+def zip_of(*members: tuple[str, bytes]) -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive_file:
+        for name, content in members:
+            archive_file.writestr(name, content)
+    return raw.getvalue()
+
+
+WHOLE = (f"{NAME}/{MANIFEST[0]}", MANIFEST[1])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        tar_of(WHOLE, (f"{NAME}/../../escaped", b"x")),
+        tar_of(WHOLE, ("/tmp/escaped", b"x")),
+        tar_of(WHOLE, ("escaped", b"x")),
+        tar_of(WHOLE, (f"{NAME}/link", "/etc/passwd")),
+        tar_of(WHOLE, (f"{NAME}/device", 1)),
+        tar_of(WHOLE, ("20260101-000000-hold-0002/manifest.json", b"{}")),
+        tar_of(WHOLE, (f"{NAME}/.keep", b"")),
+        tar_of(WHOLE, WHOLE),
+        tar_of(("project/manifest.json", b"{}")),
+        tar_of((f"{NAME}/findings.json", b"{}")),
+        tar_of(),
+        tar_of(WHOLE)[:-20],
+        zip_of(WHOLE, (f"{NAME}/../../escaped", b"x")),
+        zip_of(WHOLE, (f"{NAME}\\..\\escaped", b"x")),
+        zip_of(WHOLE)[:-30],
+        b"",
+        b"PK",
+        b"hello",
+    ],
+)
+def test_a_file_that_no_export_made_is_refused_and_leaves_nothing(tmp_path: Path, data: bytes) -> None:
+    root = tmp_path / "deep" / "runs"
+    (tmp_path / "file").write_bytes(data)
+    with pytest.raises((InputError, RunDirectoryError)):
+        plimsoll.import_run(tmp_path / "file", root)
+    assert list(root.iterdir()) == [] and {path.name for path in tmp_path.iterdir()} == {"deep", "file"}
+
+
+@pytest.mark.parametrize("make", [tar_of, zip_of])
+def test_a_file_that_unpacks_to_more_than_is_free_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[..., bytes]
+) -> None:
+    (tmp_path / "file").write_bytes(make(WHOLE, (f"{NAME}/series.jsonl", bytes(5_000_000))))
+    monkeypatch.setattr(archive, "free_bytes", lambda _: archive.FLOOR_BYTES + 2_000_000)
+    with pytest.raises(RunDirectoryError, match="more than is free"):
+        plimsoll.import_run(tmp_path / "file", tmp_path / "runs")
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_what_a_killed_import_left_goes_with_the_next_pruning(tmp_path: Path) -> None:
+    made(tmp_path, 1e9)
+    left, fresh = tmp_path / ".import-0123", tmp_path / ".import-4567"
+    for folder in (left, fresh):
+        folder.mkdir()
+    os.utime(left, (1e9, 1e9))
+    plimsoll.prune_runs(tmp_path, keep_bytes=1 << 40)
+    assert not left.exists() and fresh.exists()
