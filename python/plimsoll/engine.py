@@ -17,6 +17,8 @@ from plimsoll import _engine
 from plimsoll.errors import EngineError, ScriptError
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import script_mistake
+from plimsoll.study.secret_sources import values_of_sources
+from plimsoll.study.secrets import Redactor
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
@@ -60,8 +62,15 @@ class EngineConfig:
     outputs: Sequence[tuple[str, str]] = ()
     url: Mapping[str, Any] | None = None
 
-    def to_json(self) -> str:
-        """The form that the native module reads."""
+    @property
+    def redactor(self) -> Redactor:
+        """A redactor that knows the secrets of what the script is given."""
+        url = {**self.url, "headers": dict(self.url.get("headers") or ())} if self.url else {}
+        data = {"env": dict(self.env), "options": dict(self.options), **url}
+        return Redactor.for_data(data, declared=values_of_sources(self.secret_sources))
+
+    def to_json(self, redactor: Redactor) -> str:
+        """The form that the native module reads, with what the script's console must not show."""
         return json.dumps(
             {
                 "script": str(self.script or ""),
@@ -74,6 +83,7 @@ class EngineConfig:
                 "seed": self.seed,
                 "cpus": list(self.cpus),
                 "secret_sources": list(self.secret_sources),
+                "hidden": list(redactor.known),
                 "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
@@ -87,7 +97,7 @@ class EngineConfig:
 def inspect(config: EngineConfig) -> dict[str, Any]:
     """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
     with _native_errors(config.script):
-        return json.loads(_engine.inspect(config.to_json()))
+        return json.loads(_engine.inspect(config.to_json(config.redactor)))
 
 
 @contextmanager
@@ -104,12 +114,14 @@ def _native_errors(script: Path | None) -> Iterator[None]:
 
 class EngineRun:
     """One run of the engine. The constructor loads the script and raises InputError for its mistakes; `begin` starts
-    the load, and `snapshots` yields until it ends."""
+    the load, and `snapshots` yields until it ends. The native module asks `redactor`, the configuration's own if it is
+    left out, for each name in raw samples and for the messages that it writes itself."""
 
-    def __init__(self, config: EngineConfig) -> None:
+    def __init__(self, config: EngineConfig, redactor: Redactor | None = None) -> None:
         self._script = config.script
+        redactor = redactor or config.redactor
         with _native_errors(config.script):
-            self._run = _engine.EngineRun(config.to_json())
+            self._run = _engine.EngineRun(config.to_json(redactor), redactor.tag)
         self._begun = False
         self._ended: dict[str, Any] | None = None
 

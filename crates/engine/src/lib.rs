@@ -32,4 +32,5 @@ mod tls;
 mod traffic;
 mod worker;
 
+pub use plimsoll_script::secrets::Cleaner;
 pub use run::{inspect, Config, EngineError, Run};

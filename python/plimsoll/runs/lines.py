@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import quick_json
 from plimsoll.runs.directory import run_error
 
 _BUFFER_BYTES = 1 << 20
+_MOST_LINE_BYTES = 64 << 20  # a second of 1,000 series takes a few
 
 
 def read_lines(path: Path, start: int = 0) -> Iterator[dict[str, Any]]:
@@ -32,9 +36,11 @@ def numbered_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, 
 def raw_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """The whole lines as bytes, from byte `start` on, each with the byte at which the next one starts."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a device has no end
+            raise RunDirectoryError(f"{path} is no regular file", "Restore it, or make the run again.")
         with path.open("rb", buffering=_BUFFER_BYTES) as file:
             file.seek(start)
-            for raw in file:
+            for raw in iter(partial(file.readline, _MOST_LINE_BYTES), b""):
                 if not raw.endswith(b"\n"):
                     return
                 start += len(raw)

@@ -16,13 +16,15 @@ from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.clean_summary import clean_metrics
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
 from plimsoll.runs.minutes import MinuteWriter
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets import HIDDEN, Redactor, is_secret_key
 
 RESERVE_BYTES = 32_768
+_MOST_KEPT = 20_000  # texts of which it is known what they are without secrets
 Outcome = Literal["finished", "interrupted", "failed"]
 
 
@@ -58,6 +60,7 @@ class RunWriter:
         self._lock = threading.RLock()
         self._finished = False
         self._cleaned: dict[str, str] = {}
+        self._telling: dict[str, bool] = {}
         self._series = LineFile(path / directory.SERIES)
         self._minutes = MinuteWriter(path / directory.MINUTES)
         self._resources = LineFile(path / directory.RESOURCES)
@@ -131,7 +134,11 @@ class RunWriter:
         """Append one second to series.jsonl, and each full minute to minutes.jsonl."""
         data = snapshot.to_json() if isinstance(snapshot, Snapshot) else dict(snapshot)
         with self._lock:
-            data["series"] = [{**item, "tags": self._tags(item.get("tags") or {})} for item in data.get("series") or ()]
+            data["series"] = [self._series_item(item) for item in data.get("series") or ()]
+            if data.get("script_metrics"):
+                data["script_metrics"] = [
+                    {**one, "name": self._clean(str(one["name"]))} for one in data["script_metrics"]
+                ]
             begin = self._series.end
             self._series.append(data)
             self._minutes.add(data, begin, self._series.end)
@@ -139,7 +146,12 @@ class RunWriter:
     def append_resource(self, row: Mapping[str, Any]) -> None:
         """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl."""
         with self._lock:
-            self._resources.append({**row, "source": self._clean(str(row["source"]))} if "source" in row else dict(row))
+            clean = dict(row)
+            if "source" in row:
+                clean["source"] = self._clean(str(row["source"]))
+            if isinstance(row.get("values"), Mapping):
+                clean["values"] = {self._clean(str(name)): value for name, value in row["values"].items()}
+            self._resources.append(clean)
 
     def append_event(
         self, kind: str, *, second: float | None = None, t_unix: float | None = None, **details: Any
@@ -150,8 +162,10 @@ class RunWriter:
                 t_unix = self._clock() if second is None else self.t0_unix + second
             if second is None:
                 second = round(max(0.0, t_unix - self.t0_unix), 3)
-            event = {"t_unix": t_unix, "second": second, "kind": kind, **details}
-            self._events.append(self.redactor.data(event))
+            event = self.redactor.data({"t_unix": t_unix, "second": second, "kind": kind, **details})
+            if "summary" in details:  # of metrics, whose names may be telling while their values are numbers
+                event["summary"] = clean_metrics(details["summary"], self.redactor)
+            self._events.append(event)
 
     def write_plan(self, plan: Mapping[str, Any]) -> None:
         """Write plan.json: what an experiment of trials is to try."""
@@ -224,14 +238,24 @@ class RunWriter:
     def _write_manifest(self) -> None:
         write_json(self.path / directory.MANIFEST, self.manifest)
 
-    def _tags(self, tags: Mapping[str, str]) -> dict[str, str]:
-        """Tags without secrets: a `name` may be a URL with a token in it."""
-        return {key: self._clean(str(value)) for key, value in tags.items()}
+    def _series_item(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """A series without secrets in its metric's name and its tags: a `name` may be a URL with a token in it."""
+        clean = {**item, "tags": {self._clean(key): self._tag(key, str(value)) for key, value in _tags_of(item)}}
+        if "metric" in item:
+            clean["metric"] = self._clean(str(item["metric"]))
+        return clean
+
+    def _tag(self, key: str, value: str) -> str:
+        if key not in self._telling:
+            if len(self._telling) > _MOST_KEPT:
+                self._telling.clear()
+            self._telling[key] = is_secret_key(key)
+        return HIDDEN if value and self._telling[key] else self._clean(value)
 
     def _clean(self, text: str) -> str:
         """The text without secrets. Cleaned texts are kept, up to a bound."""
         if text not in self._cleaned:
-            if len(self._cleaned) > 20_000:
+            if len(self._cleaned) > _MOST_KEPT:
                 self._cleaned.clear()
             self._cleaned[text] = self.redactor.text(text)
         return self._cleaned[text]
@@ -254,6 +278,10 @@ def _manifest(facts: RunFacts, redactor: Redactor, now: float) -> dict[str, Any]
         "level_unit": facts.level_unit,
         "clock": {"t0_unix": now if facts.t0_unix is None else facts.t0_unix},
     }
+
+
+def _tags_of(item: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    return ((str(key), value) for key, value in (item.get("tags") or {}).items())
 
 
 def _script_facts(script: Path | None) -> dict[str, str] | None:
