@@ -51,9 +51,7 @@ class Drawing:
         except OSError as error:
             self._process, self.failure = None, f"it cannot be started ({error.strerror})"
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._end()
 
     def _end(self) -> int | None:
@@ -83,7 +81,7 @@ class Drawing:
     def words(self) -> str:
         """Why charts are not drawn, and what to do."""
         return (
-            f"Charts are not drawn for print, because the chart engine could not start: {self.failure or 'it is gone'}. "
+            f"Charts are not drawn for print: the chart engine could not start, {self.failure or 'it is gone'}. "
             "It reserves much address space: raise `ulimit -v`, or run plimsoll report on another machine."
         )
 

@@ -1,7 +1,7 @@
 """Marked secrets in all that a `plimsoll run` takes: no output has them, but what the script itself writes as its own.
 
-Looked for are the secrets, also percent-encoded and in base64, in every file of the run (Parquet read, gzip unpacked), in
-every file that a flag asks for, in the report and in all that is printed.
+Looked for are the secrets, also percent-encoded and in base64, in every file of the run (Parquet read, gzip unpacked),
+in every file that a flag asks for, in the report and in all that is printed.
 """
 
 from __future__ import annotations
@@ -59,8 +59,10 @@ export default async function () {
   http.get(`${url}/d?code=CODE&state=CODE&next=${encodeURIComponent('http://x/?apikey=NESTED&a=1')}`);
   http.get(`${url}/e?q=${encodeURIComponent(mock)}`);
   http.get(url.replace('//', '//me:USER@') + '/f');
-  http.get(`${url}/g`, { headers: { Authorization: 'Bearer HEADER', 'X-Api-Key': __ENV.STRIPE_KEY }, cookies: { sid: 'COOKIE' } });
-  const answer = http.post(`${url}/h`, 'user=me&password=BODY&code=FORM', { tags: { session_id: 'TAG', note: `is ${mock}`, short: short } });
+  const headers = { Authorization: 'Bearer HEADER', 'X-Api-Key': __ENV.STRIPE_KEY };
+  http.get(`${url}/g`, { headers, cookies: { sid: 'COOKIE' } });
+  const tags = { session_id: 'TAG', note: `is ${mock}`, short: short };
+  const answer = http.post(`${url}/h`, 'user=me&password=BODY&code=FORM', { tags });
   check(answer, {
     [`status with password=FORM`]: (r) => r.status === 200,
     [`has ${encoding.b64encode('me:' + file)}`]: (r) => true,
@@ -207,10 +209,53 @@ def test_wrong_flags_are_told_without_the_secrets_in_them(shop, cli: Cli) -> Non
     assert done.returncode == 2 and told(cli.folder, done) == {}
 
 
+LOGGING = """import http from 'k6/http';
+export const options = { vus: 1 };
+export default function () {
+  console.log(`given ${__ENV.API_TOKEN}`);
+  http.get(`${__ENV.BASE_URL}/?code=CODE`, { tags: { api_key: 'TAG' } });
+  throw new Error(`${__ENV.API_TOKEN} at http://h/?sig=SIGNED`);
+}
+"""
+
+
+def test_a_load_that_is_held_prints_and_writes_none_either(shop, cli: Cli, known_server: Callable[..., str]) -> None:
+    script = LOGGING.replace("CODE", CODE).replace("'TAG'", f"'{TAG}'").replace("SIGNED", SIGNED)
+    cli.write(script_js=script)
+    given = ("-e", f"API_TOKEN={ENV}", "-e", f"BASE_URL={known_server('--service-ms', 50)}")
+    done = cli("hold", "script.js", "--duration", 3, "--warm-up", 0, "--baseline", 0, *given)
+    assert "given ***" in done.stderr and "*** at http://h/?sig=***" in done.stderr, done.stderr
+    assert told(cli.folder, done) == {}
+    names = [series.tags for second in RunReader(cli.runs()[0]).snapshots() for series in second.series]
+    assert any(tags.get("api_key") == "***" and str(tags.get("name")).endswith("/?code=***") for tags in names)
+
+
+IMPORTED = {
+    "jtl.csv": "timeStamp,elapsed,label,responseCode,responseMessage,success,bytes,grpThreads,allThreads,Latency\n"
+    + "".join(
+        f"{1_700_000_000_000 + 100 * n},{20 + n % 7},GET /a?sig={SIGNED}&token={QUERY},{500 if n % 9 else 200},"
+        f"password={BODY},{'false' if n % 9 else 'true'},10,1,1,9\n"
+        for n in range(100)
+    ),
+    "table.csv": "operation,users,throughput (req/s)\n"
+    + "".join(f"GET /a?key={KEY},{users},{10 * users}\n" for users in (10, 20, 40)),
+    "locust.csv": "timestamp,request_type,name,response_time_ms,response_length,status_code,exception\n"
+    + "".join(f"{1_700_000_000 + n / 5},GET,/a?code={CODE},{20 + n % 9},10,200,\n" for n in range(100)),
+}
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_what_is_analysed_of_other_tools_has_none(cli: Cli, name: str) -> None:
+    (cli.folder / name).write_text(IMPORTED[name])
+    for flags in ((), ("--json",)):
+        done = cli("analyze", name, *flags)
+        assert "Traceback" not in done.stderr and len(done.stdout) > 200, done.stderr
+        assert told(cli.folder, done, own=(name,)) == {}
+
+
 def test_what_handle_summary_returns_is_the_scripts_own(shop, cli: Cli) -> None:
     script = (cli.folder / "script.js").read_text()
-    cli.write(
-        script_js=f"{script}\nexport function handleSummary(data) {{ return {{ stdout: `it says ${{__ENV.API_TOKEN}}` }}; }}"
-    )
+    own = "export function handleSummary() { return { stdout: `it says ${__ENV.API_TOKEN}` }; }"
+    cli.write(script_js=f"{script}\n{own}")
     done = shop("-q")
     assert done.stdout == f"it says {ENV}"
