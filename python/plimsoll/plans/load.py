@@ -12,7 +12,7 @@ from plimsoll.engine import EngineConfig, available_cpus, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.plans.load_bounds import check_load
+from plimsoll.plans.load_bounds import check_choices, check_load
 from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.runs.declared_caps import declared_caps, text_of
@@ -117,6 +117,7 @@ _CAPS = ("rps", "minIterationDuration", "batch", "batchPerHost")
 def plan_of(source: str | Path | Study, choices: Choices, function: str | None = None) -> Plan:
     """The plan for a study file, a Study or a script, of which `function` alone is called where it is given. Raises
     InputError for what is wrong in any of them."""
+    check_choices(choices)
     if _is_study(source):
         plan = _plan_of_study(source, choices)
     else:

@@ -46,10 +46,13 @@ def checked_number(
     """The number itself. Raises InputError, which names `name`, if it is not between the bounds."""
     if math.isfinite(number) and least <= number <= most and not (is_above and number == least):
         return number
-    low = f"above {least:,g}" if is_above else f"at least {least:,g}"
-    raise InputError(
-        f"{name}: {_short(given or f'{number:g}')} is out of range", f"Give a number {low} and at most {most:,g}."
-    )
+    low = f"{'above' if is_above else 'at least'} {_number(least)}"
+    what = f"{name}: {_short(given or f'{number:g}')} is not {low} and at most {_number(most)}"
+    raise InputError(what, "Give a number within these bounds.")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
 
 
 def _short(text: str) -> str:

@@ -177,7 +177,8 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"must be {_KIND_NEEDED[kind]}, is {_shown(given, path)}", f"Write {_KIND_NEEDED[kind]} here."
     if kind in _BOUNDS:
         words, name = _BOUNDS[kind]
-        return f"must be {words} {context[name]:g}, is {_shown(given, path)}", "Change the number."
+        bound = f"{context[name]:g}" if abs(context[name]) < 1e6 else f"{context[name]:,.0f}"
+        return f"must be {words} {bound}, is {_shown(given, path)}", "Change the number."
     if kind == "literal_error":
         expected = str(context["expected"]).replace("'", "").replace(", ", " or ")
         known = ["open", "closed"] if path == ("workload", "model") else expected.split(" or ")

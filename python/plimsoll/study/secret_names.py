@@ -19,6 +19,7 @@ _OF_NO_SECRET = re.compile(
     r"[_\-](?:file|dir|directory|path|stdin|jar|ttl|timeout|length|name|type|policy)$", re.IGNORECASE
 )
 _OF_REQUEST = re.compile(r"[/{?]|://")  # a request's or a submetric's name, no name of a value
+_OF_SHELLS = ("PWD", "OLDPWD")  # the current folder
 # Of variables (-e STRIPE_KEY=…), whose other words may be anything.
 _VARIABLE = re.compile(r"(?:^|_)(?:KEY|SIG|SIGNATURE|SALT|HMAC|PIN|OTP|AUTH)$", re.IGNORECASE)
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -26,7 +27,7 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def is_secret_key(key: str) -> bool:
     """Whether a key of that name holds a secret: db_password, apiToken, PGPASSWORD, DB_PASS, X-Authorization …"""
-    if _OF_REQUEST.search(key):
+    if key in _OF_SHELLS or _OF_REQUEST.search(key):
         return False
     spaced = _CAMEL_CASE.sub("_", key)
     return bool(_TELLING.search(spaced)) or bool(_TELLING_END.search(key))
