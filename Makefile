@@ -117,9 +117,10 @@ compare-k6: build
 
 # Each property for so many seconds, one after the other, from a seed that is printed; FUZZ_SEED gives one again.
 FUZZ_SECONDS ?= 600
-fuzz:
+fuzz: build
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --package plimsoll-core --package plimsoll-engine --package plimsoll-script \
 	  --lib properties:: -- --nocapture --test-threads 1
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --capture no --timeout 0 tests/unit/fuzz
 
 # Each field report as a study, and one page of their answers; about 45 minutes on a machine to itself.
 studies: build # 99: all ended, and an answer is one that a build should fail at, as planted weaknesses are

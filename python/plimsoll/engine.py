@@ -19,6 +19,8 @@ from plimsoll.probes.vu_runtimes import VuRuntimes
 from plimsoll.remote_modules import NotFetchedError, fetch_module, known_modules
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import option_warnings, script_mistake
+from plimsoll.study.secret_sources import values_of_sources
+from plimsoll.study.secrets import Redactor
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
@@ -64,8 +66,16 @@ class EngineConfig:
     url: Mapping[str, Any] | None = None
     offline: bool = False
 
-    def to_json(self, modules: Mapping[str, Path] | None = None) -> str:
-        """The form that the native module reads; `modules`: the files of remote modules, by address."""
+    @property
+    def redactor(self) -> Redactor:
+        """A redactor that knows the secrets of what the script is given."""
+        url = {**self.url, "headers": dict(self.url.get("headers") or ())} if self.url else {}
+        data = {"env": dict(self.env), "options": dict(self.options), **url}
+        return Redactor.for_data(data, declared=values_of_sources(self.secret_sources))
+
+    def to_json(self, redactor: Redactor, modules: Mapping[str, Path] | None = None) -> str:
+        """The form that the native module reads, with what the script's console must not show; `modules`: the files of
+        remote modules, by address."""
         return json.dumps(
             {
                 "script": str(self.script or ""),
@@ -78,6 +88,7 @@ class EngineConfig:
                 "seed": self.seed,
                 "cpus": list(self.cpus),
                 "secret_sources": list(self.secret_sources),
+                "hidden": list(redactor.known),
                 "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
@@ -91,16 +102,16 @@ class EngineConfig:
 
 def inspect(config: EngineConfig) -> dict[str, Any]:
     """What a script says of itself: options, exports, scenarios, whether it declares a load. Raises InputError."""
-    return json.loads(_loaded(config, _engine.inspect))
+    return json.loads(_loaded(config, config.redactor, _engine.inspect))
 
 
-def _loaded(config: EngineConfig, load: Callable[[str], _T]) -> _T:
+def _loaded(config: EngineConfig, redactor: Redactor, load: Callable[[str], _T]) -> _T:
     """What `load` makes of the configuration, once the remote modules that the script imports are here."""
     modules = known_modules(config.script) if config.script is not None else {}
     while True:
         try:
             with _native_errors(config.script):
-                return load(config.to_json(modules))
+                return load(config.to_json(redactor, modules))
         except ScriptError as error:
             url = error.missing_module
             if url is None or url in modules or config.script is None:
@@ -134,11 +145,13 @@ def _native_errors(script: Path | None) -> Iterator[None]:
 
 class EngineRun:
     """One run of the engine. The constructor loads the script and raises InputError for its mistakes; `begin` starts
-    the load, and `snapshots` yields until it ends."""
+    the load, and `snapshots` yields until it ends. The native module asks `redactor`, the configuration's own if it is
+    left out, for each name in raw samples and for the messages that it writes itself."""
 
-    def __init__(self, config: EngineConfig) -> None:
+    def __init__(self, config: EngineConfig, redactor: Redactor | None = None) -> None:
         self._script = config.script
-        self._run = _loaded(config, _engine.EngineRun)
+        redactor = redactor or config.redactor
+        self._run = _loaded(config, redactor, lambda text: _engine.EngineRun(text, redactor.tag))
         self._begun = False
         self._ended: dict[str, Any] | None = None
 

@@ -78,7 +78,7 @@ impl Client {
         }
         let shown = rules.network.http_debug;
         if shown != HttpDebug::Nothing {
-            debug::show_request(shown, request);
+            debug::show_request(shown, request, &rules.secrets);
         }
         let mut timings = Timings::default();
         let due = began.checked_add(request.timeout);
@@ -86,7 +86,7 @@ impl Client {
         let result = attempted.unwrap_or_else(|| Err(Failure { code: code::TIMEOUT, message: "request timeout".into() }));
         let response = result.unwrap_or_else(|failure| Box::new(HttpResponse::failed(failure, timings)));
         if shown != HttpDebug::Nothing {
-            debug::show_response(shown, &response);
+            debug::show_response(shown, &response, &rules.secrets);
         }
         response
     }

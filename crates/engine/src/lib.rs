@@ -33,4 +33,5 @@ mod traffic;
 mod worker;
 
 pub use plimsoll_script::{sharing, Sharing};
+pub use plimsoll_script::secrets::Cleaner;
 pub use run::{inspect, Config, EngineError, Run};

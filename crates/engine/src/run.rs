@@ -16,7 +16,7 @@ use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
-use plimsoll_script::secrets::Secrets;
+use plimsoll_script::secrets::{Cleaner, Secrets};
 use plimsoll_script::state::{Builtin, Iteration, Recording, VuState};
 use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
 use serde::Deserialize;
@@ -53,6 +53,11 @@ pub struct Config {
     pub cpus: Vec<usize>,
     /// Where secrets come from, as k6's `--secret-source` states it.
     pub secret_sources: Vec<String>,
+    /// Texts that no log shows, the longest first.
+    pub hidden: Vec<String>,
+    /// Takes secrets out of the names in raw samples and of messages.
+    #[serde(skip)]
+    pub cleaner: Cleaner,
     /// Where the console's lines go in place of stderr; lines are added at the file's end.
     pub console_output: Option<PathBuf>,
     /// What the JavaScript of one VU may allocate.
@@ -82,6 +87,8 @@ impl Default for Config {
             seed: 1,
             cpus: Vec::new(),
             secret_sources: Vec::new(),
+            hidden: Vec::new(),
+            cleaner: Cleaner::default(),
             console_output: None,
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
             import_map: None,
@@ -149,12 +156,14 @@ fn console_file(path: &Path) -> Result<Arc<Mutex<File>>, EngineError> {
 fn load(config: &Config) -> Result<Loaded, EngineError> {
     let (bundle, info, recorder) = match &config.url {
         Some(_) => {
-            let bundle = Bundle::without_script(config.env.clone());
+            let secrets = Secrets::default().hiding(config.hidden.clone(), config.cleaner.clone());
+            let bundle = Bundle::without_script(config.env.clone()).with_secrets(secrets);
             let recorder = Recording::new(&bundle).map_err(ScriptError::new)?.recorder;
             (Arc::new(bundle), InitInfo { options_json: "null".into(), exports: vec!["default".into()] }, recorder)
         }
         None => {
             let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
+            let secrets = secrets.hiding(config.hidden.clone(), config.cleaner.clone());
             let modules = config.modules.clone();
             let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref(), modules)?.with_secrets(secrets);
             bundle.vu_memory_bytes = config.vu_memory_bytes;
@@ -192,7 +201,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     if !mistakes.is_empty() {
         return Err(EngineError::Options(mistakes));
     }
-    let rules = Rules::new(&options).map_err(EngineError::Options)?;
+    let rules = Rules::new(&options, bundle.secrets.clone()).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
         user_agent: options.user_agent.as_str().into(),
@@ -361,7 +370,7 @@ impl Run {
             None => (LateArrivals::Wait, "wait"),
             Some(other) => return Err(EngineError::Options(vec![format!("late arrivals '{other}': use wait or drop")])),
         };
-        let samples = Samples::start(&config.outputs, &loaded.options).map_err(EngineError::Output)?;
+        let samples = Samples::start(&config.outputs, &loaded.options, &config.cleaner).map_err(EngineError::Output)?;
         let vu_cap = limits::vu_cap();
         let (level, level_seen) = watch::channel(Level::first(config.level));
         let (phase, _) = watch::channel(Phase::Running);
@@ -513,7 +522,7 @@ impl Plan {
         match answer.map(|json| json.and_then(|json| serde_json::from_str(&json).ok())) {
             Ok(Some(Value::Object(files))) => return Some(Value::Object(files)),
             Ok(_) => eprintln!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
-            Err(error) => eprintln!("ERROR {error}"),
+            Err(error) => eprintln!("ERROR {}", self.loaded.bundle.secrets.clean(&error.to_string())),
         }
         None
     }
@@ -527,9 +536,9 @@ impl Plan {
     ) -> Result<(), EngineError> {
         let threads = self.config.threads.max(1);
         let abort = {
-            let (phase, aborted) = (self.phase.clone(), aborted.clone());
+            let (phase, aborted, secrets) = (self.phase.clone(), aborted.clone(), self.loaded.bundle.secrets.clone());
             move |by_script: bool, message: String| {
-                eprintln!("ERROR test aborted: {message}");
+                eprintln!("ERROR test aborted: {}", secrets.clean(&message));
                 locked(&aborted).get_or_insert(Abort { by_script, message });
                 phase.send_if_modified(|phase| std::mem::replace(phase, (*phase).max(Phase::Aborting)) < Phase::Aborting);
             }

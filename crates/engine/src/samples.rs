@@ -20,6 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::options::Options;
 use plimsoll_core::record::{Metric, MetricId, TagSetId, Tags, Tap};
+use plimsoll_script::secrets::Cleaner;
 use serde::Deserialize;
 use serde_json::{json, Value};
 
@@ -90,17 +91,21 @@ pub struct Samples {
 
 impl Samples {
     /// Opens the files and starts the thread; `None` without files. A file that cannot be opened is an error.
-    pub fn start(files: &[OutputFile], options: &Options) -> Result<Option<Self>, String> {
+    /// Names and tags have no secrets by `cleaner`, which is asked once for each.
+    pub fn start(files: &[OutputFile], options: &Options, cleaner: &Cleaner) -> Result<Option<Self>, String> {
         if files.is_empty() {
             return Ok(None);
         }
         let mut formats: Vec<(PathBuf, Box<dyn Format>)> = Vec::new();
         for file in files {
             let failed = |error: io::Error| format!("--out {}={}: {error}; give a file that can be written", file.kind, file.path.display());
-            formats.push((file.path.clone(), open(file, options).map_err(failed)?));
+            formats.push((file.path.clone(), open(file, options, cleaner).map_err(failed)?));
         }
         let (sender, batches) = sync_channel(BATCHES);
-        let thread = std::thread::Builder::new().name("plimsoll-samples".into()).spawn(move || write_all(&batches, formats));
+        let thread = std::thread::Builder::new().name("plimsoll-samples".into()).spawn({
+            let cleaner = cleaner.clone();
+            move || write_all(&batches, formats, &cleaner)
+        });
         let thread = thread.map_err(|error| format!("--out: no thread to write with: {error}"))?;
         Ok(Some(Self { sender, lost: Arc::default(), sources: AtomicU64::new(0), thread }))
     }
@@ -184,9 +189,9 @@ impl Drop for BatchTap {
     }
 }
 
-fn open(file: &OutputFile, options: &Options) -> io::Result<Box<dyn Format>> {
+fn open(file: &OutputFile, options: &Options, cleaner: &Cleaner) -> io::Result<Box<dyn Format>> {
     Ok(match file.kind.as_str() {
-        "json" => Box::new(json::Json::new(sink(&file.path)?, options)),
+        "json" => Box::new(json::Json::new(sink(&file.path)?, options, cleaner.clone())),
         "csv" => Box::new(csv::Csv::new(sink(&file.path)?, options)),
         "parquet" => Box::new(parquet::Parquet::new(File::create(&file.path)?, options)?),
         other => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{other}' is none of json, csv and parquet"))),
@@ -336,7 +341,7 @@ impl Decimal {
 }
 
 /// Writes until every tap has gone; a file that fails is left, the others go on. Returns what failed.
-fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Format>)>) -> Option<String> {
+fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Format>)>, cleaner: &Cleaner) -> Option<String> {
     limits::step_back();
     let mut sources: Vec<Source> = Vec::new();
     let mut failures = Vec::new();
@@ -347,8 +352,8 @@ fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Forma
         }
         let source = &mut sources[batch.source];
         source.number = batch.source;
-        source.metrics.extend(batch.metrics);
-        source.tag_sets.extend(batch.tag_sets);
+        source.metrics.extend(batch.metrics.into_iter().map(|metric| Metric { name: cleaner.text(&metric.name), ..metric }));
+        source.tag_sets.extend(batch.tag_sets.iter().map(|tags| without_secrets(tags, cleaner)));
         formats.retain_mut(|(path, format)| {
             let mut rest = batch.values.as_slice();
             let written = batch.moments.iter().try_for_each(|at| {
@@ -369,6 +374,10 @@ fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Forma
         }
     }
     (!failures.is_empty()).then(|| failures.join("; "))
+}
+
+fn without_secrets(tags: &Tags, cleaner: &Cleaner) -> Tags {
+    Tags(tags.0.iter().map(|(name, value)| (cleaner.text(name), cleaner.tag(name, value))).collect())
 }
 
 /// The tags of a sample as k6 has them: `url` beside `name`, and a `group` at the root too.

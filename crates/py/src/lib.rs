@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_engine::{Config, EngineError, Run, Sharing};
+use plimsoll_engine::{Cleaner, Config, EngineError, Run, Sharing};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -23,6 +23,14 @@ fn error(error: EngineError) -> PyErr {
 
 fn parse(config_json: &str) -> PyResult<Config> {
     serde_json::from_str(config_json).map_err(|error| PyValueError::new_err(format!("engine configuration: {error}")))
+}
+
+/// A text that cannot be asked about, as the interpreter ends, is not shown.
+fn cleaner(clean: Py<PyAny>) -> Cleaner {
+    Cleaner::new(move |name, text| {
+        let asked = Python::try_attach(|py| clean.call1(py, (name, text)).and_then(|found| found.extract::<String>(py)).ok());
+        asked.flatten().unwrap_or_else(|| "***".to_owned())
+    })
 }
 
 /// What a script says of itself, as JSON.
@@ -61,16 +69,20 @@ impl EngineRun {
 
 #[pymethods]
 impl EngineRun {
+    /// `clean(name of a tag or "", text)` is asked by the engine's threads: none of them is waited for with the GIL held.
     #[new]
-    fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
-        let config = parse(config_json)?;
+    #[pyo3(signature = (config_json, clean=None))]
+    fn new(py: Python<'_>, config_json: &str, clean: Option<Py<PyAny>>) -> PyResult<Self> {
+        let mut config = parse(config_json)?;
+        config.cleaner = clean.map(cleaner).unwrap_or_default();
         let run = py.detach(|| Run::load(config)).map_err(error)?;
         Ok(Self { run, process: std::process::id() })
     }
 
     /// Runs setup and begins the load.
-    fn begin(&self) -> PyResult<()> {
-        self.run()?.begin().map_err(error)
+    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        let run = self.run()?;
+        py.detach(|| run.begin()).map_err(error)
     }
 
     /// The next snapshot as JSON; an empty text after `timeout_s` without one; None when the run has ended.

@@ -408,7 +408,7 @@ impl Call {
             self.next_hop().headers.push(("Authorization".into(), proof));
             return true;
         }
-        let Some(next) = self.redirect_target(response) else { return false };
+        let Some(next) = self.redirect_target(vu, response) else { return false };
         self.redirects_left -= 1;
         self.redirect_to(next, response);
         self.add_cookies(vu, true);
@@ -468,7 +468,7 @@ impl Call {
         Response::new(self.request, self.first, response, self.as_binary).into_object(ctx, vu)
     }
 
-    fn redirect_target(&self, response: &HttpResponse) -> Option<Address> {
+    fn redirect_target(&self, vu: &VuState, response: &HttpResponse) -> Option<Address> {
         if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
@@ -476,7 +476,8 @@ impl Call {
         if self.redirects_left == 0 {
             if self.warns {
                 let how = "pass {redirects: n} with the request or set options.maxRedirects to silence this";
-                eprintln!("WARN stopped after the most redirects at {} and returned the redirection; {how}", self.request.address.masked());
+                let at = vu.bundle.secrets.clean(&self.request.address.masked());
+                eprintln!("WARN stopped after the most redirects at {at} and returned the redirection; {how}");
             }
             return None;
         }

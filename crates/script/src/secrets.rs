@@ -1,8 +1,9 @@
 //! `k6/secrets`: values that scripts may use and that no log shows.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rquickjs::{Ctx, Exception, Result};
 
@@ -11,6 +12,8 @@ use crate::state::VuState;
 
 /// What a log shows in the place of a secret, as k6 has it.
 const REDACTED: &str = "***SECRET_REDACTED***";
+/// What stands in the place of others, as in run directories.
+const HIDDEN: &str = "***";
 const HOW: &str = "write mock=name=value,… or file=path, with name=…, and default, before it for one of several sources";
 
 struct Source {
@@ -19,11 +22,39 @@ struct Source {
     values: Vec<(String, String)>,
 }
 
-/// The sources of secrets of a run, and the secrets that its script has read.
+/// The caller's own way to take secrets out of a text, given the name of the tag that holds it (empty for others). It may
+/// be slow: it is asked once for each name, and for messages, of which there are few.
+#[derive(Clone, Default)]
+pub struct Cleaner(Option<Arc<dyn Fn(&str, &str) -> String + Send + Sync>>);
+
+impl fmt::Debug for Cleaner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "Cleaner" } else { "no Cleaner" })
+    }
+}
+
+impl Cleaner {
+    pub fn new(clean: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(clean)))
+    }
+
+    pub fn text(&self, text: &str) -> String {
+        self.tag("", text)
+    }
+
+    pub fn tag(&self, name: &str, value: &str) -> String {
+        self.0.as_ref().map_or_else(|| value.to_owned(), |clean| clean(name, value))
+    }
+}
+
+/// The sources of secrets of a run, the secrets that its script has read, and what else no log shows.
 #[derive(Default)]
 pub struct Secrets {
     sources: Vec<Source>,
     shown_to_script: Mutex<Vec<String>>,
+    /// Texts that the caller knows to be secret, the longest first.
+    hidden: Vec<String>,
+    cleaner: Cleaner,
 }
 
 impl Secrets {
@@ -44,7 +75,12 @@ impl Secrets {
         if let [only] = sources.as_mut_slice() {
             only.is_default = true;
         }
-        Ok(Self { sources, shown_to_script: Mutex::default() })
+        Ok(Self { sources, ..Self::default() })
+    }
+
+    /// The same sources with what the caller knows.
+    pub fn hiding(self, hidden: Vec<String>, cleaner: Cleaner) -> Self {
+        Self { hidden, cleaner, ..self }
     }
 
     /// A secret of a source, which is redacted from then on; the error says what was not found.
@@ -76,16 +112,26 @@ impl Secrets {
         Ok(value.clone())
     }
 
-    /// The text without the secrets that the script has read.
+    /// The text without the secrets that the script has read, and without those that the caller knows.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.sources.is_empty() {
-            return Cow::Borrowed(text);
+        let mut clean = Cow::Borrowed(text);
+        if !self.sources.is_empty() {
+            let shown = self.shown_to_script.lock().unwrap_or_else(PoisonError::into_inner);
+            clean = shown.iter().fold(clean, |text, secret| without(text, secret, REDACTED));
         }
-        let shown = self.shown_to_script.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.iter().fold(Cow::Borrowed(text), |text, secret| match text.contains(secret.as_str()) {
-            true => Cow::Owned(text.replace(secret.as_str(), REDACTED)),
-            false => text,
-        })
+        self.hidden.iter().fold(clean, |text, secret| without(text, secret, HIDDEN))
+    }
+
+    /// A message of ours for a log: `redact` for what names and URLs tell as well.
+    pub fn clean(&self, text: &str) -> String {
+        self.cleaner.text(&self.redact(text))
+    }
+}
+
+fn without<'a>(text: Cow<'a, str>, secret: &str, shown: &str) -> Cow<'a, str> {
+    match text.contains(secret) {
+        true => Cow::Owned(text.replace(secret, shown)),
+        false => text,
     }
 }
 
@@ -167,6 +213,15 @@ mod tests {
             secrets.get(None, name).unwrap();
         }
         assert_eq!(secrets.redact("abcdef abc xyz"), format!("{REDACTED} {REDACTED} xyz"));
+    }
+
+    #[test]
+    fn what_the_caller_knows_is_hidden_read_or_not_and_messages_are_cleaned_by_it() {
+        let cleaner = Cleaner::new(|name, text| format!("{name}<{}>", text.replace("sig=1", "sig=***")));
+        let secrets = secrets(&["mock=key=abcdef"]).unwrap().hiding(vec!["known-to-it".into(), "known".into()], cleaner);
+        assert_eq!(secrets.redact("abcdef, known-to-it and known"), "abcdef, *** and ***");
+        secrets.get(None, "key").unwrap();
+        assert_eq!(secrets.clean("GET /a?sig=1&k=abcdef"), format!("<GET /a?sig=***&k={REDACTED}>"));
     }
 
     #[test]

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from plimsoll.cli.quantities import number
 from plimsoll.cli.shared_flags import AsJson, Runs
 from plimsoll.errors import InputError
+from plimsoll.study import bounds
 
 
 def analyze(
@@ -22,7 +24,14 @@ def analyze(
         list[Path] | None,
         typer.Option(help="the server's side over time: Prometheus (text, range query as JSON) or CSV"),
     ] = None,
-    offset: Annotated[float, typer.Option(help="seconds to add to the times of --resources, if clocks differ")] = 0.0,
+    offset: Annotated[
+        float,
+        typer.Option(
+            parser=number("--offset", -bounds.MOST_OFFSET_S, bounds.MOST_OFFSET_S),
+            metavar="SECONDS",
+            help="to add to the times of --resources, if clocks differ",
+        ),
+    ] = 0.0,
     objective: Annotated[
         list[str] | None, typer.Option(help='"p90<=500ms", or "GET /issues: p90<=500ms" for one request')
     ] = None,
@@ -31,9 +40,21 @@ def analyze(
         typer.Option(help="RESOURCE=80%: how far it would go on that share; a+b=50% for two that share one"),
     ] = None,
     cores: Annotated[
-        int | None, typer.Option(min=1, help="of a run of capacity: how far it would go on a host with so many cores")
+        int | None,
+        typer.Option(
+            min=1,
+            max=bounds.MOST_CORES,
+            help="of a run of capacity: how far it would go on a host with so many cores",
+        ),
     ] = None,
-    expected: Annotated[float | None, typer.Option(min=0, help="the load that headroom counts from")] = None,
+    expected: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--expected", 0, bounds.MOST_USERS),
+            metavar="NUMBER",
+            help="the load that headroom counts from",
+        ),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="open or closed, where the file does not say")] = None,
     format: Annotated[str | None, typer.Option(help="name of the format; recognised by content if left out")] = None,
     level: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from plimsoll.errors import InputError
@@ -31,6 +32,7 @@ def share_of(text: str, flag: str, example: str) -> float:
 def _share(text: str) -> float | None:
     words = text.strip()
     try:
-        return float(words.rstrip("%")) / (100 if words.endswith("%") else 1)
+        share = float(words.removesuffix("%")) / (100 if words.endswith("%") else 1)
     except ValueError:
         return None
+    return share if math.isfinite(share) else None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, count
+from plimsoll.cli.quantities import LoadTime, count, number
 from plimsoll.cli.shared_flags import (
     ArrivalProcess,
     ArrivalSeed,
@@ -23,6 +23,7 @@ from plimsoll.cli.shared_flags import (
     TargetVariant,
     Threads,
 )
+from plimsoll.study import bounds
 
 
 def capacity(
@@ -37,7 +38,11 @@ def capacity(
     ] = None,
     max_rate: Annotated[
         float | None,
-        typer.Option(parser=count("--max-rate"), metavar="NUMBER", help="never more arrivals per second than this"),
+        typer.Option(
+            parser=count("--max-rate", bounds.MOST_PER_S),
+            metavar="NUMBER",
+            help="never more arrivals per second than this",
+        ),
     ] = None,
     min_users: Annotated[
         float | None,
@@ -45,9 +50,22 @@ def capacity(
     ] = None,
     variant: TargetVariant = None,
     load_time: LoadTime = None,
-    width: Annotated[float | None, typer.Option(min=0.001, max=0.9, help="(bad − good) / bad to stop at; 0.10")] = None,
-    step: Annotated[float | None, typer.Option(min=1, help="seconds a good step lasts at least; 10")] = None,
-    users_at_1x: Annotated[float | None, typer.Option(help="a script's users at its declared load")] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(parser=number("--width", 0.001, 0.9), metavar="SHARE", help="(bad − good) / bad to stop at; 0.10"),
+    ] = None,
+    step: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--step", 1, bounds.MOST_SECONDS), metavar="SECONDS", help="a good step lasts at least; 10"
+        ),
+    ] = None,
+    users_at_1x: Annotated[
+        float | None,
+        typer.Option(
+            parser=count("--users-at-1x"), metavar="NUMBER", help="a script's users at its declared load, as 200 or 2k"
+        ),
+    ] = None,
     of: Of = None,
     env: Env = None,
     arrival_process: ArrivalProcess = None,
@@ -60,7 +78,9 @@ def capacity(
         list[str] | None,
         typer.Option(help="NAME=80%: how far it would go on that share of cpu, disk, or a process's one busy thread"),
     ] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="how far it would go on a host with so many cores")] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, max=bounds.MOST_CORES, help="how far it would go on a host with so many cores")
+    ] = None,
     negligible_below: Annotated[
         str | None,
         typer.Option(help="SHARE, as 5%: say whether these operations take less of the target at the expected load"),

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime
+from plimsoll.cli.quantities import LoadTime, number
 from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
+from plimsoll.study import bounds
 
 
 def compare(
@@ -22,9 +23,25 @@ def compare(
     reset: Annotated[str | None, typer.Option(help="command before each trial that restores the target's data")] = None,
     runs_a: Annotated[list[Path] | None, typer.Option(help="a finished run that is A; give it for each")] = None,
     runs_b: Annotated[list[Path] | None, typer.Option(help="a finished run that is B; give it for each")] = None,
-    skip: Annotated[float | None, typer.Option(help="first seconds of finished runs that do not count; 0")] = None,
-    pairs: Annotated[int | None, typer.Option(min=2, help="pairs of trials at each level; 10")] = None,
-    margin: Annotated[float | None, typer.Option(help="relative change that does not matter; 0.05")] = None,
+    skip: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--skip", 0, bounds.MOST_SECONDS),
+            metavar="SECONDS",
+            help="at the beginning of finished runs that do not count; 0",
+        ),
+    ] = None,
+    pairs: Annotated[
+        int | None, typer.Option(min=2, max=bounds.MOST_REPEATS, help="pairs of trials at each level; 10")
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--margin", 0, 0.99, above=True),
+            metavar="SHARE",
+            help="relative change that does not matter; 0.05",
+        ),
+    ] = None,
     primary: Annotated[str | None, typer.Option(help="what decides: of mean, p50, p90, p95, p99; p50,p95")] = None,
     users: Users = None,
     rate: Rate = None,

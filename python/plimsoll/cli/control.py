@@ -11,7 +11,7 @@ import typer
 def control(
     run_directory: Annotated[Path, typer.Argument(help="its run directory; or the folder of runs, for the newest")],
     verb: Annotated[str, typer.Argument(help="pause, resume, level N (times the declared load), or stop")],
-    value: Annotated[float | None, typer.Argument(help="N of level")] = None,
+    value: Annotated[float | None, typer.Argument(help="N of level, at most a million")] = None,
 ) -> None:
     """Pause, resume, stop or change the level of a `plimsoll run` that goes on.
 
@@ -20,12 +20,13 @@ def control(
     from plimsoll.errors import InputError
     from plimsoll.runs.control import VERBS, tell
     from plimsoll.runs.directory import latest
+    from plimsoll.study.bounds import MOST_LEVEL
 
     if verb not in VERBS:
         raise InputError(f"control: there is no '{verb}'", f"Say one of {', '.join(VERBS)}.")
-    is_level = value is not None and 0 <= value < float("inf")
+    is_level = value is not None and 0 <= value <= MOST_LEVEL
     if is_level != (verb == "level") or (value is not None and not is_level):
-        wrong = "a number of at least 0 belongs there" if verb == "level" else "takes no number"
+        wrong = f"a number from 0 to {MOST_LEVEL:,.0f} belongs there" if verb == "level" else "takes no number"
         raise InputError(f"control {verb}: {wrong}", "Say for example: plimsoll control runs level 1.5.")
     found = run_directory if (run_directory / "manifest.json").is_file() else latest(run_directory)
     print(tell(found, verb, value)["answer"])

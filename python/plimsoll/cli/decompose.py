@@ -10,6 +10,7 @@ import typer
 from plimsoll.cli.quantities import LoadTime
 from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
+from plimsoll.study import bounds
 
 
 def decompose(
@@ -24,7 +25,9 @@ def decompose(
         bool | None, typer.Option("--parts/--nested", help="the others are separate parts of the first; nested")
     ] = None,
     statistic: Annotated[str | None, typer.Option(help="of an iteration's duration: mean or p50; mean")] = None,
-    rounds: Annotated[int | None, typer.Option(min=2, help="rounds, each with a trial of every variant; 10")] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=2, max=bounds.MOST_REPEATS, help="rounds, each with a trial of every variant; 10")
+    ] = None,
     users: Users = None,
     rate: Rate = None,
     load_time: LoadTime = None,

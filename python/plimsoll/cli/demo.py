@@ -12,7 +12,7 @@ from plimsoll.cli.shared_flags import AsJson, Quiet, Runs
 
 def demo(
     runs: Runs = Path("runs"),
-    issues: Annotated[int, typer.Option(min=100, help="issues in the tracker")] = 20_000,
+    issues: Annotated[int, typer.Option(min=100, max=10_000_000, help="issues in the tracker")] = 20_000,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, for_text
+from plimsoll.cli.quantities import LoadTime, for_text, number
 from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
@@ -23,6 +23,7 @@ from plimsoll.cli.shared_flags import (
     TargetVariant,
     Threads,
 )
+from plimsoll.study import bounds
 
 
 def drain(
@@ -37,21 +38,52 @@ def drain(
     polls: Annotated[
         str | None, typer.Option(help="list of the consumer's polls: URL#place, items and seconds of each")
     ] = None,
-    index_budget: Annotated[float | None, typer.Option(help="MiB that the index must not exceed")] = None,
+    index_budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--index-budget", 0, bounds.MOST_MIB, above=True),
+            metavar="MIB",
+            help="that the index must not exceed",
+        ),
+    ] = None,
     memory_budget: Annotated[
-        float | None, typer.Option(help="MiB of memory that the processes must not exceed")
+        float | None,
+        typer.Option(
+            parser=number("--memory-budget", 0, bounds.MOST_MIB, above=True),
+            metavar="MIB",
+            help="of memory that the processes must not exceed",
+        ),
     ] = None,
     operation: Annotated[str | None, typer.Option(help="the operation that puts items in; all")] = None,
-    items_per_operation: Annotated[float | None, typer.Option(help="items that one puts in; 1")] = None,
+    items_per_operation: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--items-per-operation", 0, bounds.MOST_USERS, above=True),
+            metavar="NUMBER",
+            help="items that one puts in; 1",
+        ),
+    ] = None,
     users: Held = None,
     load_time: LoadTime = None,
     duration: Annotated[
         float | None,
         typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="the same, or seconds; 600"),
     ] = None,
-    warm_up: Annotated[float | None, typer.Option(min=0, help="seconds before that do not count; 10")] = None,
+    warm_up: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--warm-up", 0, bounds.MOST_SECONDS),
+            metavar="SECONDS",
+            help="before that, which do not count; 10",
+        ),
+    ] = None,
     drain_limit: Annotated[
-        float | None, typer.Option(min=0, help="seconds to wait for the backlog after it; 300")
+        float | None,
+        typer.Option(
+            parser=number("--drain-limit", 0, bounds.MOST_SECONDS),
+            metavar="SECONDS",
+            help="to wait for the backlog after it; 300",
+        ),
     ] = None,
     variant: TargetVariant = None,
     of: Of = None,

@@ -7,30 +7,38 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, for_text
+from plimsoll.cli.quantities import LoadTime, for_text, number
 from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Probe, Quiet, Runs, Source, TargetVariant, Threads
+from plimsoll.study import bounds
 
 
 def grow(
     source: Source,
-    items: Annotated[int | None, typer.Option(min=1, help="items to load in all")] = None,
+    items: Annotated[int | None, typer.Option(min=1, max=bounds.MOST_ITEMS, help="items to load in all")] = None,
     function: Annotated[
         str | None, typer.Option("--exec", help="the script's function that creates an item; first operation, default")
     ] = None,
-    min_users: Annotated[int | None, typer.Option(min=1, help="creates at a time at the least; 1")] = None,
-    max_users: Annotated[int | None, typer.Option(min=1, help="creates at a time at the most")] = None,
+    min_users: Annotated[
+        int | None, typer.Option(min=1, max=bounds.MOST_VUS, help="creates at a time at the least; 1")
+    ] = None,
+    max_users: Annotated[
+        int | None, typer.Option(min=1, max=bounds.MOST_VUS, help="creates at a time at the most")
+    ] = None,
     load_time: LoadTime = None,
     counter: Annotated[
         str | None, typer.Option(help="a Counter of the script that counts items, where a call creates several")
     ] = None,
     allowed_failures: Annotated[
-        float | None, typer.Option(min=0, max=0.99, help="share of creates that may fail; 0")
+        float | None,
+        typer.Option(
+            parser=number("--allowed-failures", 0, 0.99), metavar="SHARE", help="of creates, that may fail; 0"
+        ),
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="an earlier run to go on from: its items count")] = None,
     variant: TargetVariant = None,
     of: Of = None,
     env: Env = None,
-    seed: Annotated[int, typer.Option(help="for what scripts draw at random")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=bounds.MOST_SEED, help="for what scripts draw at random")] = 1,
     probe: Probe = None,
     threads: Threads = 1,
     isolate: Isolate = False,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, count, for_text
+from plimsoll.cli.quantities import LoadTime, count, for_text, number
 from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
@@ -23,6 +23,7 @@ from plimsoll.cli.shared_flags import (
     TargetVariant,
     Threads,
 )
+from plimsoll.study import bounds
 
 
 def hold(
@@ -43,12 +44,29 @@ def hold(
         float | None,
         typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="the same, or seconds; 600"),
     ] = None,
-    warm_up: Annotated[float | None, typer.Option(min=0, help="seconds before that do not count; 30")] = None,
+    warm_up: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--warm-up", 0, bounds.MOST_SECONDS),
+            metavar="SECONDS",
+            help="before that, which do not count; 30",
+        ),
+    ] = None,
     baseline: Annotated[
-        float | None, typer.Option(min=0, help="seconds of one user alone before; 30; 0 leaves it out")
+        float | None,
+        typer.Option(
+            parser=number("--baseline", 0, bounds.MOST_SECONDS),
+            metavar="SECONDS",
+            help="of one user alone before; 30; 0 leaves it out",
+        ),
     ] = None,
     memory_limit: Annotated[
-        float | None, typer.Option(help="MiB of memory that the target must not reach; the host's free memory")
+        float | None,
+        typer.Option(
+            parser=number("--memory-limit", 0, bounds.MOST_MIB, above=True),
+            metavar="MIB",
+            help="of memory that the target must not reach; the host's free memory",
+        ),
     ] = None,
     variant: TargetVariant = None,
     of: Of = None,

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from plimsoll.study.bounds import MOST_PER_S, MOST_SECONDS, MOST_VUS
+
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
+_PART_OF_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_SECONDS_PER = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST_COUNT = 2**53  # what a number of JSON holds exactly
+_MOST_TEXT = 100
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -52,21 +58,34 @@ class K6Option:
         return self.env or "K6_" + self.flag.replace("-", "_").upper()
 
 
-def whole(text: str) -> int:
+def whole(text: str, most: int = _MOST_COUNT) -> int:
     try:
-        return int(text)
+        number = int(text[:_MOST_TEXT])
     except ValueError:
-        raise ValueError(f"'{text}' is not a whole number") from None
+        raise ValueError(f"'{text[:_MOST_TEXT]}' is not a whole number") from None
+    if not -most <= number <= most:
+        raise ValueError(f"'{text[:_MOST_TEXT]}' is too many; at most {most:,} make sense")
+    return number
+
+
+def vus(text: str) -> int:
+    return whole(text, MOST_VUS)
+
+
+def per_s(text: str) -> int:
+    return whole(text, int(MOST_PER_S))
 
 
 def duration(text: str) -> str:
-    if not _DURATION.fullmatch(text):
-        raise ValueError(f"'{text}' is not a duration; write for example 30s, 1m30s or 500ms")
+    if len(text) > _MOST_TEXT or not _DURATION.fullmatch(text):
+        raise ValueError(f"'{text[:_MOST_TEXT]}' is not a duration; write for example 30s, 1m30s or 500ms")
+    if sum(float(amount) * _SECONDS_PER[unit] for amount, unit in _PART_OF_DURATION.findall(text)) > MOST_SECONDS:
+        raise ValueError(f"'{text}' is over {MOST_SECONDS / 86_400:g} days")
     return text
 
 
 def duration_or_ms(text: str) -> str:
-    return text if text.isdigit() else duration(text)
+    return str(whole(text, int(MOST_SECONDS * 1000))) if text.isdecimal() else duration(text)
 
 
 def truth(text: str) -> bool:
@@ -81,9 +100,9 @@ def listed(text: str) -> list[str]:
 
 def stage(text: str) -> dict[str, Any]:
     length, colon, target = text.rpartition(":")
-    if not colon or not target.isdigit():
-        raise ValueError(f"'{text}' is not duration:target; write for example 30s:10")
-    return {"duration": duration(length), "target": int(target)}
+    if not colon or not target.isdecimal():
+        raise ValueError(f"'{text[:_MOST_TEXT]}' is not duration:target; write for example 30s:10")
+    return {"duration": duration(length), "target": vus(target)}
 
 
 def stages(text: str) -> list[dict[str, Any]]:
@@ -156,7 +175,7 @@ def _run(key: str, flag: str, help: str, **more: Any) -> K6Option:
 _LISTED: dict[str, Any] = {"metavar": "LIST", "shape": Shape.REPEATED, "join": _flat}
 
 OPTIONS: tuple[K6Option, ...] = (
-    K6Option("vus", "vus", short="u", read=whole, metavar="N", help="number of VUs"),
+    K6Option("vus", "vus", short="u", read=vus, metavar="N", help="number of VUs"),
     K6Option("duration", "duration", short="d", read=duration, metavar="TIME", help="for how long, as in 30s"),
     K6Option("iterations", "iterations", short="i", read=whole, metavar="N", help="iterations in all"),
     K6Option(
@@ -180,10 +199,10 @@ OPTIONS: tuple[K6Option, ...] = (
     K6Option("setupTimeout", env="K6_SETUP_TIMEOUT", read=duration_or_ms),
     K6Option("teardownTimeout", env="K6_TEARDOWN_TIMEOUT", read=duration_or_ms),
     K6Option("handleSummaryTimeout", env="K6_HANDLE_SUMMARY_TIMEOUT", read=duration_or_ms),
-    K6Option("maxRedirects", "max-redirects", read=whole, metavar="N", help="follow at most this many redirects"),
-    K6Option("batch", "batch", read=whole, metavar="N", help="requests of a batch at once, at most"),
-    K6Option("batchPerHost", "batch-per-host", read=whole, metavar="N", help="of these to one host, at most"),
-    K6Option("rps", "rps", read=whole, metavar="N", help="requests per second of the whole run, at most"),
+    K6Option("maxRedirects", "max-redirects", read=vus, metavar="N", help="follow at most this many redirects"),
+    K6Option("batch", "batch", read=vus, metavar="N", help="requests of a batch at once, at most"),
+    K6Option("batchPerHost", "batch-per-host", read=vus, metavar="N", help="of these to one host, at most"),
+    K6Option("rps", "rps", read=per_s, metavar="N", help="requests per second of the whole run, at most"),
     K6Option("userAgent", "user-agent", help="the header User-Agent"),
     K6Option(
         "httpDebug", "http-debug", metavar="[full]", bare="headers", help="log requests; =full: with their bodies"

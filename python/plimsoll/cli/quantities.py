@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.study.bounds import MOST_USERS
+
 _TIMES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
-_COUNT = re.compile(r"(-?\d+(?:[.,]?\d+)*(?:e[+-]?\d+)?)([kKM]?)")
+_COUNT = re.compile(r"(-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?)([kKM]?)")
+_LONGEST_TEXT = 60
 
 
 def duration(flag: str, *, bare_s: bool = False) -> Callable[[str], float]:
@@ -23,20 +26,34 @@ def duration(flag: str, *, bare_s: bool = False) -> Callable[[str], float]:
     return parse
 
 
-def count(flag: str) -> Callable[[str], float]:
+def number(flag: str, least: float, most: float, *, above: bool = False) -> Callable[[str], float]:
+    """A parser of the flag's text to a number between bounds; `above`: not `least` itself. Raises InputError."""
+
+    def parse(text: str) -> float:
+        from plimsoll.study.bounds import number_of
+
+        return number_of(text, flag, least=least, most=most, is_above=above)
+
+    return parse
+
+
+def count(flag: str, most: float = MOST_USERS) -> Callable[[str], float]:
     """A parser of the flag's text to a number, as 2000, 2k or 1.5M. Raises InputError."""
 
     def parse(text: str) -> float:
         from plimsoll.errors import InputError
+        from plimsoll.study.bounds import checked_number
 
-        found = _COUNT.fullmatch(str(text).strip().replace("_", ""))
+        given = str(text).strip().replace("_", "")
+        found = _COUNT.fullmatch(given) if len(given) <= _LONGEST_TEXT else None
         try:
             number = float(found[1].replace(",", "")) * _TIMES[found[2]] if found else None
         except ValueError:
             number = None
         if number is None or not 0 < number < float("inf"):
-            raise InputError(f"{flag}: {text!r} is not a number above zero", "Write it like 2000, 2k or 1.5M.")
-        return number
+            what = f"{flag}: {str(text)[:_LONGEST_TEXT]!r} is not a number above zero"
+            raise InputError(what, "Write it like 2000, 2k or 1.5M.")
+        return checked_number(number, flag, most=most, is_above=True, given=str(text))
 
     return parse
 

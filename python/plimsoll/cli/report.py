@@ -17,10 +17,13 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON instead")] = False,
 ) -> None:
     """Write the report of a run, also of one that was killed, and its Parquet tables where they are missing."""
+    from plimsoll.runs.damaged import understood
+
     if as_json or (output is not None and output.suffix == ".json"):
         from plimsoll.report.json_out import findings_json
 
-        text = findings_json(run_directory)
+        with understood(run_directory):
+            text = findings_json(run_directory)
         if output is None:
             print(text)
         else:
@@ -37,9 +40,12 @@ def report(
         raise InputError(
             f"{output}: a report is HTML or JSON", "Give a name that ends with .html or .json as --output."
         )
-    print(write_html(run_directory, output))
-    if RunReader(run_directory).state != "running":
-        with contextlib.suppress(RunDirectoryError):  # a folder that takes nothing more still has its lines
+    with understood(run_directory):
+        print(write_html(run_directory, output))
+        is_running = RunReader(run_directory).state == "running"
+    if not is_running:
+        # A folder that takes nothing more still has its lines, and lines that are no numbers have their report.
+        with contextlib.suppress(RunDirectoryError), understood(run_directory):
             write_missing_tables(run_directory)
 
 

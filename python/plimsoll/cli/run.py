@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from plimsoll.cli.run_watch import RunWatch
     from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.runs.snapshot import Snapshot
+    from plimsoll.study.secrets import Redactor
 
 EXIT_INVALID = 3
 EXIT_STOPPED = 103
@@ -48,6 +49,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
+    from plimsoll.cli.told_secrets import redactor_of_run
     from plimsoll.engine import EngineRun, vu_runtimes
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.probes.ignored_proxy import ignored_proxy
@@ -59,16 +61,17 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
     check_thresholds(config, told)
+    redactor = redactor_of_run(flags, told, os.environ)
     tally, watch = Tally(), RunWatch()
     watch.own_runtimes = own_runtimes_words(vu_runtimes())
     try:
-        engine = EngineRun(config)  # a script that cannot run leaves no run directory
-        with RunWriter.create(flags["runs"], facts, tables=False) as writer:
+        engine = EngineRun(config, redactor)  # a script that cannot run leaves no run directory
+        with RunWriter.create(flags["runs"], facts, redactor=redactor, tables=False) as writer:
             _say_warnings(engine)
             if writer.warning:
                 print(f"warning: {writer.warning}", file=sys.stderr)
             _say_policy(engine, quiet)
-            control = RunControl(engine, writer)
+            control = RunControl(engine, writer, config)
 
             def ended_early() -> bool:
                 return tally.interrupted or control.stopped
@@ -88,7 +91,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.stop(at_once=True)
-                _print_results(engine.result(), no_summary, None)
+                _print_results(engine.result(), redactor, no_summary, None)
                 raise
             if ended_early():
                 writer.finish("interrupted")
@@ -96,7 +99,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error = named_by_origin(error, told.origins, config.script)
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
-    _print_results(ended, no_summary, export)
+    _print_results(ended, redactor, no_summary, export)
     warnings = [
         *not_made(finding),
         *tally.warnings(is_own_fault=is_own_fault(finding)),
@@ -106,7 +109,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     ]
     unmade = [] if ended_early() or ended["aborted"] else unmade_iterations(config, tally, engine.fixed_iterations)
     for warning in [*warnings, *unmade, *watch.warnings()]:
-        print(f"\nwarning: {warning}", file=sys.stderr)
+        print(f"\nwarning: {redactor.text(warning)}", file=sys.stderr)
     print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
     failure = engine.failure()
     if failure is not None:
@@ -227,18 +230,20 @@ def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
     print(f"{snapshot.second + 1:5.0f} s  {counts}", end="\r" if live else "\n", file=sys.stderr, flush=True)
 
 
-def _print_results(ended: dict[str, Any], no_summary: bool, summary_export: Path | None) -> None:
-    """The summary as handleSummary or k6's layout has it, and the file of --summary-export."""
+def _print_results(ended: dict[str, Any], redactor: Redactor, no_summary: bool, summary_export: Path | None) -> None:
+    """The summary as handleSummary or k6's layout has it, and the file of --summary-export. What handleSummary returned
+    is the script's own and stays as it is."""
     from plimsoll.report.k6_export import summary_export as exported
     from plimsoll.report.k6_summary import summary_text
+    from plimsoll.runs.clean_summary import clean_summary
     from plimsoll.runs.directory import write_json
 
     if ended["handled"] is not None and not no_summary:
         _write_handled(ended["handled"])
     elif not no_summary:
-        print(summary_text(ended["summary"]))
+        print(summary_text(clean_summary(ended["summary"], redactor)))
     if summary_export is not None:
-        write_json(summary_export, exported(ended["summary"]))
+        write_json(summary_export, exported(clean_summary(ended["summary"], redactor)))
 
 
 def _write_handled(handled: dict[str, Any]) -> None:

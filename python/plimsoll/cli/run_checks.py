@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from plimsoll.engine import EngineConfig
     from plimsoll.runs.declared_caps import DeclaredCap
 
+_MOST_BODY = 64 << 20
 OUTPUT_KINDS = ("json", "csv", "parquet")
 _REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
 DEFAULT_FILES = {"json": "-", "csv": "file.csv", "parquet": "samples.parquet"}
@@ -143,9 +144,13 @@ def plain_url(flags: Mapping[str, Any]) -> dict[str, Any] | None:
     body = flags["body"] or ""
     if body.startswith("@"):
         try:
-            body = Path(body[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            with Path(body[1:]).open(encoding="utf-8") as file:  # also /dev/stdin
+                text = file.read(_MOST_BODY + 1)
+        except (OSError, ValueError) as error:
             raise FlagError(f"--body {body}: {error}", "Give a file of text.") from None
+        if len(text) > _MOST_BODY:
+            raise FlagError(f"--body {body}: it has over {_MOST_BODY >> 20} million characters", "Give a smaller file.")
+        body = text
     method = (flags["method"] or ("POST" if body else "GET")).upper()
     return {"url": flags["url"], "method": method, "headers": flags["header"], "body": body, "rate": flags["rate"]}
 

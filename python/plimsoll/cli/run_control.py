@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from plimsoll.errors import InputError
 from plimsoll.runs.control import Listener, Word
 
 if TYPE_CHECKING:
-    from plimsoll.engine import EngineRun
+    from plimsoll.engine import EngineConfig, EngineRun
     from plimsoll.runs.writer import RunWriter
 
 LOOK_AGAIN_S = 0.05
+_HARMLESS_LEVEL = 10.0  # whatever is declared, as a run began with a tenth of it
 
 
 class RunControl:
     """Carries out words and answers them with events; `stopped` says whether one of them was to stop."""
 
-    def __init__(self, engine: EngineRun, writer: RunWriter) -> None:
+    def __init__(self, engine: EngineRun, writer: RunWriter, config: EngineConfig) -> None:
         self.stopped = False
+        self._config = config
         self.engine = engine
         self.writer = writer
         self._listener = Listener(writer.path)
@@ -46,11 +49,28 @@ class RunControl:
             self.stopped = True
             return "stopping: running iterations may end"
         if word.verb == "level" and word.level is not None:
+            refused = self._refused(word.level)
+            if refused:
+                return refused
             self._level = word.level
         else:
             self._paused = word.verb == "pause"
         self.engine.set_level(self._in_force())
         return self._words() + self._unmoved_words()
+
+    def _refused(self, level: float) -> str:
+        """Why that level cannot be; empty if it can. The script is loaded once more for what it declares."""
+        from plimsoll.engine import inspect
+        from plimsoll.plans.load import held_scenarios
+        from plimsoll.plans.load_bounds import check_load
+
+        if level <= _HARMLESS_LEVEL:
+            return ""
+        try:
+            check_load(held_scenarios(inspect(self._config)["options"]), level, f"level {level:g}")
+        except InputError as error:
+            return f"refused: {error} The level stays {self._level:g}."
+        return ""
 
     def _in_force(self) -> float:
         return 0.0 if self._paused else self._level

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from plimsoll.cli.k6_options import OPTIONS, K6Option, Shape
 from plimsoll.errors import InputError
+from plimsoll.study.bounds import MOST_PER_S, MOST_SEED, MOST_THREADS
 
 EXIT_FLAG = 255
 DESCRIPTION = """Run a k6 script, or load one URL without a script (--url). Prints k6's summary. Exit codes are k6's: 99
@@ -96,22 +97,22 @@ def _with_values(argv: Sequence[str]) -> list[str]:
 
 
 def _add_own(group: argparse._ArgumentGroup) -> None:
-    def at_least(least: int) -> Callable[[str], int]:
+    def between(least: int, most: int) -> Callable[[str], int]:
         def read(text: str) -> int:
-            if not text.isdigit() or int(text) < least:
-                raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+            if not text.isdecimal() or len(text) > 20 or not least <= int(text) <= most:
+                raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a whole number from {least} to {most:,}")
             return int(text)
 
         return read
 
-    group.add_argument("--threads", type=at_least(1), default=1, metavar="N", help="threads of the engine")
+    group.add_argument("--threads", type=between(1, MOST_THREADS), default=1, metavar="N", help="threads of the engine")
     late = ("wait", "drop")
     group.add_argument("--late-arrivals", choices=late, default=None, help="what happens to arrivals that find no VU")
     spacing = ("even", "poisson")
     group.add_argument(
         "--arrival-process", choices=spacing, default="even", help="how arrivals are spaced; even is k6's"
     )
-    group.add_argument("--seed", type=at_least(0), default=1, metavar="N", help="for random arrivals")
+    group.add_argument("--seed", type=between(0, MOST_SEED), default=1, metavar="N", help="for random arrivals")
     group.add_argument(
         "--vu-memory",
         default=None,
@@ -144,8 +145,8 @@ def _add_url(group: argparse._ArgumentGroup) -> None:
             number = float(text)
         except ValueError:
             number = 0.0
-        if not 0 < number < float("inf"):
-            raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+        if not 0 < number <= MOST_PER_S:
+            raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a number above 0 and at most {MOST_PER_S:,.0f}")
         return number
 
     group.add_argument(

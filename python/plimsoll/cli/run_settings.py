@@ -12,8 +12,10 @@ from typing import Any
 from plimsoll.cli.k6_options import BY_KEY, LOAD, OPTIONS, Area, from_environment
 from plimsoll.cli.run_flags import FlagError
 from plimsoll.errors import InputError, ScriptError
+from plimsoll.runs.small_files import read_small
 
 EXIT_OPTIONS = 104
+_MOST_CONFIG_BYTES = 1 << 20
 _IN_FILE_ONLY = ("collectors", "webDashboard")
 
 
@@ -90,11 +92,15 @@ def _variables(environment: Mapping[str, str]) -> dict[str, Any]:
 def _file(path: Path) -> dict[str, Any]:
     step = 'Give a JSON file of options, as in {"vus": 10, "duration": "30s"}.'
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = json.loads(read_small(path, _MOST_CONFIG_BYTES, or_pipe=True).decode("utf-8"))
     except OSError as error:
         raise _mistake(f"--config {path}: {error.strerror}", step) from None
+    except InputError as error:
+        raise _mistake(f"--config {path}: {error.what}", step) from None
     except ValueError as error:
         raise _mistake(f"--config {path}: not JSON: {error}", step) from None
+    except RecursionError:
+        raise _mistake(f"--config {path}: it is nested too deeply", step) from None
     if not isinstance(read, dict):
         raise _mistake(f"--config {path}: its top level is not an object", step)
     return {key: value for key, value in read.items() if value is not None and key not in _IN_FILE_ONLY}

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.quantities import number
 from plimsoll.cli.shared_flags import AsJson
+from plimsoll.study import bounds
 
 SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 
@@ -18,17 +20,32 @@ def size(
         typer.Argument(help="a run of capacity, hold or drain (runs/…), and runs of grow for memory and disk by items"),
     ],
     expected: Annotated[
-        float | None, typer.Option(help="the load, in the run's unit; else its expected users, else what it carried")
+        float | None,
+        typer.Option(
+            parser=number("--expected", 0, bounds.MOST_USERS, above=True),
+            metavar="NUMBER",
+            help="the load, in the run's unit; else its expected users, else what it carried",
+        ),
     ] = None,
     rate: Annotated[
         str | None,
         typer.Option(help="the load as operations (of drain: items) per second instead; 198000/h and 5000000/d do too"),
     ] = None,
     items: Annotated[
-        float | None, typer.Option(help="how many items it shall hold, where a run of grow is given")
+        float | None,
+        typer.Option(
+            parser=number("--items", 0, bounds.MOST_ITEMS, above=True),
+            metavar="NUMBER",
+            help="how many items it shall hold, where a run of grow is given",
+        ),
     ] = None,
     cores: Annotated[
-        list[float] | None, typer.Option(help="also what so many cores (0.5 is a quota) would carry; may be repeated")
+        list[float] | None,
+        typer.Option(
+            parser=number("--cores", 0, bounds.MOST_CORES, above=True),
+            metavar="NUMBER",
+            help="also what so many cores (0.5 is a quota) would carry; may be repeated",
+        ),
     ] = None,
     process: Annotated[
         list[str] | None, typer.Option(help="count this process of the target alone (its label); may be repeated")
@@ -70,8 +87,9 @@ def _per_s(text: str) -> float:
     """ "55", "55/s", "198000/h", "5000000/d"."""
     from plimsoll.errors import InputError
 
-    number, _, unit = text.strip().partition("/")
+    count, _, unit = text.strip().partition("/")
     try:
-        return float(number) / SECONDS_OF[unit or "s"]
+        per_s = float(count) / SECONDS_OF[unit or "s"]
     except (ValueError, KeyError):
-        raise InputError(f"--rate {text!r} is no rate", "Write it like 55, 198000/h or 5000000/d.") from None
+        raise InputError(f"--rate {text[:60]!r} is no rate", "Write it like 55, 198000/h or 5000000/d.") from None
+    return bounds.checked_number(per_s, "--rate", most=bounds.MOST_USERS, is_above=True, given=text)

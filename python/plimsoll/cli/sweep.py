@@ -10,6 +10,7 @@ import typer
 from plimsoll.cli.quantities import LoadTime
 from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
+from plimsoll.study import bounds
 
 
 def sweep(
@@ -18,7 +19,9 @@ def sweep(
         list[str] | None,
         typer.Option(help="NAME=1,10,100 for the script's __ENV; users=… and rate=… are levels; give it for each"),
     ] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="trials of each combination; 3")] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, max=bounds.MOST_REPEATS, help="trials of each combination; 3")
+    ] = None,
     stop_at_failure: Annotated[
         bool | None,
         typer.Option("--stop-at-failure/--no-stop-at-failure", help="where nothing answers, try no larger values; off"),

@@ -7,13 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
+from plimsoll.cli.quantities import number
+from plimsoll.study import bounds
+
 Users = Annotated[
     str | None, typer.Option(help="levels, as in 10,50: users of a study, VUs of a script; expected or declared load")
 ]
 Rate = Annotated[str | None, typer.Option(help="levels of a load with arrival rates, as arrivals per second: 50,100")]
-Seconds = Annotated[float | None, typer.Option("--trial", help="seconds each trial is held and counts; 10")]
-WarmUp = Annotated[float | None, typer.Option(help="seconds before them that do not count; 2")]
-Seed = Annotated[int, typer.Option(help="for the order of trials and random arrivals")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--trial",
+        parser=number("--trial", 1, bounds.MOST_SECONDS),
+        metavar="SECONDS",
+        help="each trial is held and counts; 10",
+    ),
+]
+WarmUp = Annotated[
+    float | None,
+    typer.Option(
+        parser=number("--warm-up", 0, bounds.MOST_SECONDS),
+        metavar="SECONDS",
+        help="before them that do not count; 2",
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=bounds.MOST_SEED, help="for the order of trials and random arrivals")]
 Resume = Annotated[Path | None, typer.Option(help="go on with this run: complete trials are kept")]
 
 
@@ -23,10 +41,11 @@ def numbers(text: str | None, flag: str) -> tuple[float, ...]:
 
     if text is None:
         return ()
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"{flag} {text}: not a list of numbers", f"Write {flag} 10,50,100.") from None
+    parts = text.split(",")
+    if len(parts) > bounds.MOST_PARTS:
+        raise InputError(f"{flag}: {len(parts):,} levels are too many", f"Give at most {bounds.MOST_PARTS:,}.")
+    most = bounds.MOST_PER_S if flag == "--rate" else bounds.MOST_USERS
+    return tuple(bounds.number_of(part, flag, most=most, is_above=True, example=f"{flag} 10,50,100") for part in parts)
 
 
 def values(texts: list[str], flag: str) -> dict[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from plimsoll.engine import EngineConfig, available_cpus, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.result import CapacitySettings
+from plimsoll.plans.load_bounds import check_choices, check_load
 from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.runs.declared_caps import declared_caps, text_of
@@ -117,6 +118,7 @@ _CAPS = ("rps", "minIterationDuration", "batch", "batchPerHost")
 def plan_of(source: str | Path | Study, choices: Choices, function: str | None = None) -> Plan:
     """The plan for a study file, a Study or a script, of which `function` alone is called where it is given. Raises
     InputError for what is wrong in any of them."""
+    check_choices(choices)
     if _is_study(source):
         plan = _plan_of_study(source, choices)
     else:
@@ -172,6 +174,8 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     config = replace(config, options=options)
     rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
     least, most = _range(choices, 1.0, rate, _bounds_of_study(wanted, rate))
+    if study.expected_users is not None:
+        check_load(config.options["scenarios"], study.expected_users, "expected_users of the study")
     settings = CapacitySettings(
         width=choices.width or (wanted.width if wanted else 0.10),
         step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
@@ -231,7 +235,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
             f"--users-at-1x: {script} declares no load to be 1x, so its level is VUs",
             "Add options (vus, or scenarios with rates) to the script, or leave --users-at-1x out.",
         )
-    held = _held_scenarios(about["options"] if unit == "multiple" else {})
+    held = held_scenarios(about["options"] if unit == "multiple" else {})
     rate = rate_of_scenarios({"scenarios": held}) if is_open else None
     options = {"scenarios": held, **_caps_of(about["options"]), **NO_THRESHOLDS}
     config = EngineConfig(
@@ -315,7 +319,7 @@ def _level_of_one_vu(scenarios: Mapping[str, Any]) -> float:
     return 1 / max(1, *(scenario["vus"] for scenario in scenarios.values()))
 
 
-def _held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
+def held_scenarios(options: Mapping[str, Any]) -> dict[str, Any]:
     """The script's scenarios held at their peak for as long as the experiment lasts, for the level to multiply; of
     a script without any load, one VU."""
     if "scenarios" not in options:

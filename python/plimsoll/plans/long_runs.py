@@ -15,6 +15,7 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.time_plan import said, typed
 from plimsoll.plans.load import Choices, Plan, plan_of, scenario_of_function
+from plimsoll.plans.load_bounds import check_load
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
 from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, HoldOptions, first_of
 
@@ -46,13 +47,15 @@ def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mappi
 
 def held_level(plan: Plan, source: Study | Path, users: float | None) -> float:
     """The level to hold: as asked, else the study's expected users, else the script's declared load."""
+    level = 1.0
     if users is not None:
-        return users / (plan.users_per_level or 1.0)
-    if isinstance(source, Study):
+        level = users / (plan.users_per_level or 1.0)
+    elif isinstance(source, Study):
         if source.expected_users is None:
             raise InputError("nothing says how many users to hold", "Give --users, or expected_users in the study.")
-        return source.expected_users
-    return 1.0
+        level = source.expected_users
+    check_load(plan.config.options["scenarios"], level, "the load to hold")
+    return level
 
 
 def load_time(options: HoldOptions | DrainOptions, given: Mapping[str, Any], least_s: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,12 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
 from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, is_study, mention, named_arm, with_scripts
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
+from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.study import Probes, Target
+from plimsoll.study.bounds import MOST_TRIALS, MOST_USERS
 from plimsoll.study.contradiction import nearest
 from plimsoll.study.experiments import (
     MARGIN,
@@ -38,6 +41,7 @@ STATISTICS: tuple[str, ...] = get_args(Statistic)
 GRACEFUL_STOP = "5s"
 REPEATED = {"compare": (2, "pairs"), "decompose": (2, "rounds"), "sweep": (1, "repeats")}  # least, and their noun
 LEVEL_PARAMETERS = ("users", "rate")
+MOST_COMBINATIONS = 1_000  # of which each is planned
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,11 @@ def _setup(
     if choices.for_s is not None:
         round_s = len(variants) * len(levels) * (trial_s + warm_up_s)
         repetitions = repetitions_within(choices.for_s, round_s, *REPEATED[experiment])
+    if len(variants) * len(levels) * repetitions > MOST_TRIALS:
+        what = f"{len(variants):,} variants at {len(levels):,} levels, {repetitions:,} times each, are too many trials"
+        raise InputError(what, f"At most {MOST_TRIALS:,} can be made; give fewer.")
+    for level in levels:
+        check_load(config.options["scenarios"], level.level, level.words)
     trial_plan = TrialPlan(
         experiment,
         variants,
@@ -353,8 +362,10 @@ def _check_choices(choices: TrialChoices) -> None:
         problems.append(InputError("warm-up is below 0", "Give 0 or more seconds."))
     for name in LEVEL_PARAMETERS:
         values = getattr(choices, name)
-        if any(not value > 0 for value in values):
-            problems.append(InputError(f"{name}: a level is not above 0", "Leave it out."))
+        if any(not 0 < value <= MOST_USERS for value in values):
+            problems.append(
+                InputError(f"{name}: a level is not above 0 and at most {MOST_USERS:,.0f}", "Leave it out.")
+            )
         if len(set(values)) < len(values):
             problems.append(InputError(f"{name}: a level is there twice", "Give each once."))
     _raise(problems)
@@ -390,6 +401,12 @@ def _check_sweep(over: Mapping[str, Sequence[str]], choices: TrialChoices) -> No
                 problems.append(InputError(f"{name} is given twice", f"Leave --{name} out, or --over {name}."))
         elif not name.isidentifier():
             problems.append(InputError(f"--over {name}: that is no name of a variable", "Write --over NAME=1,10,100."))
+    combinations = math.prod(len(values) for values in over.values())
+    if combinations > MOST_COMBINATIONS:
+        what = f"{combinations:,} combinations are swept"
+        problems.append(
+            InputError(what, f"At most {MOST_COMBINATIONS:,} can be; sweep fewer values, one after another.")
+        )
     if all(name in over for name in LEVEL_PARAMETERS):
         problems.append(InputError("users and rate are both swept", "Sweep one of them."))
     _raise(problems)

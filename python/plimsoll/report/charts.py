@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,20 @@ def static_svg(specification: dict[str, Any]) -> str:
     return re.sub(r'(<svg\b[^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1)
 
 
-def browser_library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB behind the notices of their licences; sets
+def bundled_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script of about 0.9 MB, made anew, which takes seconds; sets
     window.vegaEmbed, loads nothing."""
-    return javascript_notices() + _library()
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub lacks the default
+    return bundle.replace("</script", "<\\/script")
+
+
+def browser_library(make: Callable[[], str | None] = bundled_library) -> str:
+    """The bundled library behind the notices of its licences, as it was kept or as `make` makes it; empty where that
+    makes none."""
+    library = _library(make)
+    return javascript_notices() + library if library else ""
 
 
 def javascript_notices() -> str:
@@ -48,14 +58,13 @@ def javascript_notices() -> str:
     return "/*!\n" + text.replace("*/", "* /").replace("</script", "<\\/script") + "*/\n"
 
 
-def _library() -> str:
-    import vl_convert
-
+def _library(make: Callable[[], str | None]) -> str:
     kept = _kept_library(version("vl-convert-python"))
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub lacks the default
-    text = bundle.replace("</script", "<\\/script")
+    text = make()
+    if not text:
+        return ""
     with contextlib.suppress(OSError):  # it is only quicker with it
         kept.parent.mkdir(parents=True, exist_ok=True)
         aside = kept.with_name(f".{kept.name}.{os.getpid()}.part")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +31,10 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
     run_dir = Path(run_dir)
     out = Path(out) if out is not None else run_dir / "report.html"
     with Drawing() as drawing:
-        text = render(read_run(run_dir), drawing.svg)
+        text = render(read_run(run_dir), drawing.svg, drawing.library)
     write_text(out, text)
+    if drawing.failure is not None:
+        print(f"\nwarning: {out}: {drawing.words}", file=sys.stderr)
     return out
 
 
@@ -46,8 +49,11 @@ def write_text(out: Path, text: str) -> None:
         ) from error
 
 
-def render(run: RunEvidence, draw: Callable[[dict[str, Any]], str] | None = None) -> str:
-    """The page of a run as text; `draw` makes the SVG of a chart, `charts.static_svg` unless given."""
+def render(
+    run: RunEvidence, draw: Callable[[dict[str, Any]], str] | None = None, library: Callable[[], str] | None = None
+) -> str:
+    """The page of a run as text; `draw` makes the SVG of a chart, `charts.static_svg` unless given, and `library` the
+    script that draws in a browser, `charts.browser_library` unless given."""
     from plimsoll.report import charts, page
 
     draw = draw or charts.static_svg
@@ -61,7 +67,7 @@ def render(run: RunEvidence, draw: Callable[[dict[str, Any]], str] | None = None
             specifications={chart.key: chart.specification for chart in content.charts},
             drawings={chart.key: draw(chart.specification) for chart in content.charts},
             configuration=charts.page_configuration(),
-            library=charts.browser_library() if content.charts else "",
+            library=(library or charts.browser_library)() if content.charts else "",
             style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
             script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
         )

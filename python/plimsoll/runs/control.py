@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import secrets
 import time
@@ -19,7 +18,10 @@ from typing import Any
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.damaged import understood
 from plimsoll.runs.lines import numbered_lines, read_lines
+from plimsoll.runs.small_files import read_small
+from plimsoll.study.bounds import MOST_LEVEL
 
 CONTROL = "control.jsonl"
 VERBS = ("pause", "resume", "level", "stop")
@@ -59,9 +61,9 @@ def _word(line: dict[str, Any]) -> Word | None:
     level = line.get("level")
     try:
         word = Word(str(line["id"]), str(line["verb"]), None if level is None else float(level))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None
-    is_level = word.level is not None and 0 <= word.level < math.inf
+    is_level = word.level is not None and 0 <= word.level <= MOST_LEVEL
     return word if word.verb in VERBS and is_level == (word.verb == "level") else None
 
 
@@ -84,7 +86,8 @@ def tell(
         )
     if not directory.is_being_written(series):
         raise InputError(f"the run in {run_dir} has ended", _REPORT)
-    experiment = json.loads((run_dir / directory.MANIFEST).read_text(encoding="utf-8")).get("experiment")
+    with understood(run_dir):
+        experiment = json.loads(read_small(run_dir / directory.MANIFEST)).get("experiment")
     if experiment != "run":
         raise InputError(
             f"{run_dir} is a run of plimsoll {experiment}, which sets its level itself", "Ctrl-C stops it."

@@ -5,10 +5,12 @@ Compressed files are told from others by their first bytes.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import quick_json
 from plimsoll.runs.directory import run_error
 from plimsoll.runs.packed_file import MOST_LINE_BYTES, is_packed, packed_lines
@@ -41,6 +43,8 @@ def placed_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator
     """The whole lines that begin in bytes [start, end), each with the byte from which it can be read again: its own
     first, or that of its frame in a compressed file. Both ends are such bytes."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a device has no end
+            raise RunDirectoryError(f"{path} is no regular file", "Restore it, or make the run again.")
         with path.open("rb", buffering=_BUFFER_BYTES) as file:
             if is_packed(file):
                 yield from packed_lines(file, start, end)

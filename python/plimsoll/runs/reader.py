@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.errors import RunDirectoryError
+from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.arrivals import Homes, Window, moves_of
 from plimsoll.runs.directory import file_of, is_being_written, run_error
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import placed_lines, read_lines
+from plimsoll.runs.small_files import read_small
 from plimsoll.runs.snapshot import ScriptMetric, Series, Snapshot
 
 if TYPE_CHECKING:
@@ -47,13 +48,13 @@ class RunReader:
     def _read_manifest(self) -> dict[str, Any]:
         path = self.path / directory.MANIFEST
         try:
-            manifest = json.loads(path.read_bytes())
+            manifest = json.loads(_bytes_of(path))
         except FileNotFoundError as error:
             step = "Give a folder that plimsoll made, for example the newest one in runs/."
             raise RunDirectoryError(f"{self.path} is not a run directory: it has no {path.name}", step) from error
         except OSError as error:
             raise run_error("read", path, error) from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RunDirectoryError(f"{path} is not valid JSON", "Restore it, or make the run again.") from error
         schema = manifest.get("schema") if isinstance(manifest, dict) else None
         if schema != directory.SCHEMA:
@@ -247,12 +248,12 @@ class RunReader:
         """What was to be tried; empty for experiments without trials."""
         path = self.path / directory.PLAN
         try:
-            plan = json.loads(path.read_bytes())
+            plan = json.loads(_bytes_of(path))
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise run_error("read", path, error) from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RunDirectoryError(f"{path} is not valid JSON", "Restore it, or make the run again.") from error
         return plan if isinstance(plan, dict) else {}
 
@@ -266,12 +267,12 @@ class RunReader:
         """The findings; empty if none were written."""
         path = self.path / directory.FINDINGS
         try:
-            findings = json.loads(path.read_bytes())
+            findings = json.loads(_bytes_of(path))
         except FileNotFoundError:
             return []
         except OSError as error:
             raise run_error("read", path, error) from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RunDirectoryError(f"{path} is not valid JSON", "Remove it and analyse the run again.") from error
         return findings if isinstance(findings, list) else [findings]
 
@@ -319,3 +320,11 @@ def _with_only(snapshot: Snapshot, metrics: frozenset[str]) -> Snapshot:
 
 def _within(second: float, from_s: float | None, to_s: float | None) -> bool:
     return (from_s is None or second >= from_s) and (to_s is None or second < to_s)
+
+
+def _bytes_of(path: Path) -> bytes:
+    """A file of JSON whole; RunDirectoryError for what is no file, or larger than one that was written."""
+    try:
+        return read_small(path)
+    except InputError as error:
+        raise RunDirectoryError(f"{path}: {error.what}", "Restore it, or make the run again.") from error

@@ -15,6 +15,7 @@ from typing import Any
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs.directory import run_error, write_json
+from plimsoll.study.secrets import Redactor
 
 STEP_TABLE = "step_table.json"
 SCHEMA = 1
@@ -110,6 +111,15 @@ class StepTable:
                 label = " ".join(word for word in (variant, name) if word)
                 found.append((label, replace(part, rows=part.of(name))))
         return tuple(found)
+
+    def without_secrets(self, redactor: Redactor) -> StepTable:
+        """The same, with no secrets in what its source calls operations and variants."""
+
+        def clean(text: str | None) -> str | None:
+            return None if text is None else redactor.text(text)
+
+        rows = (replace(row, operation=clean(row.operation), variant=clean(row.variant)) for row in self.rows)
+        return replace(self, rows=tuple(rows), notes=tuple(map(redactor.text, self.notes)))
 
     def to_json(self) -> dict[str, Any]:
         """As step_table.json holds it."""

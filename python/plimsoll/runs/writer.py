@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.clean_summary import clean_metrics
 from plimsoll.runs.compact_line import Compactor
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
@@ -23,9 +24,10 @@ from plimsoll.runs.minutes import MinuteWriter
 from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.space import check_room
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets import HIDDEN, Redactor, is_secret_key
 
 RESERVE_BYTES = 32_768
+_MOST_KEPT = 20_000  # texts of which it is known what they are without secrets
 Outcome = Literal["finished", "interrupted", "failed"]
 
 
@@ -62,6 +64,7 @@ class RunWriter:
         self._finished = False
         self.warning = ""  # of `create`: that the disk may not have the room for this run
         self._cleaned: dict[str, str] = {}
+        self._telling: dict[str, bool] = {}
         self._series = line_file(path, directory.SERIES)
         self._compactor = Compactor()
         self._portion = self._series.portion  # of series.jsonl.zst, in which the compactor's series are defined
@@ -144,6 +147,10 @@ class RunWriter:
         data = snapshot.to_json() if isinstance(snapshot, Snapshot) else dict(snapshot)
         with self._lock:
             data["series"] = [self._series_item(item) for item in data.get("series") or ()]
+            if data.get("script_metrics"):
+                data["script_metrics"] = [
+                    {**one, "name": self._clean(str(one["name"]))} for one in data["script_metrics"]
+                ]
             data["generator"] = _shortened(data.get("generator") or {})
             self._minutes.before(data.get("second"))
             self._append_second(data)
@@ -159,20 +166,13 @@ class RunWriter:
             self._compactor.restart()  # what the line defined is not in the file
             raise
 
-    def _series_item(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """A series without secrets; of a trend's times, which have a bucket's precision, the digits that are told."""
-        clean = {**item, "tags": self._tags(item.get("tags") or {})}
-        if item.get("kind") == "trend":
-            clean |= {name: _short(item[name]) for name in ("sum", "min", "max") if name in item}
-        return clean
-
     def append_resource(self, row: Mapping[str, Any]) -> None:
         """Append one row {"t_unix", "second", "source", "values"} to resources.jsonl.zst."""
         clean = dict(row)
         if "source" in row:
             clean["source"] = self._clean(str(row["source"]))
         if isinstance(row.get("values"), Mapping):
-            clean["values"] = _shortened(row["values"])
+            clean["values"] = {self._clean(str(name)): _short(value) for name, value in row["values"].items()}
         with self._lock:
             self._resources.append(clean)
 
@@ -185,8 +185,10 @@ class RunWriter:
                 t_unix = self._clock() if second is None else self.t0_unix + second
             if second is None:
                 second = round(max(0.0, t_unix - self.t0_unix), 3)
-            event = {"t_unix": t_unix, "second": second, "kind": kind, **details}
-            self._events.append(self.redactor.data(event))
+            event = self.redactor.data({"t_unix": t_unix, "second": second, "kind": kind, **details})
+            if "summary" in details:  # of metrics, whose names may be telling while their values are numbers
+                event["summary"] = clean_metrics(details["summary"], self.redactor)
+            self._events.append(event)
 
     def write_plan(self, plan: Mapping[str, Any]) -> None:
         """Write plan.json: what an experiment of trials is to try."""
@@ -259,14 +261,27 @@ class RunWriter:
     def _write_manifest(self) -> None:
         write_json(self.path / directory.MANIFEST, self.manifest)
 
-    def _tags(self, tags: Mapping[str, str]) -> dict[str, str]:
-        """Tags without secrets: a `name` may be a URL with a token in it."""
-        return {key: self._clean(str(value)) for key, value in tags.items()}
+    def _series_item(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """A series without secrets in its metric's name and its tags: a `name` may be a URL with a token in it. Of a
+        trend's times, which have a bucket's precision, the digits that are told."""
+        clean = {**item, "tags": {self._clean(key): self._tag(key, str(value)) for key, value in _tags_of(item)}}
+        if "metric" in item:
+            clean["metric"] = self._clean(str(item["metric"]))
+        if item.get("kind") == "trend":
+            clean |= {name: _short(item[name]) for name in ("sum", "min", "max") if name in item}
+        return clean
+
+    def _tag(self, key: str, value: str) -> str:
+        if key not in self._telling:
+            if len(self._telling) > _MOST_KEPT:
+                self._telling.clear()
+            self._telling[key] = is_secret_key(key)
+        return HIDDEN if value and self._telling[key] else self._clean(value)
 
     def _clean(self, text: str) -> str:
         """The text without secrets. Cleaned texts are kept, up to a bound."""
         if text not in self._cleaned:
-            if len(self._cleaned) > 20_000:
+            if len(self._cleaned) > _MOST_KEPT:
                 self._cleaned.clear()
             self._cleaned[text] = self.redactor.text(text)
         return self._cleaned[text]
@@ -304,6 +319,10 @@ def _manifest(facts: RunFacts, redactor: Redactor, now: float) -> dict[str, Any]
         "level_unit": facts.level_unit,
         "clock": {"t0_unix": now if facts.t0_unix is None else facts.t0_unix},
     }
+
+
+def _tags_of(item: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    return ((str(key), value) for key, value in (item.get("tags") or {}).items())
 
 
 def _script_facts(script: Path | None) -> dict[str, str] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
+_MOST_WORDS, _LONGEST_WORD = 200, 60  # to compare one with another takes its time
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def dotted(path: KeyPath) -> str:
 
 def nearest(word: Any, known: list[str], otherwise: str) -> str:
     """ "Did you mean …?" with the nearest of the known words, else the given text."""
-    close = difflib.get_close_matches(str(word), known, n=1)
+    close = difflib.get_close_matches(str(word)[:_LONGEST_WORD], known[:_MOST_WORDS], n=1)
     return f"Did you mean {close[0]}?" if close else otherwise
 
 

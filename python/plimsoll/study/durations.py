@@ -6,16 +6,20 @@ from __future__ import annotations
 import re
 
 from plimsoll.errors import InputError
+from plimsoll.study.bounds import MOST_SECONDS
 
 _SECONDS_PER = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)"
 _WHOLE = re.compile(rf"\s*(?:{_PART}\s*)+")
+_LONGEST_TEXT = 100
 
 
 def parse_duration(text: str, name: str = "the duration", *, bare_s: bool = False) -> float:
-    """Seconds above 0. `bare_s`: a number without a unit means seconds, where it always has. Raises InputError, which
-    names `name`."""
+    """Seconds above 0, at most 30 days. `bare_s`: a number without a unit means seconds, where it always has. Raises
+    InputError, which names `name`."""
     given = str(text).strip()
+    if len(given) > _LONGEST_TEXT:
+        raise InputError(f"{name}: {given[:20]!r}… is not a duration", "Write it like 90s, 5m or 1h30m.")
     try:
         number = float(given)
     except ValueError:
@@ -27,6 +31,8 @@ def parse_duration(text: str, name: str = "the duration", *, bare_s: bool = Fals
     seconds = number
     if seconds is None:
         seconds = sum(float(amount) * _SECONDS_PER[unit] for amount, unit in re.findall(_PART, given))
-    if not 0 < seconds < float("inf"):
+    if not seconds > 0:
         raise InputError(f"{name}: {given!r} is no time at all", "Give a duration above zero, as in 5m.")
+    if seconds > MOST_SECONDS:
+        raise InputError(f"{name}: {given!r} is over {MOST_SECONDS / 86_400:g} days", "Give a shorter time, as in 5m.")
     return seconds

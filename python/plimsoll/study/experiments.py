@@ -12,6 +12,17 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError
+from plimsoll.study.bounds import (
+    MOST_CORES,
+    MOST_ITEMS,
+    MOST_MIB,
+    MOST_PARTS,
+    MOST_PER_S,
+    MOST_REPEATS,
+    MOST_SECONDS,
+    MOST_USERS,
+    MOST_VUS,
+)
 from plimsoll.study.durations import parse_duration
 from plimsoll.study.kept_objectives import parse_kept
 
@@ -54,7 +65,9 @@ def _seconds(value: Any) -> Any:
 
 _AS_LEVELS, _LEVELS_SCHEMA = _one_or_more({"type": "number", "exclusiveMinimum": 0})
 _AS_TEXTS, _TEXTS_SCHEMA = _one_or_more({"type": "string", "minLength": 1})
-Levels = Annotated[list[Annotated[float, Field(gt=0)]], _AS_LEVELS, _LEVELS_SCHEMA]
+Levels = Annotated[
+    list[Annotated[float, Field(gt=0, le=MOST_USERS)]], _AS_LEVELS, Field(max_length=MOST_PARTS), _LEVELS_SCHEMA
+]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})
 ]
@@ -103,17 +116,19 @@ class CapacityOptions(LoadOptions):
     """How much does it carry, and what stops it? `width`: relative gap between good and bad to stop at."""
 
     width: float = Field(default=0.10, ge=0.001, le=0.9)
-    step_s: float = Field(default=10.0, ge=1)
-    min_users: float | None = Field(default=None, gt=0)
-    max_users: float | None = Field(default=None, gt=0)
+    step_s: float = Field(default=10.0, ge=1, le=MOST_SECONDS)
+    min_users: float | None = Field(default=None, gt=0, le=MOST_USERS)
+    max_users: float | None = Field(default=None, gt=0, le=MOST_USERS)
     max_rate: float | None = Field(
-        default=None, gt=0, description="never more arrivals per second than this; of an open workload"
+        default=None, gt=0, le=MOST_PER_S, description="never more arrivals per second than this; of an open workload"
     )
     budgets: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
         default_factory=dict,
         description="share of a resource that may be used, to see how far it would go: cpu, disk, a process's label",
     )
-    cores: int | None = Field(default=None, ge=1, description="of another host, to see how far it would go")
+    cores: int | None = Field(
+        default=None, ge=1, le=MOST_CORES, description="of another host, to see how far it would go"
+    )
     negligible_below: float | None = Field(
         default=None,
         gt=0,
@@ -135,19 +150,24 @@ class HoldOptions(LoadOptions):
     """Is it stable at a fixed load? `users` defaults to the study's expected users; `baseline_s`: one user alone
     before."""
 
-    users: float | None = Field(default=None, gt=0)
+    users: float | None = Field(default=None, gt=0, le=MOST_USERS)
     keep: Annotated[Texts, AfterValidator(_kept)] = Field(
         default_factory=list,
         description="an objective or several, as p95<=300ms or detail: p95<=20ms: the load is steered so that they "
         "just hold; users is where it begins",
     )
-    max_users: float | None = Field(default=None, gt=0, description="of a steered load: never more than this")
-    duration_s: Seconds = Field(default=600.0, ge=1)
-    warm_up_s: float = Field(default=30.0, ge=0)
-    baseline_s: float = Field(default=30.0, ge=0, description="of one user alone before the load; 0 leaves it out")
+    max_users: float | None = Field(
+        default=None, gt=0, le=MOST_USERS, description="of a steered load: never more than this"
+    )
+    duration_s: Seconds = Field(default=600.0, ge=1, le=MOST_SECONDS)
+    warm_up_s: float = Field(default=30.0, ge=0, le=MOST_SECONDS)
+    baseline_s: float = Field(
+        default=30.0, ge=0, le=MOST_SECONDS, description="of one user alone before the load; 0 leaves it out"
+    )
     memory_limit_mb: float | None = Field(
         default=None,
         gt=0,
+        le=MOST_MIB,
         description="resident memory in MiB that the target must not reach; the host's when left out",
     )
 
@@ -155,14 +175,14 @@ class HoldOptions(LoadOptions):
 class GrowOptions(LoadOptions):
     """How long does loading `items` take, and how does it age? Users are creates at a time."""
 
-    items: int = Field(ge=1)
+    items: int = Field(ge=1, le=MOST_ITEMS)
     exec: str | None = Field(
         default=None,
         min_length=1,
         description="exported function that creates one item; the first operation's if left out",
     )
-    min_users: int = Field(default=1, ge=1)
-    max_users: int | None = Field(default=None, ge=1)
+    min_users: int = Field(default=1, ge=1, le=MOST_VUS)
+    max_users: int | None = Field(default=None, ge=1, le=MOST_VUS)
     counter: str | None = Field(
         default=None,
         min_length=1,
@@ -176,8 +196,10 @@ class TrialOptions(Options):
 
     users: Levels = Field(default_factory=list, description="level, or list of levels")
     rate: Levels = Field(default_factory=list, description="levels in arrivals per second in place of users")
-    trial_s: float = Field(default=10.0, ge=1, description="seconds a trial is held and counts")
-    warm_up_s: float = Field(default=WARM_UP_S, ge=0, description="seconds before them that do not count")
+    trial_s: float = Field(default=10.0, ge=1, le=MOST_SECONDS, description="seconds a trial is held and counts")
+    warm_up_s: float = Field(
+        default=WARM_UP_S, ge=0, le=MOST_SECONDS, description="seconds before them that do not count"
+    )
 
 
 class CompareOptions(TrialOptions):
@@ -188,7 +210,7 @@ class CompareOptions(TrialOptions):
         default_factory=list, description="form A: NAME=value, URL, variant of the target, or script; or several"
     )
     b: Texts = Field(default_factory=list, description="form B, likewise")
-    pairs: int = Field(default=10, ge=2)
+    pairs: int = Field(default=10, ge=2, le=MOST_REPEATS)
     margin: float = Field(default=MARGIN, gt=0, lt=1)
     primary: list[Statistic] = Field(
         default_factory=lambda: list(PRIMARY), min_length=1, description="the statistics that decide"
@@ -197,7 +219,9 @@ class CompareOptions(TrialOptions):
         default_factory=list, description="run directories that are A, from the study's folder; nothing is run then"
     )
     runs_b: list[Text] = Field(default_factory=list, description="those that are B")
-    skip_s: float = Field(default=0.0, ge=0, description="first seconds of finished runs that do not count")
+    skip_s: float = Field(
+        default=0.0, ge=0, le=MOST_SECONDS, description="first seconds of finished runs that do not count"
+    )
 
     @property
     def is_of_runs(self) -> bool:
@@ -215,15 +239,17 @@ class DecomposeOptions(TrialOptions):
     )
     parts: bool = Field(default=False, description="the others are separate parts of the first, and not nested")
     statistic: Literal["mean", "p50"] = Field(default="mean", description="of an iteration's duration")
-    rounds: int = Field(default=10, ge=2)
+    rounds: int = Field(default=10, ge=2, le=MOST_REPEATS)
 
 
 class SweepOptions(TrialOptions):
     """How does it depend on parameters? `users` and `rate` are levels, here or swept; other parameters reach the script
     as variables."""
 
-    over: dict[str, list[str | int | float]] = Field(min_length=1, description="name of the parameter: its values")
-    repeats: int = Field(default=3, ge=1)
+    over: dict[str, Annotated[list[str | int | float], Field(max_length=MOST_REPEATS)]] = Field(
+        min_length=1, max_length=MOST_PARTS, description="name of the parameter: its values"
+    )
+    repeats: int = Field(default=3, ge=1, le=MOST_REPEATS)
     stop_at_failure: bool = Field(default=False, description="where nothing answered, try no larger values")
 
 
@@ -243,16 +269,22 @@ class DrainOptions(LoadOptions):
         min_length=1,
         description="URL of JSON with #place of the list of the consumer's polls: items and seconds of each",
     )
-    index_budget_mb: float | None = Field(default=None, gt=0, description="MiB that the index must not exceed")
-    memory_budget_mb: float | None = Field(default=None, gt=0, description="MiB that the processes must not exceed")
+    index_budget_mb: float | None = Field(
+        default=None, gt=0, le=MOST_MIB, description="MiB that the index must not exceed"
+    )
+    memory_budget_mb: float | None = Field(
+        default=None, gt=0, le=MOST_MIB, description="MiB that the processes must not exceed"
+    )
     operation: str | None = Field(
         default=None, min_length=1, description="the operation that puts items in; all if left out"
     )
-    items_per_operation: float = Field(default=1.0, gt=0)
-    users: float | None = Field(default=None, gt=0)
-    duration_s: Seconds = Field(default=600.0, ge=1)
-    warm_up_s: float = Field(default=10.0, ge=0)
-    drain_s: float = Field(default=300.0, ge=0, description="how long to wait for the backlog after the load")
+    items_per_operation: float = Field(default=1.0, gt=0, le=MOST_USERS)
+    users: float | None = Field(default=None, gt=0, le=MOST_USERS)
+    duration_s: Seconds = Field(default=600.0, ge=1, le=MOST_SECONDS)
+    warm_up_s: float = Field(default=10.0, ge=0, le=MOST_SECONDS)
+    drain_s: float = Field(
+        default=300.0, ge=0, le=MOST_SECONDS, description="how long to wait for the backlog after the load"
+    )
 
 
 class Experiment(Part):

@@ -15,10 +15,12 @@ from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping, nearest
 from plimsoll.study.models import Study
 from plimsoll.study.trust import mistake_of_ca_file
-from plimsoll.study.yaml_lines import LinedDocument, read_lined
+from plimsoll.study.yaml_lines import MOST_BYTES, LinedDocument, read_lined
 
 MANIFEST = "manifest.json"
 _MAY_BE_SECRET = ("headers", "cookies", "env", "dsn", "token")  # keys whose values no message repeats
+_MOST_TOLD = 50  # mistakes at once
+_LONGEST_SHOWN = 200
 _KIND_NEEDED = {
     "int_parsing": "a whole number", "int_type": "a whole number", "int_from_float": "a whole number",
     "float_parsing": "a number", "float_type": "a number", "finite_number": "a finite number",
@@ -37,13 +39,22 @@ def load_study(path: str | Path) -> Study:
     """Read and validate a study file. Raises InputErrors with every mistake, ordered by line."""
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_study_bytes(file).decode("utf-8")
     except OSError as error:
         step = "Give the path of a study file, docs/study.md has one to begin with."
         raise InputErrors([InputError(f"cannot read it: {error.strerror}", step, file=str(path))]) from error
     except UnicodeDecodeError as error:
         raise InputErrors([InputError("this is not UTF-8 text", "Save the file as UTF-8.", file=str(path))]) from error
     return parse_study(text, file=str(path), directory=file.resolve().parent)
+
+
+def read_study_bytes(file: Path) -> bytes:
+    """The bytes of a study file, no more than one can have; InputErrors for what is no file."""
+    if file.exists() and not file.is_file():
+        what = "it is a folder" if file.is_dir() else "it is no regular file"
+        raise InputErrors([InputError(what, "Give the path of a study file.", file=str(file))])
+    with file.open("rb") as opened:
+        return opened.read(4 * MOST_BYTES)  # so many bytes of UTF-8, at most, are MOST_BYTES characters
 
 
 def parse_study(text: str, *, file: str = "study.yaml", directory: Path | None = None) -> Study:
@@ -62,7 +73,11 @@ def parse_study(text: str, *, file: str = "study.yaml", directory: Path | None =
         mistakes += _missing_runs(document, file, directory)
         mistakes += _missing_ca_files(document, file, directory)
     if mistakes:
-        raise InputErrors(sorted(mistakes, key=lambda error: error.place.line or 0))
+        mistakes.sort(key=lambda error: error.place.line or 0)
+        rest = len(mistakes) - _MOST_TOLD
+        if rest > 0:
+            mistakes[_MOST_TOLD:] = [InputError(f"{rest:,} more mistakes", "Correct these first.", file=file)]
+        raise InputErrors(mistakes)
     assert study is not None
     study._directory = directory or Path()
     return study
@@ -162,11 +177,15 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"must be {_KIND_NEEDED[kind]}, is {_shown(given, path)}", f"Write {_KIND_NEEDED[kind]} here."
     if kind in _BOUNDS:
         words, name = _BOUNDS[kind]
-        return f"must be {words} {context[name]:g}, is {_shown(given, path)}", "Change the number."
+        bound = f"{context[name]:g}" if abs(context[name]) < 1e6 else f"{context[name]:,.0f}"
+        return f"must be {words} {bound}, is {_shown(given, path)}", "Change the number."
     if kind == "literal_error":
         expected = str(context["expected"]).replace("'", "").replace(", ", " or ")
         known = ["open", "closed"] if path == ("workload", "model") else expected.split(" or ")
         return f"must be {' or '.join(known)}, is {_shown(given, path)}", nearest(given, known, f"Write {known[0]}.")
+    if kind in ("too_long", "string_too_long") and "max_length" in context:
+        what = f"has over {context['max_length']:,} {'entries' if kind == 'too_long' else 'characters'}"
+        return what, "Shorten it."
     if kind in ("too_short", "string_too_short"):
         return "must not be empty", "Give at least one value." if kind == "string_too_short" else "Add an entry."
     if kind == "string_pattern_mismatch" and path[-1] == "url":
@@ -184,7 +203,8 @@ def _shown(value: Any, path: KeyPath) -> str:
         return "a mapping" if isinstance(value, dict) else "a list"
     if any(part in _MAY_BE_SECRET for part in path):
         return "true or false" if isinstance(value, bool) else "a number" if isinstance(value, int | float) else "text"
-    return repr(value)
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
 
 
 def _path_in_file(location: tuple[str | int, ...], data: Any) -> KeyPath:

@@ -37,7 +37,7 @@ class LogOptions(BaseModel):
                 )
             try:
                 pattern = re.compile(text)
-            except re.error as error:
+            except (re.error, RecursionError, OverflowError) as error:
                 what = f"{name}: {text!r} is no regular expression ({error})"
                 raise PydanticCustomError("pattern", "{what}", {"what": what, "next_step": "Correct it."}) from None
             if pattern.search(""):

@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.study.bounds import MOST_PARTS, MOST_PER_S, MOST_SECONDS, MOST_SEED, MOST_USERS
 from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import nearest
 from plimsoll.study.experiment_checks import no_such_part
@@ -65,11 +66,15 @@ class StudyModel(BaseModel):
 class TimeLimits(StudyModel):
     """How long each command of the target may take, in seconds."""
 
-    ready_s: float = Field(default=60.0, gt=0, description="from the start until the target must answer as ready")
-    switch_s: float = Field(default=60.0, gt=0, description="for the switch command of a variant")
-    reset_s: float = Field(default=300.0, gt=0, description="for the reset command")
-    data_volume_s: float = Field(default=10.0, gt=0, description="for each reading of data_volume")
-    stop_s: float = Field(default=30.0, gt=0, description="for the stop command, and again before processes are killed")
+    ready_s: float = Field(
+        default=60.0, gt=0, le=MOST_SECONDS, description="from the start until the target must answer as ready"
+    )
+    switch_s: float = Field(default=60.0, gt=0, le=MOST_SECONDS, description="for the switch command of a variant")
+    reset_s: float = Field(default=300.0, gt=0, le=MOST_SECONDS, description="for the reset command")
+    data_volume_s: float = Field(default=10.0, gt=0, le=MOST_SECONDS, description="for each reading of data_volume")
+    stop_s: float = Field(
+        default=30.0, gt=0, le=MOST_SECONDS, description="for the stop command, and again before processes are killed"
+    )
 
 
 class ProcessSelector(StudyModel):
@@ -77,7 +82,7 @@ class ProcessSelector(StudyModel):
 
     label: Name = Field(description="what reports call it")
     port: int | None = Field(default=None, ge=1, le=65535, description="the TCP port it listens on")
-    pid: int | None = Field(default=None, ge=1)
+    pid: int | None = Field(default=None, ge=1, le=2**31 - 1)
     name: str | None = Field(default=None, min_length=1, description="its name, or a word of its command line")
 
 
@@ -127,7 +132,7 @@ class Operation(StudyModel):
 
     name: Name
     exec: Name | None = Field(default=None, description="exported function of the script; the name when left out")
-    per_user_hour: float = Field(gt=0, description="operations per user and hour")
+    per_user_hour: float = Field(gt=0, le=3600 * MOST_PER_S, description="operations per user and hour")
 
 
 class OpenWorkload(StudyModel):
@@ -139,7 +144,7 @@ class OpenWorkload(StudyModel):
     arrivals: Literal["poisson", "even"] = Field(
         default="poisson", description="even arrivals (k6's) flatter the target"
     )
-    operations: list[Operation] = Field(min_length=1)
+    operations: list[Operation] = Field(min_length=1, max_length=MOST_PARTS)
 
 
 class ThinkTime(StudyModel):
@@ -148,9 +153,11 @@ class ThinkTime(StudyModel):
     distribution: Literal["exponential", "uniform", "constant"] = Field(
         description="exponential is usual in queueing theory: many users who do not coordinate"
     )
-    mean_s: float | None = Field(default=None, gt=0, description="mean in seconds (exponential, constant)")
-    min_s: float | None = Field(default=None, ge=0, description="least in seconds (uniform)")
-    max_s: float | None = Field(default=None, gt=0, description="greatest in seconds (uniform)")
+    mean_s: float | None = Field(
+        default=None, gt=0, le=MOST_SECONDS, description="mean in seconds (exponential, constant)"
+    )
+    min_s: float | None = Field(default=None, ge=0, le=MOST_SECONDS, description="least in seconds (uniform)")
+    max_s: float | None = Field(default=None, gt=0, le=MOST_SECONDS, description="greatest in seconds (uniform)")
 
 
 class Group(StudyModel):
@@ -158,10 +165,11 @@ class Group(StudyModel):
 
     name: Name
     exec: Name | None = Field(default=None, description="exported function of the script; the name when left out")
-    weight: float = Field(default=1.0, gt=0, description="relative share of the users")
+    weight: float = Field(default=1.0, gt=0, le=MOST_USERS, description="relative share of the users")
     think_time_s: float = Field(
         default=0.0,
         ge=0,
+        le=MOST_SECONDS,
         description="seconds from the end of a user's operation to the start of the next",
     )
     think_time: ThinkTime | None = Field(default=None, description="the same at random, in place of think_time_s")
@@ -182,7 +190,7 @@ class ClosedWorkload(StudyModel):
     script: Name
     model: Literal["closed"] = "closed"
     env: Environment = Field(default_factory=dict, description="for the script's __ENV; -e on the command line wins")
-    groups: list[Group] = Field(min_length=1)
+    groups: list[Group] = Field(min_length=1, max_length=MOST_PARTS)
 
 
 def _workload_kind(value: Any) -> str:
@@ -265,16 +273,19 @@ class Study(StudyModel):
     name: str | None = Field(default=None, min_length=1)
     target: Target = Field(default_factory=lambda: Target())
     workload: Workload
-    expected_users: float | None = Field(default=None, gt=0)
-    objectives: list[Objective] = Field(default_factory=list)
+    expected_users: float | None = Field(default=None, gt=0, le=MOST_USERS)
+    objectives: list[Objective] = Field(default_factory=list, max_length=MOST_PARTS)
     probes: Probes = Field(default_factory=lambda: Probes())
-    experiments: list[Experiment] = Field(default_factory=list)
+    experiments: list[Experiment] = Field(default_factory=list, max_length=MOST_PARTS)
     cannot_decide: list[Name] = Field(
         default_factory=list,
         description="what it is too small or short for, in sentences that are told with its plan",
     )
     seed: int | None = Field(
-        default=None, ge=0, description="for arrivals and orders drawn at random; chosen and recorded if left out"
+        default=None,
+        ge=0,
+        le=MOST_SEED,
+        description="for arrivals and orders drawn at random; chosen and recorded if left out",
     )
 
     _directory: Path = PrivateAttr(default_factory=Path)

@@ -31,7 +31,10 @@ class OtlpOptions(BaseModel):
         description="${NAME} of an environment variable: what exporters must send as their bearer token",
     )
     every_s: float | None = Field(
-        default=None, gt=0, description="how often exporters send; after three times that without any a gap is noted"
+        default=None,
+        gt=0,
+        le=3600,
+        description="how often exporters send; after three times that without any a gap is noted",
     )
     metrics: list[str] = Field(
         default_factory=lambda: ["*"], min_length=1, description="names of metrics to keep, with * and ?"

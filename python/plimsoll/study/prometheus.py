@@ -36,9 +36,12 @@ class PrometheusOptions(TrustOptions):
         default=None,
         description='which series of known exporters to take from the server: labels, as in instance="db1:9100"',
     )
-    every_s: float = Field(default=5.0, ge=1, description="how often the server is asked")
+    every_s: float = Field(default=5.0, ge=1, le=3600, description="how often the server is asked")
     step_s: float | None = Field(
-        default=None, ge=1, description="ask for the whole time since the last answer, in steps of so many seconds"
+        default=None,
+        ge=1,
+        le=3600,
+        description="ask for the whole time since the last answer, in steps of so many seconds",
     )
 
     @property

@@ -3,8 +3,9 @@
 Hidden are user and password of URLs, values with telling names before them (`token=…`, `"password": "…"`,
 `--api-key …`), the credentials of authorization headers, all cookies of cookie headers, and passwords in SQL.
 
-What stands for a value is no secret and stays: the placeholder of a statement (`token = $1`, `token = ?`), a constant
-that was taken out before (`'…'`), and a column of another table (`s.token = u.token`).
+What stands for a value is no secret and stays: the placeholder of a statement (`token = $1`, `token = ?`), of a script
+or command (`token=${X}`, `token=%s`), a constant that was taken out before (`'…'`), and a column of another table
+(`s.token = u.token`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import re
 from collections.abc import Iterator
 
 from plimsoll.study.secret_names import HIDDEN, SCHEMES, SHORT_WORDS, WORDS
+from plimsoll.study.secrets_in_urls import hide_in_urls, secret_parameters
 
-_IS = r"(?:\\?['\"])?\s*[=:]\s*"  # after a name, which may be in quotes
+_IS = r"(?:\\?['\"]|\])?\s*[=:]\s*"  # after a name, which may be in quotes or, of a form, in brackets
 _QUOTED = r"\\\"[^\"]*\"|\"[^\"]*\"|'[^']*'"
 _BRACED = r"\{[^}]*\}|\[[^\]]*\]"
 _CALLED = r"(?:\w+\()+'[^']*'\)?"  # a function of SQL and its constant
+_FOR_VALUE = r"\$\{[\w.:\-]+\}|\$[A-Z_][A-Z0-9_]*|\{\{\s*[\w.]+\s*\}\}|<[A-Za-z_\-]+>"  # of scripts and commands
 _GLUED = r"\w{0,40}(?:password|passwd|secret|token)s?"  # PGPASSWORD; the bound keeps long lines cheap
 
 _URL_USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]{0,30}://)[^\s/?#\"<>]+@")
@@ -36,12 +39,15 @@ _AUTHORIZATION = re.compile(
 _NAMED = re.compile(
     rf"(?P<name>(?:\b|[_\-])(?:{WORDS}|{_GLUED})\b{_IS}|--(?:[\w]+-)*(?:{WORDS}|{SHORT_WORDS})\s+"
     rf"|(?:\b|[_\-])(?:{SHORT_WORDS})=|(?P<quote>['\"])(?:{SHORT_WORDS})(?P=quote)\s*:\s*)"
-    rf"(?P<kind>(?:{SCHEMES})\s+)?(?P<value>{_QUOTED}|{_BRACED}|{_CALLED}|[^\s&;,'\"}}]+)",
+    rf"(?P<kind>(?:{SCHEMES})\s+)?"
+    rf"(?P<value>{_QUOTED}|(?:{_FOR_VALUE})(?![\w$])|{_BRACED}|{_CALLED}|[^\s&;,'\"}}]+)",
     re.IGNORECASE,
 )
 _TELLING_COLUMN = rf"\w*(?:{WORDS}|{SHORT_WORDS}|{_GLUED})"
 _AROUND = r"(?:\w*\()*", r"(?:::[\w\[\]]+|\))*"  # calls and casts
-_PLACEHOLDER = re.compile(rf"{_AROUND[0]}(?:\$\d{{1,4}}|\?|%s|%\(\w+\)s|'…'){_AROUND[1]}")
+_PLACEHOLDER = re.compile(
+    rf"{_AROUND[0]}(?:\$\d{{1,4}}|\?|%[sd]|%\(\w+\)s|'…'|(?P<quote>[\"'])?(?:{_FOR_VALUE})(?(quote)(?P=quote))){_AROUND[1]}"
+)
 _REFERENCE = re.compile(rf"{_AROUND[0]}(?:[:@]|\w+\.){_TELLING_COLUMN}{_AROUND[1]}", re.IGNORECASE)
 _STATEMENT = re.compile(
     r"\b(?:SELECT|UPDATE|DELETE|INSERT|MERGE|WITH)\b.+\b(?:FROM|SET|INTO|WHERE|VALUES)\b", re.IGNORECASE | re.DOTALL
@@ -63,13 +69,19 @@ def stands_for_value(value: str, text: str) -> bool:
 
 def hide_in_text(text: str) -> str:
     """The text with "***" in place of what it tells to be secret."""
-    text = _URL_USER.sub(rf"\g<scheme>{HIDDEN}@", text)
+    text = hide_in_urls(_URL_USER.sub(rf"\g<scheme>{HIDDEN}@", text))
     text = _COOKIES.sub(_hidden, text)
     text = _AUTHORIZATION.sub(lambda match: f"{match['name']}{match['kind'] or ''}{HIDDEN}", text)
     text = _NAMED.sub(_hidden, text)
     text = _SQL.sub(_hidden, text)
     text = _SCHEME.sub(rf"\g<kind> {HIDDEN}", text)
     return _DIGEST.sub(f"Digest {HIDDEN}", text)
+
+
+def hide_in_message(text: str) -> str:
+    """Only what URLs and authorizations tell: a message of ours may name a key, `probes.otlp.token: …`, and say why."""
+    text = hide_in_urls(_URL_USER.sub(rf"\g<scheme>{HIDDEN}@", text))
+    return _SCHEME.sub(rf"\g<kind> {HIDDEN}", text)
 
 
 def _hidden(match: re.Match[str]) -> str:
@@ -86,6 +98,7 @@ def named_values(text: str) -> Iterator[str]:
             if stands_for_value(match["value"], text):
                 continue
             yield match["value"].strip("\\'\"")
+    yield from secret_parameters(text)
 
 
 def urls_with_user(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ class TelemetryOptions(TrustOptions):
         default_factory=dict, description="sent along; ${NAME} in them is taken from the environment"
     )
     timeout_s: float = Field(default=2.0, gt=0, le=10, description="for one answer")
-    every_s: float = Field(default=1.0, ge=1, description="how often it is asked for")
+    every_s: float = Field(default=1.0, ge=1, le=3600, description="how often it is asked for")
     values: dict[str, str] = Field(
         default_factory=dict,
         description="name with unit → place in the document, as in queue.0.length; all numbers when left out",

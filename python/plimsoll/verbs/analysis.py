@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -48,6 +48,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.step_table import StepTable, write_step_table
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.objectives import parse_objective
+from plimsoll.study.secrets import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, limited_at, table_findings, with_limit
 
@@ -102,6 +103,8 @@ def analyze(
     choices = choices or AnalysisChoices()
     for given in choices.objectives:
         parse_objective(str(given["objective"]))
+    # Requests are called here as the run directory calls them.
+    choices = replace(choices, objectives=tuple(Redactor().data(list(choices.objectives))))
     paths = [Path(path) for path in files]
     own = [path for path in paths if is_own_run(path)]
     if own:
@@ -193,12 +196,14 @@ def _analyse(source: SourceFile, found: Format, choices: AnalysisChoices, told: 
 
 
 def _summary(source: SourceFile, found: Format, choices: AnalysisChoices) -> StepTable:
-    """The step table of a summary; of a table of levels with the column that the caller names as its level."""
+    """The step table of a summary, without secrets; of a table of levels with the column that the caller names as its
+    level."""
     if choices.level is None:
-        return found.read(source, None)  # type: ignore[no-any-return]
+        table: StepTable = found.read(source, None)
+        return table.without_secrets(Redactor())
     if found.name != level_table.FORMAT.name:
         raise InputError(f"--level is for tables of levels; this is {found.title}", "Leave it out.", file=source.path)
-    return level_table.read(source, None, choices.level)
+    return level_table.read(source, None, choices.level).without_secrets(Redactor())
 
 
 def _facts(source: SourceFile, found: Format, choices: AnalysisChoices, unit: str, t0: float | None) -> RunFacts:
@@ -358,7 +363,7 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    found = [with_units(one) for one in consistent(findings)]
+    found = writer.redactor.data([with_units(one) for one in consistent(findings)])
     writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None

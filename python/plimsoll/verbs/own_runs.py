@@ -31,9 +31,11 @@ from plimsoll.findings.table_levels import levels_finding
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs import directory
+from plimsoll.runs.damaged import understood
 from plimsoll.runs.directory import write_json
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.study.secrets import Redactor
 
 OF_ARRIVALS = "iteration_response_time"
 JUDGES_OBJECTIVES = ("capacity", "hold", "run")
@@ -59,17 +61,20 @@ def judge_again(path: Path, again: Again, *, report: bool = True) -> tuple[list[
 
     Raises InputErrors for what the run cannot be asked, RunDirectoryError if it cannot be read or takes no findings.
     """
-    run = RunReader(path)
-    _check(run, again)
-    findings = findings_of_run(run, _facts(run, again))
-    if run.manifest.get("experiment") == "run" and findings:
-        findings += _as_samples(run, again)
-    findings += findings_beside(run, findings)
+    with understood(path):
+        run = RunReader(path)
+        _check(run, again)
+        findings = findings_of_run(run, _facts(run, again))
+        if run.manifest.get("experiment") == "run" and findings:
+            findings += _as_samples(run, again)
+        findings += findings_beside(run, findings)
+        findings = Redactor.for_data(list(again.objectives)).data(findings)
     if not findings:
         raise InputError(f"{path}: nothing was measured that says anything", "Make the run again.")
     try:
         write_json(path / directory.FINDINGS, findings)
-        return findings, write_html(path) if report else None
+        with understood(path):
+            return findings, write_html(path) if report else None
     except RunDirectoryError as error:
         error.add_note(f"The answer, which could not be written:\n{answer_lines(findings)}")
         raise

@@ -20,6 +20,7 @@ from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
 from plimsoll.plans.trials import decides
+from plimsoll.runs.damaged import understood
 from plimsoll.runs.endpoints import METRICS, endpoints_of
 from plimsoll.runs.held_load import HeldLoad, by_load, held_load
 from plimsoll.runs.reader import RunReader
@@ -56,6 +57,11 @@ def compare_runs(request: CompareRequest, choices: TrialChoices) -> Answer:
     cannot be compared, RunDirectoryError for folders that are none."""
     if request.source is not None or request.a or request.b or choices.resume is not None:
         raise InputError("finished runs and something to run are given together", "Give --runs-a and --runs-b alone.")
+    with understood(next(iter([*request.runs_a, *request.runs_b]), Path("the runs"))):
+        return _compared(request, choices)
+
+
+def _compared(request: CompareRequest, choices: TrialChoices) -> Answer:
     margin, primary = decides(request, None)
     skip_s = request.skip_s or 0.0
     readers = {

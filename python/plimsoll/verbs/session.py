@@ -270,7 +270,8 @@ def objectives_as_data(objectives: Iterable[Any]) -> tuple[dict[str, Any], ...]:
 
 def judge(writer: RunWriter, facts: Facts, notes: Sequence[str]) -> list[dict[str, Any]]:
     """The findings of the run that ends here; its facts, with the notes, are written into it before."""
-    facts = replace(facts, notes=tuple(notes))
+    clean = writer.redactor.data(list(facts.objectives))  # requests are called as the run directory calls them
+    facts = replace(facts, notes=tuple(notes), objectives=tuple(clean))
     record(writer, facts)
     return findings_of_run(RunReader(writer.path), facts)
 

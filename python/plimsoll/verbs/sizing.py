@@ -22,6 +22,7 @@ from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows,
 from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
 from plimsoll.report.html import write_html
 from plimsoll.runs import directory
+from plimsoll.runs.damaged import understood
 from plimsoll.runs.directory import write_json
 from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.reader import RunReader
@@ -63,6 +64,11 @@ def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = 
     """
     choices = choices or SizeChoices()
     paths = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+    with understood(next(filter(is_own_run, paths), Path("the run"))):
+        return _sized(paths, choices)
+
+
+def _sized(paths: Sequence[Path], choices: SizeChoices) -> Sized:
     main, others = _checked(paths, choices)
     findings = findings_of_run(main)
     if not findings:

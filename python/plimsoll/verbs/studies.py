@@ -200,7 +200,7 @@ def run_studies(folder: str | Path, choices: StudyChoices | None = None, told: T
         try:
             one, problem = run_study(file, replace(choices, runs=directory), told), ""
         except PlimsollError as error:
-            one, problem = None, str(error)
+            one, problem = None, redactor_of({}, choices.env).message(str(error))
         answer.studies.append((file.parent.name, one, problem))
         write_index_page(directory, [_row(directory, *each) for each in answer.studies])
         if one is not None and one.exit_code == EXIT_INTERRUPTED:
@@ -258,7 +258,7 @@ def _plan_of_all(files: Sequence[Path], only: Sequence[str]) -> tuple[list[Study
             given = load_study(file)
             parts = _parts(given, only)
         except PlimsollError as error:
-            plans.append(StudyPlan(file.parent.name, problem=str(error)))
+            plans.append(StudyPlan(file.parent.name, problem=redactor_of({}, {}).message(str(error))))
             continue
         plans.append(_plan(given, file.parent.name, parts))
         left += _left(given, parts)
@@ -269,16 +269,17 @@ def _carried_out(
     given: Study, part: Part, folder: Path, choices: StudyChoices, listeners: Listeners[Any]
 ) -> tuple[Part, list[dict[str, Any]]]:
     """The part as it ended, and its findings."""
+    redactor = redactor_of({"study": given.model_dump(mode="json")}, choices.env)
     try:
         answer, before = _run(given, given.experiments[part.place - 1], part, folder, choices, listeners)
     except KeyboardInterrupt:
         return replace(part, status="interrupted", exit_code=EXIT_INTERRUPTED, problem="Interrupted."), []
     except PlimsollError as error:
         problem = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        return replace(part, status="failed", exit_code=error.exit_code, problem=problem), []
+        return replace(part, status="failed", exit_code=error.exit_code, problem=redactor.message(problem)), []
     finally:
         listeners.end()
-    findings = redactor_of({"study": given.model_dump(mode="json")}, choices.env).data(answer.findings)
+    findings = redactor.data(answer.findings)
     code = exit_code(findings[0])
     run, report, report_before = (
         None if path is None else os.path.relpath(path, folder)

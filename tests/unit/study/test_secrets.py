@@ -196,6 +196,11 @@ def test_variables_of_a_script_are_known_only_by_telling_names() -> None:
     assert redactor.text("FORM=v2-fast-form, s3cr3tword") == "FORM=v2-fast-form, ***"
 
 
+def test_the_current_folder_is_no_secret() -> None:
+    redactor = Redactor.for_data({"env": {"PWD": "/home/me/shop"}}, environment={"OLDPWD": "/home/me/shop"})
+    assert redactor.text("/home/me/shop/script.js:3: oops") == "/home/me/shop/script.js:3: oops"
+
+
 def test_environment_variables_that_go_with_a_secret_are_none() -> None:
     redactor = Redactor.for_data(
         {}, environment={"PASSWORD_FILE": "/run/pw1", "TOKEN_TTL": "86400", "MY_PASS": "abc12"}

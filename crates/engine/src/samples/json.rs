@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use plimsoll_core::options::Options;
 use plimsoll_core::record::{Metric, Tags};
 use plimsoll_core::threshold::Threshold;
+use plimsoll_script::secrets::Cleaner;
 use serde_json::{json, Value};
 
 use super::{k6_tags, Decimal, Format, Metadata, PerSeries, Sink, Taken, Text};
@@ -14,6 +15,7 @@ use crate::summary::contains;
 pub struct Json {
     text: Text,
     thresholds: Vec<Threshold>,
+    cleaner: Cleaner,
     carried: Vec<&'static str>,
     metadata: Metadata,
     defined: HashSet<String>,
@@ -31,10 +33,11 @@ struct Line {
 }
 
 impl Json {
-    pub fn new(sink: Box<dyn Sink>, options: &Options) -> Self {
+    pub fn new(sink: Box<dyn Sink>, options: &Options, cleaner: Cleaner) -> Self {
         Self {
             text: Text::new(sink),
             thresholds: options.thresholds.clone(),
+            cleaner,
             carried: options.system_tags.indexed_names(),
             metadata: Metadata::of(options),
             defined: HashSet::new(),
@@ -79,7 +82,7 @@ impl Format for Json {
             let (metric, known) = (&taken.source.metrics[*metric as usize], &mut known[*metric as usize]);
             if known.is_none() && !self.defined.contains(&metric.name) {
                 self.defined.insert(metric.name.clone());
-                writeln!(self.text.bytes, "{}", definition(metric, &self.thresholds))?;
+                writeln!(self.text.bytes, "{}", definition(metric, &self.thresholds, &self.cleaner))?;
             }
             let line = known.get_or_insert_with(|| Line::new(metric, taken.tags(), &self.carried));
             self.text.put(line.before.as_bytes());
@@ -102,7 +105,7 @@ impl Format for Json {
 }
 
 /// A metric with its thresholds: those of tags are submetrics.
-fn definition(metric: &Metric, thresholds: &[Threshold]) -> Value {
+fn definition(metric: &Metric, thresholds: &[Threshold], cleaner: &Cleaner) -> Value {
     let own: Vec<&Threshold> = thresholds.iter().filter(|threshold| threshold.metric == metric.name).collect();
     let plain: Vec<&str> = own.iter().filter(|threshold| threshold.tags.is_empty()).map(|threshold| threshold.source.as_str()).collect();
     let mut keys: Vec<&str> = own.iter().filter(|threshold| !threshold.tags.is_empty()).map(|threshold| threshold.key.as_str()).collect();

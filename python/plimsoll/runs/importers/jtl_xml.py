@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 SAMPLES = ("httpSample", "sample")
+MOST_DEPTH = 100  # JMeter nests a request in a transaction, in a controller or two
 
 
 def looks_like(head: str) -> bool:
@@ -55,6 +56,9 @@ def _is_cut(error: ElementTree.ParseError) -> bool:
 def _take(event: str, element: Element, depth: list[Element], into: Spill) -> None:
     if event == "start":
         depth.append(element)
+        if len(depth) > MOST_DEPTH:
+            what = f"its samples are nested more than {MOST_DEPTH} deep, after {into.samples:,} whole ones"
+            raise BadRecord(what, None, "JMeter writes no such file: save the results again.")
         return
     depth.pop()
     if element.tag in SAMPLES and not any(outer.tag == "httpSample" for outer in depth):

@@ -1,0 +1,50 @@
+"""The largest load that is asked of the engine, whatever states it: users of a study, `--users`, a word to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.errors import InputError
+from plimsoll.study.bounds import (
+    MOST_CORES,
+    MOST_PER_S,
+    MOST_SECONDS,
+    MOST_SEED,
+    MOST_THREADS,
+    MOST_USERS,
+    MOST_VUS,
+    checked_number,
+)
+from plimsoll.study.workload import rate_of_scenarios
+
+# Of choices that callers in Python make as well: the name, the least (itself excluded) and the most.
+_CHOICES = (
+    ("width", 0.0, 0.9),
+    ("step_s", 0.0, MOST_SECONDS),
+    ("for_s", 0.0, MOST_SECONDS),
+    ("min_level", 0.0, MOST_USERS),
+    ("max_level", 0.0, MOST_USERS),
+    ("max_rate_per_s", 0.0, MOST_PER_S),
+    ("threads", 0, MOST_THREADS),
+    ("cores", 0, MOST_CORES),
+)
+
+
+def check_choices(choices: Any) -> None:
+    """Raises InputError for a number in a verb's choices that is out of all bounds, `nan` and `inf` among them."""
+    for name, least, most in _CHOICES:
+        value = getattr(choices, name, None)
+        if value is not None:
+            checked_number(float(value), name, least=least, most=most, is_above=True)
+    checked_number(float(choices.seed), "seed", least=0, most=MOST_SEED)
+
+
+def check_load(scenarios: Mapping[str, Any], level: float, what: str) -> None:
+    """Raises InputError, which names `what`, where these scenarios at that level are more arrivals per second or more
+    VUs than any generator makes."""
+    per_s = rate_of_scenarios({"scenarios": scenarios}) * level
+    vus = level * sum(float(one.get("vus") or 0.0) for one in scenarios.values())
+    for size, most, unit in ((per_s, MOST_PER_S, "arrivals per second"), (vus, float(MOST_VUS), "VUs")):
+        if not size <= most:
+            raise InputError(f"{what} means {size:,.6g} {unit}", f"At most {most:,.0f} make sense; lower it.")

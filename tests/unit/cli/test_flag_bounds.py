@@ -1,0 +1,82 @@
+"""Every number that a flag takes has bounds, and a message that names the flag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import pytest
+import typer
+
+from plimsoll.cli.app import app
+from plimsoll.cli.k6_options import BY_KEY
+from plimsoll.cli.run_flags import FlagError, parse
+from plimsoll.errors import InputError
+
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+NUMBERS = [
+    (verb, option)
+    for verb, command in COMMANDS.items()
+    for option in command.params
+    if isinstance(option, click.Option)
+    and (
+        isinstance(option.type, (click.types.IntParamType, click.types.FloatParamType, click.types.FuncParamType))
+        and option.metavar != "TEXT"
+    )
+]
+
+
+def test_there_are_numbers_to_try() -> None:
+    assert len(NUMBERS) > 60 and {verb for verb, _ in NUMBERS} > {"capacity", "hold", "analyze", "size", "compare"}
+
+
+@pytest.mark.parametrize(("verb", "option"), NUMBERS, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize("text", ["nan", "inf", "1e300", "-1e300", "9" * 400, "1" * 40 + "x", ""])
+def test_a_number_out_of_all_reason_is_refused_by_its_flag(verb: str, option: click.Option, text: str) -> None:
+    with pytest.raises((click.UsageError, InputError)) as caught:
+        option.type.convert(text, option, click.Context(COMMANDS[verb]))
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["-u", "99999999999"], "at most 1,000,000"),
+        (["-s", "1s:999999999999"], "at most 1,000,000"),
+        (["--rate", "1e18"], "at most 1,000,000"),
+        (["--rate", "nan"], "at most 1,000,000"),
+        (["--rps", "9" * 300], "at most 1,000,000"),
+        (["-d", "99999999h"], "over 30 days"),
+        (["-d", "1s" * 100], "is not a duration"),
+        (["-i", "9" * 30], "too many"),
+        (["--threads", "99999"], "from 1 to 1,024"),
+        (["--seed", "9" * 30], "is not a whole number from 0"),
+        (["--seed", "²"], "is not a whole number from 0"),
+        (["--batch", "1e3"], "is not a whole number"),
+    ],
+)
+def test_numbers_of_run_have_bounds(argv: list[str], words: str) -> None:
+    with pytest.raises(FlagError, match=words):
+        parse([*argv, "script.js"])
+
+
+def test_usual_numbers_of_run_are_taken() -> None:
+    given = parse(["-u", "5000", "-d", "72h", "-i", "10000000", "-s", "5m:200", "--rps", "50", "script.js"])
+    assert (given["vus"], given["duration"], given["iterations"]) == (5000, "72h", 10_000_000)
+    assert given["stages"] == [{"duration": "5m", "target": 200}]
+    assert BY_KEY["setupTimeout"].read("30000") == "30000"
+
+
+def test_a_configuration_without_end_is_refused() -> None:
+    from plimsoll.cli.run_settings import settings
+
+    with pytest.raises(InputError, match="it has over 1 MiB"):
+        settings({"config": "/dev/zero"}, {})
+
+
+def test_a_body_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from plimsoll.cli import run_checks
+
+    monkeypatch.setattr(run_checks, "_MOST_BODY", 1 << 16)
+    with pytest.raises(FlagError, match="characters"):
+        run_checks.plain_url({"url": "http://h/", "body": "@/dev/zero", "method": None, "header": [], "rate": None})
