@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import check_thresholds, checked, script_caps, unmade_iterations
+    from plimsoll.cli.run_checks import check_thresholds, checked, files_of_engine, script_caps, unmade_iterations
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
@@ -52,6 +52,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.probes.ignored_proxy import ignored_proxy
     from plimsoll.runs.writer import RunFacts, RunWriter
+    from plimsoll.written_files import ready_for_others
 
     no_summary, export = checked(flags, told)
     quiet = bool(told.run.get("quiet"))
@@ -60,7 +61,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     check_thresholds(config, told)
     tally, watch = Tally(), RunWatch()
     try:
-        engine = EngineRun(config)  # a script that cannot run leaves no run directory
+        with ready_for_others(files_of_engine(config)):
+            engine = EngineRun(config)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, tables=False) as writer:
             _say_policy(engine, quiet)
             control = RunControl(engine, writer)
@@ -220,31 +222,37 @@ def _print_results(ended: dict[str, Any], no_summary: bool, summary_export: Path
     """The summary as handleSummary or k6's layout has it, and the file of --summary-export."""
     from plimsoll.report.k6_export import summary_export as exported
     from plimsoll.report.k6_summary import summary_text
-    from plimsoll.runs.directory import write_json
+    from plimsoll.runs.directory import json_text
 
     if ended["handled"] is not None and not no_summary:
         _write_handled(ended["handled"])
     elif not no_summary:
         print(summary_text(ended["summary"]))
     if summary_export is not None:
-        write_json(summary_export, exported(ended["summary"]))
+        _write(summary_export, json_text(exported(ended["summary"]), indent=2) + "\n", "write")
 
 
 def _write_handled(handled: dict[str, Any]) -> None:
     """What handleSummary returned: texts for stdout and stderr, and files."""
     import json
 
-    from plimsoll.runs.directory import run_error
-
     for name, content in handled.items():
         text = content if isinstance(content, str) else json.dumps(content)
         if name in ("stdout", "stderr"):
             getattr(sys, name).write(text)
             continue
-        try:
-            Path(name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise run_error("write what handleSummary returned to", Path(name), error) from error
+        _write(Path(name), text, "write what handleSummary returned to")
+
+
+def _write(path: Path, text: str, doing: str) -> None:
+    """A file that the user named; RunDirectoryError if it cannot be written."""
+    from plimsoll.runs.directory import run_error
+    from plimsoll.written_files import write_named
+
+    try:
+        write_named(path, text)
+    except OSError as error:
+        raise run_error(doing, path, error) from error
 
 
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:

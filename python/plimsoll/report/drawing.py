@@ -15,6 +15,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Any
 
+from plimsoll import own_programs
 from plimsoll.report.charts import static_svg
 
 
@@ -27,7 +28,7 @@ class Drawing:
     def __enter__(self) -> Drawing:
         with suppress(OSError):
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__],
+                own_programs.command("plimsoll.report.drawing"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
