@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_INTERRUPTING = (signal.SIGINT, signal.SIGTERM)
+_INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def interruptions_held() -> Iterator[None]:
-    """SIGINT and SIGTERM wait until the block has ended; then the first that came is served as ever.
+    """SIGINT, SIGTERM and SIGHUP wait until the block has ended; then the first that came is served as ever.
 
     Only the main thread serves signals, so in another one nothing has to be held. A process started within begins
     with the signals' defaults, as it would without.

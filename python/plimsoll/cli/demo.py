@@ -22,6 +22,7 @@ def demo(
     import tempfile
 
     import plimsoll.lab.tracker
+    from plimsoll import own_programs
     from plimsoll.cli.answers import show
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.engine import available_cpus
@@ -35,18 +36,7 @@ def demo(
     apart = len(cpus) > 1
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-") as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "plimsoll.lab",
-            "tracker",
-            "--port",
-            str(port),
-            "--issues",
-            str(issues),
-            "--data",
-            folder,
-        ]
+        command = own_programs.command("plimsoll.lab", "tracker", "--port", port, "--issues", issues, "--data", folder)
         command += ["--cpu", str(cpus[0])] if apart else []
         target = study.target.model_copy(
             update={

@@ -35,13 +35,16 @@ def report(
     from plimsoll.report.html import write_html
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.tables import write_missing_tables
+    from plimsoll.written_files import is_own_descriptor
 
     if output is not None and output.suffix.lower() not in (".html", ".htm", ""):
         raise InputError(
             f"{output}: a report is HTML or JSON", "Give a name that ends with .html or .json as --output."
         )
     with understood(run_directory):
-        print(write_html(run_directory, output))
+        written = write_html(run_directory, output)
+        if not is_own_descriptor(written):  # in /dev/stdout it would follow the page
+            print(written)
         is_running = RunReader(run_directory).state == "running"
     if not is_running:
         # A folder that takes nothing more still has its lines, and lines that are no numbers have their report.

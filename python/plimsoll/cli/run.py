@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import check_thresholds, checked, script_caps, unmade_iterations
+    from plimsoll.cli.run_checks import check_thresholds, checked, files_of_engine, script_caps, unmade_iterations
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
@@ -55,6 +55,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.probes.ignored_proxy import ignored_proxy
     from plimsoll.probes.vu_runtimes import own_runtimes_words
     from plimsoll.runs.writer import RunFacts, RunWriter
+    from plimsoll.written_files import ready_for_others
 
     no_summary, export = checked(flags, told)
     quiet = bool(told.run.get("quiet"))
@@ -65,7 +66,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     tally, watch = Tally(), RunWatch()
     watch.own_runtimes = own_runtimes_words(vu_runtimes())
     try:
-        engine = EngineRun(config, redactor)  # a script that cannot run leaves no run directory
+        with ready_for_others(files_of_engine(config)):
+            engine = EngineRun(config, redactor)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, redactor=redactor, tables=False) as writer:
             _say_warnings(engine)
             if writer.warning:
@@ -236,31 +238,38 @@ def _print_results(ended: dict[str, Any], redactor: Redactor, no_summary: bool, 
     from plimsoll.report.k6_export import summary_export as exported
     from plimsoll.report.k6_summary import summary_text
     from plimsoll.runs.clean_summary import clean_summary
-    from plimsoll.runs.directory import write_json
+    from plimsoll.runs.directory import json_text
 
     if ended["handled"] is not None and not no_summary:
         _write_handled(ended["handled"])
     elif not no_summary:
         print(summary_text(clean_summary(ended["summary"], redactor)))
     if summary_export is not None:
-        write_json(summary_export, exported(clean_summary(ended["summary"], redactor)))
+        text = json_text(exported(clean_summary(ended["summary"], redactor)), indent=2) + "\n"
+        _write(summary_export, text, "write")
 
 
 def _write_handled(handled: dict[str, Any]) -> None:
     """What handleSummary returned: texts for stdout and stderr, and files."""
     import json
 
-    from plimsoll.runs.directory import run_error
-
     for name, content in handled.items():
         text = content if isinstance(content, str) else json.dumps(content)
         if name in ("stdout", "stderr"):
             getattr(sys, name).write(text)
             continue
-        try:
-            Path(name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise run_error("write what handleSummary returned to", Path(name), error) from error
+        _write(Path(name), text, "write what handleSummary returned to")
+
+
+def _write(path: Path, text: str, doing: str) -> None:
+    """A file that the user named; RunDirectoryError if it cannot be written."""
+    from plimsoll.runs.directory import run_error
+    from plimsoll.written_files import write_named
+
+    try:
+        write_named(path, text)
+    except OSError as error:
+        raise run_error(doing, path, error) from error
 
 
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:

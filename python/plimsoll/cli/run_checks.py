@@ -68,6 +68,12 @@ def outputs(run: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
+def files_of_engine(config: EngineConfig) -> list[Path]:
+    """The files that the engine opens by itself; "-" is standard output."""
+    named = [Path(path) for _, path in config.outputs if path != "-"]
+    return [*named, *([config.console_output] if config.console_output is not None else [])]
+
+
 def script_environment(run: Mapping[str, Any], system: Mapping[str, str]) -> dict[str, str]:
     """__ENV: the system's variables, unless they are left out, and those of --env; NAME alone takes the system's."""
     found = dict(system) if run.get("includeSystemEnvVars", True) else {}

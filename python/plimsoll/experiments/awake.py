@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+
+from plimsoll import own_programs
 
 _SPIN = """
 import os, sys
@@ -54,7 +55,7 @@ class Awake:
         children = []
         try:
             for cpu in cpus:
-                command = [sys.executable, "-I", "-S", "-c", _SPIN, str(os.getpid()), str(cpu)]
+                command = own_programs.code_command(_SPIN, os.getpid(), cpu)
                 child = subprocess.Popen(command, process_group=0, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 children.append(child)
                 self._spinning.append(psutil.Process(child.pid))

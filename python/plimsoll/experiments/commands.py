@@ -7,12 +7,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from plimsoll.experiments.guard import Guard
 from plimsoll.experiments.process_tree import end_tree
 from plimsoll.study.secrets import Redactor
+from plimsoll.written_files import PRIVATE_FOLDER, new_private
 
 _POLL_S = 0.02
 _SHOWN_LINES = 8
@@ -35,8 +37,8 @@ class Command:
         """`guard` ends it also when this process is killed and cannot do it."""
         self._redactor = redactor
         self._guard = guard
-        log.parent.mkdir(parents=True, exist_ok=True)
-        output = log.open("ab")
+        self.lost_lines = 0
+        output = self._opened(log)
         try:
             how: dict[str, Any] = {"cwd": directory, "env": dict(environment)}
             how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -47,7 +49,8 @@ class Command:
                     text, shell=True, stdin=subprocess.DEVNULL, start_new_session=True, **how
                 )
         except BaseException:
-            output.close()
+            if output is not None:
+                output.close()
             self._dismiss_guard()
             raise
         self._copying = threading.Thread(target=self._copy, args=(output,), name="plimsoll-target-log", daemon=True)
@@ -94,22 +97,29 @@ class Command:
             self._guard.dismiss()
             self._guard = None
 
-    def _copy(self, output: IO[bytes]) -> None:
-        """Copy its output to the log, line by line without secrets, as long as the disk takes it; always read on, or
-        the command would block."""
+    def _opened(self, log: Path) -> IO[bytes] | None:
+        """The log; None if it cannot be written, which is no reason not to run the command."""
+        with suppress(OSError):
+            log.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            return new_private(log, append=True, buffered=False)
+        return None
+
+    def _copy(self, output: IO[bytes] | None) -> None:
+        """Copy its output to the log, line by line without secrets; a line that the disk does not take is dropped and
+        counted. Always read on, or the command would block."""
         pipe = self._process.stdout
         assert pipe is not None
-        keep = True
-        with pipe, output:
+        with pipe, output or nullcontext():
             while line := pipe.readline(_LONGEST_LINE):
-                if not keep:
-                    continue
-                try:
-                    output.write(self._redactor.text(line.decode("utf-8", "replace")).encode())
-                    output.flush()
-                    keep = output.tell() < _LARGEST_LOG_BYTES
-                except (OSError, ValueError):
-                    keep = False
+                if not self._is_kept(line, output):
+                    self.lost_lines += 1
+
+    def _is_kept(self, line: bytes, output: IO[bytes] | None) -> bool:
+        with suppress(OSError, ValueError):
+            if output is not None and output.tell() < _LARGEST_LOG_BYTES:
+                clean = self._redactor.text(line.decode("utf-8", "replace")).encode()
+                return output.write(clean) == len(clean)
+        return False
 
 
 def last_lines(log: Path, count: int = _SHOWN_LINES) -> list[str]:

@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from plimsoll import own_programs
+
 _DISMISSED = b"dismissed\n"
 # The guard's pipe is its standard input; the subshell alone dies of a guard that is gone.
 _TELL_AND_BEGIN = "(echo $$ >&0) 2>/dev/null; exec /bin/sh -c {text} </dev/null"
@@ -36,7 +38,7 @@ class Guard:
             "environment": dict(environment),
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "plimsoll.experiments.guard"],
+            own_programs.command("plimsoll.experiments.guard"),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -159,6 +159,7 @@ class TargetControl:
                     self._early_end = f"The start command had ended by itself before, with {_meaning(code)}."
                     self._on_event("note", self._early_end + self._output_of("start"))
                 killed = started.end(limit_s)
+                self._note_lost("start", started)
                 if killed:
                     self._on_event(
                         "note", f"{killed} process(es) of the target did not stop in {limit_s:g} s and were killed"
@@ -203,8 +204,10 @@ class TargetControl:
         command, code = self._run_to_end(name, text, limit_s)
         if code == 0:
             command.release()
+            self._note_lost(name, command)
             return
         command.end(1.0)
+        self._note_lost(name, command)
         if code is None:
             what = f"the {name} command did not end within {limit_s:g} s{self._output_of(name)}"
             raise TargetError(what, f"Raise target.time_limits.{limit or f'{name}_s'}, or make it faster.")
@@ -257,6 +260,10 @@ class TargetControl:
             raise TargetError(
                 f"cannot run the {name} command: {error}", "Check the study's folder and the shell."
             ) from error
+
+    def _note_lost(self, name: str, command: Command) -> None:
+        if command.lost_lines:
+            self._on_event("note", f"{command.lost_lines:,} lines of the output of {name} did not get into its log")
 
     def _log(self, name: str) -> Path:
         return self.logs / f"{name}.log"

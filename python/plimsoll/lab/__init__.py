@@ -15,12 +15,14 @@ What targets share:
     serving.py       socket, core, signals, the ready line, uvicorn's options
     children.py      further processes of a target, which end when it does
     database.py      engines; how a statement runs: inline on the event loop (SQLite) or on threads (PostgreSQL)
+    remote_token.py  what others than this machine need where it does not listen on loopback
     folder.py        the data folder: its lock, files that are there whole or not
     seeded_data.py   what the data was seeded with, what is asked for, the way back to the seeded state
     seeding.py       invented words, many rows at once
     load_files.py    study and load script for a target that serves
     ports.py         free ports
 
-A target knows nothing of load, experiments or findings: apart from the tree of errors, this folder imports
-nothing of the package, so that a target cannot depend on the tool that measures it.
+A target knows nothing of load, experiments or findings: apart from the tree of errors, the start of processes and the
+writing of files, this folder imports nothing of the package, so that a target cannot depend on the tool that measures
+it.
 """

@@ -2,8 +2,8 @@
 
 Such a process gets its options as one line of JSON on standard input (a key and perhaps a DSN, which a command line
 would show to everybody) and says when it serves as one line of JSON on standard output. When its standard input closes,
-whoever started it has ended, however it did, and so it ends. Ctrl-C reaches every process of a terminal: here it is
-ignored, so that the first process can end the others after its last call of them.
+whoever started it has ended, however it did, and so it ends. Ctrl-C and the closing of a terminal reach every process
+of it: here they are ignored, so that the first process can end the others after its last call of them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from typing import Any
 import uvicorn
 
 from plimsoll.lab.serving import QuietServer
+from plimsoll.own_programs import command
+
+OF_A_TERMINAL = (signal.SIGINT, signal.SIGHUP)
 
 
 def start_child(module: str, options: Mapping[str, object]) -> subprocess.Popen[str]:
-    """Start `python -m module` with those options; it does not serve yet."""
-    command = [sys.executable, "-m", module]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    """Start that module as a program with those options; it does not serve yet."""
+    process = subprocess.Popen(command(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it has ended; `what_child_says` tells
         process.stdin.write(json.dumps(options) + "\n")
@@ -67,7 +69,7 @@ def close_pipes(process: subprocess.Popen[str]) -> None:
                 pipe.close()
 
 
-def options_from_parent(ignored: Sequence[signal.Signals] = (signal.SIGINT,)) -> dict[str, Any]:
+def options_from_parent(ignored: Sequence[signal.Signals] = OF_A_TERMINAL) -> dict[str, Any]:
     """In the child, first of all: ignore those signals, read the options."""
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)

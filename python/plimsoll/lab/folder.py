@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import IO
 
 from plimsoll.errors import InputError
+from plimsoll.written_files import PRIVATE, own_file, write_own
+
+_PUBLIC = 0o644
 
 
 def locked_folder(directory: Path) -> IO[str]:
@@ -39,11 +42,8 @@ def locked_folder(directory: Path) -> IO[str]:
 
 
 def write_file(path: Path, text: str, *, private: bool = False) -> None:
-    """Write aside, then rename: a reader finds the old file or the new one. `private`: only the owner may read it."""
-    mode = 0o600 if private else 0o644
-    with open(os.open(_aside(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(_aside(path), path)
+    """Write a whole file: a reader finds the old file or the new one. `private`: only the owner may read it."""
+    write_own(path, text, mode=PRIVATE if private else _PUBLIC)
 
 
 def write_users(directory: Path, people: Sequence[Mapping[str, object]]) -> None:
@@ -52,16 +52,12 @@ def write_users(directory: Path, people: Sequence[Mapping[str, object]]) -> None
 
 
 def copy_file(source: Path, path: Path) -> None:
-    """Copy aside, then rename."""
-    shutil.copyfile(source, _aside(path))
-    os.replace(_aside(path), path)
+    """Copy a whole file."""
+    with source.open("rb") as original, own_file(path, mode=_PUBLIC) as copy:
+        shutil.copyfileobj(original, copy)
 
 
 def remove_database(path: Path) -> None:
     """Remove a SQLite file with its write-ahead log; a log left behind would be replayed into the next file."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _aside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.unfinished")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plimsoll.errors import TargetError
 from plimsoll.lab.folder import write_file
+from plimsoll.own_programs import command
 
 RESTORE_LIMIT_S = 120
 _READY = "  ready: /healthz\n"
@@ -47,7 +47,7 @@ def write_study(
     for before, after in changes.items():
         text = text.replace(before, after)
     if restore_url is not None:
-        restore = [sys.executable, "-m", "plimsoll.lab", target, "--restore-at", restore_url, "--data", "."]
+        restore = command("plimsoll.lab", target, "--restore-at", restore_url, "--data", ".")
         text = text.replace(_READY, f"{_READY}  reset: {json.dumps(shlex.join(restore))}\n")
     write_file(study, first_line(target) + text)
     return study

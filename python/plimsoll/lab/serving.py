@@ -1,4 +1,4 @@
-"""How a target serves: one process on one address, perhaps one core, until SIGTERM or SIGINT.
+"""How a target serves: one process on one address, perhaps one core, until SIGTERM, SIGINT or SIGHUP.
 
 The socket is bound before anything slow happens, so that a port in use is told at once; connections that arrive
 while the data is seeded are refused, as the socket listens only when the target is ready. Then one line is printed
@@ -24,6 +24,7 @@ from typing import Any, Literal
 import uvicorn
 
 from plimsoll.errors import InputError
+from plimsoll.lab.remote_token import behind_token, needs_token
 
 Say = Callable[[str], None]
 KeepGoing = Callable[[], Coroutine[Any, Any, None]]
@@ -33,7 +34,7 @@ LISTEN_BACKLOG = 4096
 GRACE_S = 5
 # uvicorn's own 5 s would close connections just as a user's next request is on its way.
 KEEP_ALIVE_S = 75
-_ENDING = (signal.SIGTERM, signal.SIGINT)
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ def pin_to_core(cpu: int | None) -> None:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket bound to host and port (0: a free one), not yet listening. Raises InputError."""
+    """A socket bound to host and port (0: a free one), not yet listening. Raises InputError, also where others than
+    this machine could come without a token."""
+    needs_token(host)
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -105,9 +108,10 @@ def settle_memory() -> None:
 def server_config(
     app: Any, *, lifespan: Literal["on", "off"] = "off", log_level: str = "warning", grace_s: int = GRACE_S
 ) -> uvicorn.Config:
-    """uvicorn as targets run it: uvloop, httptools, no access log; `grace_s` for requests that run when it ends."""
+    """uvicorn as targets run it: uvloop, httptools, no access log; `grace_s` for requests that run when it ends. With
+    the token of `plimsoll lab --host`, others than this machine need it (remote_token.py)."""
     return uvicorn.Config(
-        app,
+        behind_token(app),
         loop="uvloop",
         http="httptools",
         ws="none",
@@ -164,8 +168,8 @@ class QuietServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """SIGTERM and SIGINT stop the server, unless the process ignores them. uvicorn would raise them again at the
-        end, and so exit with 143."""
+        """SIGTERM, SIGINT and SIGHUP stop the server, unless the process ignores them. uvicorn would raise them again
+        at the end, and so exit with 143."""
         wanted = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, self.handle_exit) for number in wanted}
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.report.theme import vega_config
+from plimsoll.written_files import write_own
 
 STATIC_WIDTH_PX = 700
 
@@ -67,15 +68,14 @@ def _library(make: Callable[[], str | None]) -> str:
         return ""
     with contextlib.suppress(OSError):  # it is only quicker with it
         kept.parent.mkdir(parents=True, exist_ok=True)
-        aside = kept.with_name(f".{kept.name}.{os.getpid()}.part")
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(kept)
+        write_own(kept, text)
     return text
 
 
 def _kept_library(release: str) -> Path:
     """Where the script of that release of vl-convert is kept between reports: bundling it takes seconds."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = given if given.is_absolute() else Path("~/.cache").expanduser()  # not what lies in the current folder
     return cache / "plimsoll" / f"vega-of-vl-convert-{release}.js"
 
 

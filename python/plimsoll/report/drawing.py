@@ -18,6 +18,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Any
 
+from plimsoll import own_programs
 from plimsoll.report.charts import browser_library, bundled_library, static_svg
 
 MOST_TRIES = 2
@@ -41,7 +42,7 @@ class Drawing:
         self._tries += 1
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__],
+                own_programs.command("plimsoll.report.drawing"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

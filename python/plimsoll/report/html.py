@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.errors import RunDirectoryError
+from plimsoll.runs.directory import MANIFEST
+from plimsoll.written_files import write_named, write_own
 
 if TYPE_CHECKING:
     import jinja2
@@ -22,8 +22,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 def write_html(run_dir: Path, out: Path | None = None) -> Path:
     """Write the report of `run_dir` to `out` (default `run_dir`/report.html) and return where it is.
 
-    The file is written aside and then renamed, so a reader never sees half of it. RunDirectoryError if the run cannot
-    be read or the file cannot be written.
+    A reader never sees half of it. RunDirectoryError if the run cannot be read or the file cannot be written.
     """
     from plimsoll.report.drawing import Drawing
     from plimsoll.report.run_evidence import read_run
@@ -39,9 +38,13 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
 
 
 def write_text(out: Path, text: str) -> None:
-    """Write a report's text aside, and rename it; RunDirectoryError if `out` cannot be written."""
+    """Write a report's text: in a run directory for its owner alone, elsewhere as the umask says, as it is made to be
+    passed on. RunDirectoryError if `out` cannot be written."""
     try:
-        replace_file(out, text)
+        if (out.parent / MANIFEST).is_file():
+            write_own(out, text)
+        else:
+            write_named(out, text)
     except OSError as error:
         raise RunDirectoryError(
             f"The report cannot be written to {out}: {error.strerror or error}",
@@ -87,19 +90,3 @@ def environment() -> jinja2.Environment:
     )
     found.policies["json.dumps_kwargs"] = {"sort_keys": False}
     return found
-
-
-def replace_file(out: Path, text: str) -> None:
-    """Write the file aside and rename it, so that a reader never sees half of it. OSError if that fails."""
-    descriptor, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
-    aside = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        aside.chmod(0o666 & ~umask)
-        aside.replace(out)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise

@@ -8,7 +8,8 @@ from typing import Any
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.report.finding_view import view
-from plimsoll.report.html import TEMPLATES, environment, replace_file
+from plimsoll.report.html import TEMPLATES, environment
+from plimsoll.written_files import write_own
 
 PAGE = "index.html"
 
@@ -45,7 +46,7 @@ def _write(out: Path, template: str, **content: Any) -> Path:
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     text = environment().get_template(template).render(style=style, **content)
     try:
-        replace_file(out, text)
+        write_own(out, text)
     except OSError as error:
         raise RunDirectoryError(
             f"The page cannot be written to {out}: {error.strerror or error}", "Make room, or choose another --runs."

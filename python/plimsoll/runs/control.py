@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from plimsoll.runs.damaged import understood
 from plimsoll.runs.lines import numbered_lines, read_lines
 from plimsoll.runs.small_files import read_small
 from plimsoll.study.bounds import MOST_LEVEL
+from plimsoll.written_files import new_private
 
 CONTROL = "control.jsonl"
 VERBS = ("pause", "resume", "level", "stop")
@@ -95,15 +95,13 @@ def tell(
     word = Word(secrets.token_hex(4), verb, level)
     line = json.dumps({"id": word.id, "verb": verb, "level": level}).encode() + b"\n"
     try:
-        handle = os.open(run_dir / CONTROL, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        file = new_private(run_dir / CONTROL, append=True)
     except OSError as error:
         raise InputError(
             f"cannot write {run_dir / CONTROL}: {error.strerror}", "Only the user who runs it may."
         ) from None
-    try:
-        os.write(handle, line)
-    finally:
-        os.close(handle)
+    with file:
+        file.write(line)
     deadline_s = time.monotonic() + within_s
     while True:
         is_running = directory.is_being_written(series)

@@ -24,12 +24,12 @@ import json
 import math
 import os
 import re
-import secrets
 import time
 from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import RunDirectoryError
+from plimsoll.written_files import PRIVATE, PRIVATE_FOLDER, new_private, write_own
 
 SCHEMA = 1
 MANIFEST, FINDINGS = "manifest.json", "findings.json"
@@ -68,7 +68,7 @@ def make_run_directory(run_root: Path, experiment: str, now_unix: float) -> Path
     """Create runs/<UTC time>-<experiment>-<4 hex>/ with logs/ in it; only its owner may enter."""
     path = make_named_directory(run_root, experiment, now_unix)
     try:
-        (path / LOGS).mkdir()
+        (path / LOGS).mkdir(mode=PRIVATE_FOLDER)
     except OSError as error:
         raise run_error("make a run directory in", run_root, error) from error
     return path
@@ -89,7 +89,7 @@ def make_named_directory(run_root: Path, experiment: str, now_unix: float) -> Pa
             stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(second))
             path = run_root / f"{stamp}-{slug}-{fraction:04x}"
             try:
-                path.mkdir(mode=0o700)
+                path.mkdir(mode=PRIVATE_FOLDER)
                 break
             except FileExistsError:
                 moment += 1
@@ -135,16 +135,10 @@ def file_of(run_dir: Path, name: str) -> Path:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write a whole JSON file aside, then rename: readers see the old or the new one, never a part."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    """Write a whole JSON file of a run directory: readers see the old or the new one, never a part."""
     try:
-        with aside.open("xb") as file:
-            file.write(json_text(data, indent=2).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        write_own(path, json_text(data, indent=2) + "\n", sync=True)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise run_error("write", path, error) from error
 
 
@@ -154,7 +148,8 @@ def keep_free(path: Path, size_bytes: int) -> None:
     Raises RunDirectoryError if there is not even that much room to begin with.
     """
     try:
-        path.write_bytes(bytes(size_bytes))
+        with new_private(path) as file:
+            file.write(bytes(size_bytes))
     except OSError as error:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
@@ -201,7 +196,8 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._handle = os.open(path, flags, PRIVATE)
         except OSError as error:
             raise run_error("open", path, error) from error
         try_lock(self._handle)

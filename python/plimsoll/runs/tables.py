@@ -23,6 +23,7 @@ from plimsoll.runs import directory
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import placed_lines, read_lines
 from plimsoll.runs.snapshot import SCALARS, Series, Snapshot
+from plimsoll.written_files import own_file
 
 Rows = list[dict[str, Any]]
 _ROWS_AT_ONCE = 10_000
@@ -222,12 +223,12 @@ def _lists(values: Sequence[NDArray[np.int64] | None]) -> pa.ListArray:
 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
-    aside = path.with_name(f".{path.name}.part")
     try:
-        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        with (
+            own_file(path) as file,
+            pq.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
             for portion in _portions(rows):
                 writer.write_batch(_batch(schema, portion))
-        aside.replace(path)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise directory.run_error("write", path, error) from error

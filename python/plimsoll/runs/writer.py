@@ -9,12 +9,14 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
+from plimsoll.output_streams import lost_lines
 from plimsoll.runs import directory
 from plimsoll.runs.clean_summary import clean_metrics
 from plimsoll.runs.compact_line import Compactor
@@ -65,6 +67,7 @@ class RunWriter:
         self.warning = ""  # of `create`: that the disk may not have the room for this run
         self._cleaned: dict[str, str] = {}
         self._telling: dict[str, bool] = {}
+        self._lost_before = lost_lines()
         self._series = line_file(path, directory.SERIES)
         self._compactor = Compactor()
         self._portion = self._series.portion  # of series.jsonl.zst, in which the compactor's series are defined
@@ -228,6 +231,7 @@ class RunWriter:
                 failure = run_error("write the tables of", self.path, error)
             finally:  # also when Ctrl-C comes in between
                 self._reserve.unlink(missing_ok=True)
+                self._note_lost_lines()
                 self.manifest |= {"status": status, "ended_unix": self._clock()}
                 try:
                     self._write_manifest()
@@ -257,6 +261,13 @@ class RunWriter:
         except RunDirectoryError as second_error:
             if type(error) is not RunDirectoryError:  # a full disk was told already
                 error.add_note(f"Also: {second_error}")
+
+    def _note_lost_lines(self) -> None:
+        """Of standard output and error since the run began: progress, mostly."""
+        lost = lost_lines() - self._lost_before
+        if lost:
+            with suppress(RunDirectoryError):
+                self.append_event("note", message=f"{lost:,} lines to standard output or error were lost.")
 
     def _write_manifest(self) -> None:
         write_json(self.path / directory.MANIFEST, self.manifest)

@@ -40,7 +40,11 @@ class Cli:
 
     def begin(self, *arguments: object) -> subprocess.Popen[str]:
         """Start and leave running, as the leader of its own group."""
-        command = [sys.executable, "-m", "plimsoll", *map(str, arguments)]
+        return self.begin_after(None, *arguments)
+
+    def begin_after(self, program: str | None, *arguments: object) -> subprocess.Popen[str]:
+        """The same, started by another program, as `nohup`."""
+        command = [*([program] if program else []), sys.executable, "-m", "plimsoll", *map(str, arguments)]
         process = subprocess.Popen(
             command,
             cwd=self.folder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from command_line import TESTKIT, Cli, lives, seconds_written, wait_until, working_in
+from command_line import LIMIT_S, TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 
 from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
@@ -176,3 +177,41 @@ def test_ctrl_c_right_after_sigterm_ends_at_once(cli: Cli, hanging_url: str) -> 
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=20)  # gracefulStop alone would take 30 s
     assert running.returncode == 105 and "2 of 2 iterations were cut off" in errors
+
+
+def test_a_closed_terminal_ends_a_search_as_sigterm_does(cli: Cli) -> None:
+    search = begin_study(cli, free_port())
+    run_directory = loaded(cli, "study", 4)
+    search.send_signal(signal.SIGHUP)
+    search.send_signal(signal.SIGHUP)  # of the shell and of the kernel: one
+    output, errors = search.communicate(timeout=LIMIT_S)
+    assert search.returncode == 130 and errors.count("stopping: running iterations may end") == 1
+    assert "Interrupted: this rests on what was measured until then." in " ".join(output.split())
+    reader = RunReader(run_directory)
+    assert reader.state == "interrupted" and reader.findings() and (run_directory / "report.html").is_file()
+    assert not lives(target_of(cli)) and (cli.folder / "study.stopped").read_text() == "stopped\n"
+
+
+def test_a_closed_terminal_ends_a_run_unless_nohup_said_otherwise(cli: Cli) -> None:
+    cli.write(script_js=SLOW.replace("60s", "6s"))
+    running, nohup = (
+        cli.begin("run", "-q", "script.js"),
+        cli.begin_after("nohup", "run", "-q", "--runs", "no", "script.js"),
+    )
+    written = [loaded(cli, folder, 1) for folder in ("runs", "no")]
+    for process in (running, nohup):
+        process.send_signal(signal.SIGHUP)
+    _, errors = running.communicate(timeout=LIMIT_S)
+    nohup.communicate(timeout=LIMIT_S)
+    assert (running.returncode, nohup.returncode) == (105, 0) and "stopping:" in errors
+    assert [RunReader(run_directory).state for run_directory in written] == ["interrupted", "finished"]
+
+
+def test_a_closed_terminal_ends_a_target_of_the_lab_with_all_its_processes(cli: Cli) -> None:
+    data = cli.folder / "data"
+    serving = cli.begin("lab", "inventory", "--port", "0", "--instances", "20", "--data", data)
+    assert serving.stdout is not None and serving.stdout.readline()
+    os.killpg(serving.pid, signal.SIGHUP)  # every process of the terminal
+    _, errors = serving.communicate(timeout=LIMIT_S)
+    assert serving.returncode == 0 and "Traceback" not in errors, errors
+    wait_until(lambda: not working_in(cli.folder), "the end of its modules")

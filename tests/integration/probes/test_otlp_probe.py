@@ -15,7 +15,7 @@ import pytest
 
 from plimsoll.errors import InputError
 from plimsoll.probes.otlp import receiver as receiver_module
-from plimsoll.probes.otlp.receiver import MOST_BYTES, OtlpProbe
+from plimsoll.probes.otlp.receiver import MOST_BYTES, MOST_CONNECTIONS, OtlpProbe
 from plimsoll.study.otlp import OtlpOptions
 
 T0 = int(time.time()) - 3_600
@@ -173,6 +173,63 @@ def test_a_refused_sender_that_falls_silent_is_not_waited_for_long(monkeypatch: 
             assert probe.cpu_s > 0
     finally:
         probe.close()
+
+
+@pytest.mark.parametrize("token", [None, "pl4nted-token"])
+@pytest.mark.parametrize("begun", [b"", b"POST /v1/metrics HTTP/1.1\r\nHost: x\r\nX-Slow: "])
+def test_idle_connections_keep_no_exporter_out(token: str | None, begun: bytes) -> None:
+    """Slowloris: as many connections as there may be, which begin a request and never end it."""
+    probe = OtlpProbe(OtlpOptions(port=None, token="${OTLP_TOKEN}" if token else None), token=token)
+    probe.open()
+    idle = [connected_to(probe) for _ in range(MOST_CONNECTIONS + 4)]
+    try:
+        for connection in idle[-MOST_CONNECTIONS:]:
+            connection.sendall(begun)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        for value in range(MOST_CONNECTIONS + 4):
+            body = json.dumps(export(gauge("x", value))).encode()
+            assert send(probe, body, **headers)[0] == 200
+            assert rows(probe) == {"otlp:shop": {"x": float(value)}}
+        notes = [note for note in probe.take_notes() if "made room for the next" in note]
+        assert len(notes) == 1
+    finally:
+        for connection in idle:
+            connection.close()
+        probe.close()
+
+
+def test_exporters_that_have_sent_keep_their_connections(receiver: OtlpProbe) -> None:
+    port = urlsplit(receiver.url).port
+    exporters = [http.client.HTTPConnection("127.0.0.1", port, timeout=30) for _ in range(MOST_CONNECTIONS - 1)]
+    body = json.dumps(export(gauge("x", 1))).encode()
+
+    def all_send() -> list[int]:
+        statuses = []
+        for exporter in exporters:
+            exporter.request("POST", "/v1/metrics", body, {"Content-Type": "application/json"})
+            response = exporter.getresponse()
+            response.read()
+            statuses.append(response.status)
+        return statuses
+
+    idle = []
+    try:
+        assert set(all_send()) == {200}
+        sockets = [exporter.sock for exporter in exporters]
+        for _ in range(5):
+            idle.append(connected_to(receiver))
+            idle[-1].settimeout(30)
+        assert all(connection.recv(1) == b"" for connection in idle[:-1]), "each made room for the next"
+        assert set(all_send()) == {200} and [exporter.sock for exporter in exporters] == sockets
+    finally:
+        for connection in (*exporters, *idle):
+            connection.close()
+
+
+def test_a_connection_that_asks_for_nothing_is_ended(monkeypatch: pytest.MonkeyPatch, receiver: OtlpProbe) -> None:
+    monkeypatch.setattr(receiver_module, "UNPROVEN_S", 0.5)
+    with connected_to(receiver) as silent:
+        assert silent.recv(1) == b""
 
 
 def test_listening_asks_no_dns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.errors import InputError, PlimsollError
-from plimsoll.lab.children import options_from_parent, serve_as_child
+from plimsoll.lab.children import OF_A_TERMINAL, options_from_parent, serve_as_child
 from plimsoll.lab.database import Database, postgresql_engine, raise_mistake, sqlite_engine
 from plimsoll.lab.discussions.accounts_openapi import MOST_USERNAMES, NAME_IN_WORDS, SIZES, USERNAME, document
 from plimsoll.lab.discussions.seed import invented_people
@@ -149,7 +149,7 @@ def serve_accounts(options: AccountsOptions) -> int:
 
 def main() -> int:
     """Read the options from standard input and serve; the forum alone ends this process, no signal does."""
-    options = options_from_parent(ignored=(signal.SIGINT, signal.SIGTERM))
+    options = options_from_parent(ignored=(*OF_A_TERMINAL, signal.SIGTERM))
     try:
         return serve_accounts(AccountsOptions(**options))
     except PlimsollError as error:

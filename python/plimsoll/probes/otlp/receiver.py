@@ -1,7 +1,9 @@
 """Takes in OpenTelemetry metrics by OTLP/HTTP, on loopback or from whoever has the token, and tells each second what
 came.
 
-Bounded: a body of at most 8 MiB (unpacked too), 16 connections, exports that nobody fetched yet up to 2,000 rows.
+Bounded: a body of at most 8 MiB (unpacked too), 16 connections, exports that nobody fetched yet up to 2,000 rows. A
+connection on which nothing came yet that was taken (without a token an export, else the token) has 10 s, and
+makes room for the next one where all are in use, so that idle connections keep no exporter out.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from plimsoll.errors import InputError
 from plimsoll.probes.clock_offset import ClockOffset, is_plausible
 from plimsoll.probes.otlp.decoding import NoProtobuf, Undecodable, decode, has_protobuf
 from plimsoll.probes.otlp.points import Senders
+from plimsoll.probes.otlp.unproven import UnprovenConnections
 from plimsoll.probes.probe import Clock, Observation
 from plimsoll.probes.rhythm import INTERVALS, USUAL_S, Rhythm
 from plimsoll.probes.told_notes import ToldNotes
@@ -33,6 +36,8 @@ MOST_BYTES = 8 << 20
 MOST_CONNECTIONS = 16
 MOST_ROWS = 2_000
 IDLE_S = 75.0
+UNPROVEN_S = 10.0
+_MAKING_ROOM_S = 2.0
 FIRST_AFTER_S = USUAL_S + 15.0
 FEW_S = 10.0
 UNREAD_BYTES, UNREAD_S = 2 * MOST_BYTES, 10.0  # of a refused body: read on, so that its sender comes to the answer
@@ -130,6 +135,11 @@ class OtlpProbe(ToldNotes):
     def _send(self, base: str) -> str:
         return _SEND.format(base=base) + (_SEND_TOKEN if self._token else "")
 
+    @property
+    def asks_for_token(self) -> bool:
+        """Whether senders need one."""
+        return self._token is not None
+
     def is_allowed(self, authorization: str) -> bool:
         """Whether an export with that header is taken."""
         if self._token is None:
@@ -181,6 +191,11 @@ class OtlpProbe(ToldNotes):
         with self._lock:
             self._once(reason, f"an export was refused: {reason}")
 
+    def note_once(self, words: str) -> None:
+        """A note that is worth one time."""
+        with self._lock:
+            self._once(words, words)
+
     def spent(self, cpu_s: float) -> None:
         """CPU time of a request."""
         with self._lock:
@@ -204,6 +219,7 @@ class _Server(ThreadingHTTPServer):
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._unproven = UnprovenConnections()
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
@@ -221,21 +237,40 @@ class _Server(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Each connection in a thread, as long as there are not too many."""
-        if not self._free.acquire(blocking=False):
+        if not self._free.acquire(blocking=False) and not self._takes_the_place_of_another():
             self.probe.refuse(f"more than {MOST_CONNECTIONS} connections at once.")
             self.shutdown_request(request)
             return
+        self._unproven.add(request)
         try:
             super().process_request(request, client_address)
         except BaseException:
+            self._unproven.remove(request)
             self._free.release()
             raise
+
+    def _takes_the_place_of_another(self) -> bool:
+        if not self._unproven.end_oldest():
+            return False
+        self.probe.note_once(
+            f"{MOST_CONNECTIONS} connections were in use, so those that had sent nothing made room for the next."
+        )
+        return self._free.acquire(timeout=_MAKING_ROOM_S)
+
+    def service_actions(self) -> None:
+        """Several times a second."""
+        self._unproven.end_older_than(UNPROVEN_S)
+
+    def prove(self, connection: Any) -> None:
+        """That connection is an exporter's."""
+        self._unproven.remove(connection)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """In the connection's thread."""
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self._unproven.remove(request)
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -259,11 +294,14 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if not self.server.probe.is_allowed(self.headers.get("Authorization", "")):
                 raise _NotAllowed(_NO_TOKEN)
+            if self.server.probe.asks_for_token:
+                self.server.prove(self.connection)
             body = self._body()
             if self.path.partition("?")[0].rstrip("/") != PATH:
                 status, reason = 404, f"only {PATH} is received here."
             else:
                 self.server.probe.take(body, kind, received_unix)
+                self.server.prove(self.connection)
         except NoProtobuf as error:
             status, reason = 415, str(error)
         except Undecodable as error:

@@ -13,7 +13,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -23,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from plimsoll.interruptions import interruptions_held
+from plimsoll.own_programs import beside_python
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.profiling.profile import Profile
 
@@ -147,8 +147,8 @@ class PySpy(_Tool):
 
     def program(self) -> str | None:
         """On the path, or beside this Python."""
-        beside = Path(sys.executable).parent / "py-spy"
-        return shutil.which("py-spy") or (str(beside) if os.access(beside, os.X_OK) else None)
+        beside = beside_python("py-spy")
+        return shutil.which("py-spy") or (beside if os.access(beside, os.X_OK) else None)
 
     def commands(self, program: str) -> list[list[str]]:
         """One for each process."""

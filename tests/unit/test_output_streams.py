@@ -1,0 +1,135 @@
+"""Standard output and error never end the command, whatever became of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = """
+import os, sys, time
+from plimsoll.output_streams import lost_lines, make_tolerant, tell_losses
+make_tolerant()
+told = os.fdopen(int(sys.argv[1]), "w")
+{body}
+tell_losses()
+print(lost_lines(), file=told, flush=True)
+sys.exit(7)
+"""
+
+
+def told_by(body: str, **options: Any) -> tuple[int, str]:
+    """The exit code, and what the program says by a descriptor that is none of the standard ones."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-c", PROGRAM.format(body=body), str(writing)]
+    with os.fdopen(reading) as told:
+        done = subprocess.run(command, pass_fds=(writing,), check=False, timeout=60, **options)
+        os.close(writing)
+        return done.returncode, told.read()
+
+
+def pipe_without_reader() -> int:
+    reading, writing = os.pipe()
+    os.close(reading)
+    return writing
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_what_a_pipe_without_a_reader_does_not_take_is_counted(name: str, unbuffered: str) -> None:
+    broken = pipe_without_reader()
+    try:
+        lines = f"for n in range(3):\n    print('line', file=sys.{name}, flush=True)"
+        body = f"{lines}\nos.write({1 if name == 'stdout' else 2}, b'native')"
+        environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+        assert told_by(body, env=environment, **{name: broken}) == (7, "3\n")
+    finally:
+        os.close(broken)
+
+
+LINES = """
+import subprocess
+say = lambda word: print(word, file=sys.stderr)
+say("a")
+subprocess.run(["echo", "b"], stdout=2)
+say("c")
+"""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_line_of_standard_error_is_written_at_once(unbuffered: str) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as out:
+        environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+        assert told_by(LINES, stderr=writing, env=environment) == (7, "0\n")
+        os.close(writing)
+        assert out.read() == "a\nb\nc\n"
+
+
+NOTICED = """
+print("ready", file=told, flush=True)
+for _ in range(3000):
+    if os.path.samestat(os.fstat(2), os.stat(os.devnull)):
+        break
+    time.sleep(0.01)
+print(os.write(2, b"x"), file=told)
+"""
+
+
+def test_a_reader_that_leaves_is_noticed_before_anything_is_written() -> None:
+    """By then /dev/null stands there, so that native code, which stops at a broken pipe, never comes upon one."""
+    reading, writing = os.pipe()
+    got, put = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(body=NOTICED), str(put)], stderr=writing, pass_fds=(put,)
+    )
+    for descriptor in (writing, put):
+        os.close(descriptor)
+    with os.fdopen(got) as told:
+        assert told.readline() == "ready\n"
+        os.close(reading)
+        assert told.read() == "1\n0\n"
+    assert process.wait(60) == 7
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+def test_a_descriptor_that_is_closed_is_given_to_no_file(tmp_path: Path, closed: tuple[int, ...]) -> None:
+    file = tmp_path / "data"
+    body = (
+        f"file = open({str(file)!r}, 'w')\nassert file.fileno() > 2\n"
+        "print('out'); print('error', file=sys.stderr); os.write(1, b'native'); os.write(2, b'native')"
+    )
+    how: dict[str, Any] = {"preexec_fn": lambda: [os.close(descriptor) for descriptor in closed]}
+    assert told_by(body, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how) == (7, "0\n")
+    assert file.read_text() == ""
+
+
+def test_a_full_disk_is_counted_and_told() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    reading, writing = os.pipe()
+    with open("/dev/full", "w") as full, os.fdopen(reading) as errors:
+        assert told_by("print('a\\nb')", stdout=full, stderr=writing) == (7, "2\n")
+        os.close(writing)
+        assert "2 lines of standard output were lost: No space left on device" in errors.read()
+
+
+def test_characters_that_the_encoding_lacks_are_spelled_out() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as out:
+        environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+        assert told_by("print('5 µs')", stdout=writing, env=environment) == (7, "0\n")
+        os.close(writing)
+        assert out.read() == "5 \\xb5s\n"
+
+
+def test_streams_of_a_program_around_us_are_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    from plimsoll.output_streams import make_tolerant
+
+    streams = sys.stdout, sys.stderr
+    make_tolerant()
+    assert (sys.stdout, sys.stderr) == streams
