@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll import _engine
-from plimsoll.errors import EngineError, ScriptError
+from plimsoll.errors import EngineError, InputError, ScriptError
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
+END_AT_ONCE_S = 0.9  # teardown() and handleSummary() have half a second of it
 BACKGROUND_NICE = 10
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
 _NOTHING: dict[str, Any] = {
@@ -149,11 +152,15 @@ class EngineRun:
         return self._run.connections()
 
     def set_level(self, level: float) -> None:
-        """Multiply the declared load by `level` from now on."""
-        self._run.set_level(level)
+        """Multiply the declared load by `level` from now on. Raises InputError for one that no generator could make."""
+        try:
+            self._run.set_level(level)
+        except ValueError as error:
+            raise InputError(str(error), "Give a lower level.") from None
 
     def stop(self, at_once: bool = False) -> None:
-        """Stop; running iterations end within their gracefulStop, or are interrupted at once."""
+        """Stop; running iterations end within their gracefulStop, or are interrupted at once, when teardown() and
+        handleSummary() have half a second left."""
         self._run.stop(at_once)
 
     def next_snapshot(self, timeout_s: float = POLL_S) -> Snapshot | None:
@@ -167,9 +174,12 @@ class EngineRun:
             raise StopIteration
         return Snapshot.from_json(json.loads(text)) if text else None
 
-    def snapshots(self) -> Iterator[Snapshot]:
-        """Every second until the run ends; signals are served while waiting."""
+    def snapshots(self, within_s: float = math.inf) -> Iterator[Snapshot]:
+        """Every second until the run ends; signals are served while waiting. Raises DeafScript after `within_s`."""
+        end_s = time.monotonic() + within_s
         while True:
+            if time.monotonic() > end_s:
+                raise DeafScript
             try:
                 snapshot = self.next_snapshot()
             except StopIteration:
@@ -200,6 +210,16 @@ class EngineRun:
         """How teardown failed, if it did: what was measured before is in the result all the same."""
         failed = self.result()["failure"]
         return script_mistake(failed["message"], failed["kind"], script=self._script) if failed else None
+
+
+class DeafScript(EngineError):
+    """The run was told to end at once and did not: its thread is left behind, and its summary is lost."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The script did not end when it was told to: it is in a function that cannot be interrupted",
+            "See what it computes; the run is kept without its last seconds.",
+        )
 
 
 class EngineSource:
@@ -256,12 +276,24 @@ class EngineSource:
         return float("inf")
 
     def stop(self, graceful: bool = True) -> None:
+        """End the load. Ctrl-C while running iterations may end cuts them off, and is raised then."""
         if self._run is None:
             return
-        self._run.stop(at_once=not graceful)
-        for snapshot in self._run.snapshots():
-            self._unread.append(snapshot)
-        self._run.result()
+        try:
+            self._end(self._run, at_once=not graceful)
+        except KeyboardInterrupt:
+            self._end(self._run, at_once=True)
+            raise
+
+    def _end(self, run: EngineRun, at_once: bool) -> None:
+        run.stop(at_once)
+        try:
+            for snapshot in run.snapshots(END_AT_ONCE_S if at_once else math.inf):
+                self._unread.append(snapshot)
+        except DeafScript as error:
+            print(f"warning: {error}", file=sys.stderr)
+        else:
+            run.result()
 
     def rest(self) -> Iterator[Snapshot]:
         """The seconds that were not read when the load was stopped, each once."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+MOST_WHOLE = 2**63 - 1
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
@@ -54,9 +55,12 @@ class K6Option:
 
 def whole(text: str) -> int:
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
         raise ValueError(f"'{text}' is not a whole number") from None
+    if abs(number) > MOST_WHOLE:
+        raise ValueError(f"{text} is more than {MOST_WHOLE:,}, the most that fits in 64 bits")
+    return number
 
 
 def duration(text: str) -> str:
@@ -83,7 +87,7 @@ def stage(text: str) -> dict[str, Any]:
     length, colon, target = text.rpartition(":")
     if not colon or not target.isdigit():
         raise ValueError(f"'{text}' is not duration:target; write for example 30s:10")
-    return {"duration": duration(length), "target": int(target)}
+    return {"duration": duration(length), "target": whole(target)}
 
 
 def stages(text: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ def memory_size(text: str, flag: str) -> int:
     """The bytes that a text like 256MB or 1.5GiB means. Raises InputError that names the flag."""
     parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", text.strip())
     unit = _BYTES.get(parts[2].upper()) if parts else None
-    if parts is None or unit is None or float(parts[1]) * unit < 1:
+    if parts is None or unit is None or not 1 <= float(parts[1]) * unit < 2**63:
         raise InputError(
             f"{flag} {text}: not a size of memory", "Write a number and KB, MB, GB, KiB, MiB or GiB, as in 256MB."
         )

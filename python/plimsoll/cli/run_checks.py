@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from plimsoll.cli.bounded_file import text_of
 from plimsoll.cli.k6_options import BY_KEY
 from plimsoll.cli.run_flags import FlagError
 from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
@@ -143,7 +144,7 @@ def plain_url(flags: Mapping[str, Any]) -> dict[str, Any] | None:
     body = flags["body"] or ""
     if body.startswith("@"):
         try:
-            body = Path(body[1:]).read_text(encoding="utf-8")
+            body = text_of(Path(body[1:]))
         except (OSError, UnicodeDecodeError) as error:
             raise FlagError(f"--body {body}: {error}", "Give a file of text.") from None
     method = (flags["method"] or ("POST" if body else "GET")).upper()

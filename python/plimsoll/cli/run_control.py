@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from plimsoll.errors import InputError
 from plimsoll.runs.control import Listener, Word
 
 if TYPE_CHECKING:
@@ -45,11 +46,16 @@ class RunControl:
             self.engine.stop()
             self.stopped = True
             return "stopping: running iterations may end"
+        before = self._level, self._paused
         if word.verb == "level" and word.level is not None:
             self._level = word.level
         else:
             self._paused = word.verb == "pause"
-        self.engine.set_level(self._in_force())
+        try:
+            self.engine.set_level(self._in_force())
+        except InputError as error:
+            self._level, self._paused = before
+            return f"refused: {error}"
         return self._words() + self._unmoved_words()
 
     def _in_force(self) -> float:

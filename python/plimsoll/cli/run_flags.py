@@ -11,6 +11,8 @@ from plimsoll.cli.k6_options import OPTIONS, K6Option, Shape
 from plimsoll.errors import InputError
 
 EXIT_FLAG = 255
+MOST_THREADS = 1024  # as the engine has it
+MOST_DIGITS = 30
 DESCRIPTION = """Run a k6 script, or load one URL without a script (--url). Prints k6's summary. Exit codes are k6's: 99
 thresholds, 103 stopped by plimsoll control, 104 options, 105 interrupted, 107 error in the script, 108 test.abort(),
 110 test.fail(), 255 a wrong flag. What counts, from the weakest: defaults, --config, the script, K6_… variables,
@@ -96,22 +98,22 @@ def _with_values(argv: Sequence[str]) -> list[str]:
 
 
 def _add_own(group: argparse._ArgumentGroup) -> None:
-    def at_least(least: int) -> Callable[[str], int]:
+    def between(least: int, most: int) -> Callable[[str], int]:
         def read(text: str) -> int:
-            if not text.isdigit() or int(text) < least:
-                raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+            if not text.isdigit() or len(text) > MOST_DIGITS or not least <= int(text) <= most:
+                raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most:,}")
             return int(text)
 
         return read
 
-    group.add_argument("--threads", type=at_least(1), default=1, metavar="N", help="threads of the engine")
+    group.add_argument("--threads", type=between(1, MOST_THREADS), default=1, metavar="N", help="threads of the engine")
     late = ("wait", "drop")
     group.add_argument("--late-arrivals", choices=late, default=None, help="what happens to arrivals that find no VU")
     spacing = ("even", "poisson")
     group.add_argument(
         "--arrival-process", choices=spacing, default="even", help="how arrivals are spaced; even is k6's"
     )
-    group.add_argument("--seed", type=at_least(0), default=1, metavar="N", help="for random arrivals")
+    group.add_argument("--seed", type=between(0, 2**64 - 1), default=1, metavar="N", help="for random arrivals")
     group.add_argument(
         "--vu-memory",
         default=None,

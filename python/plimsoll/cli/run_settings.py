@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.cli.bounded_file import text_of
 from plimsoll.cli.k6_options import BY_KEY, LOAD, OPTIONS, Area, from_environment
 from plimsoll.cli.run_flags import FlagError
 from plimsoll.errors import InputError, ScriptError
@@ -90,10 +91,10 @@ def _variables(environment: Mapping[str, str]) -> dict[str, Any]:
 def _file(path: Path) -> dict[str, Any]:
     step = 'Give a JSON file of options, as in {"vus": 10, "duration": "30s"}.'
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = json.loads(text_of(path))
     except OSError as error:
         raise _mistake(f"--config {path}: {error.strerror}", step) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _mistake(f"--config {path}: not JSON: {error}", step) from None
     if not isinstance(read, dict):
         raise _mistake(f"--config {path}: its top level is not an object", step)

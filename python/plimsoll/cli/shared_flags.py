@@ -22,7 +22,7 @@ Probe = Annotated[
     list[str] | None,
     typer.Option(help="postgresql=DSN or mysql=DSN: a database to watch; better postgresql=env:NAME, of a variable"),
 ]
-Threads = Annotated[int, typer.Option(min=1, help="threads of the engine")]
+Threads = Annotated[int, typer.Option(min=1, max=1024, help="threads of the engine")]
 Isolate = Annotated[bool, typer.Option("--isolate", help="generator and target on different processors")]
 Awake = Annotated[
     bool,
