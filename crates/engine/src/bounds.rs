@@ -46,20 +46,15 @@ impl Machine {
 pub fn mistakes(options: &Options, options_json: &Value, level: f64, has_script: bool, machine: &Machine) -> Vec<String> {
     let mut found = Vec::new();
     for scenario in &options.scenarios {
-        let place = |shortcut: &str, key: &str| match options_json.get("scenarios").is_some_and(|scenarios| !scenarios.is_null()) {
-            true => format!("options.scenarios.{}.{key}", scenario.name),
-            false => format!("options.{shortcut}"),
-        };
         match &scenario.executor {
-            Executor::SharedIterations { iterations, .. } | Executor::PerVuIterations { iterations, .. } if *iterations > MOST_ITERATIONS => found.push(format!(
-                "{}: {} is more than {}, up to which JavaScript counts exactly; give fewer, or a duration",
-                place("iterations", "iterations"),
-                grouped(*iterations),
-                grouped(MOST_ITERATIONS)
-            )),
+            Executor::SharedIterations { iterations, .. } | Executor::PerVuIterations { iterations, .. } if *iterations > MOST_ITERATIONS => {
+                let (place, given, most) = (place(options_json, scenario, "iterations", "iterations"), grouped(*iterations), grouped(MOST_ITERATIONS));
+                found.push(format!("{place}: {given} is more than {most}, up to which JavaScript counts exactly; give fewer, or a duration"));
+            }
             Executor::Open { rate_per_s, .. } if rate_per_s.peak() * level > MOST_PER_S => {
                 let key = if scenario.executor_name.starts_with("ramping") { "stages" } else { "rate" };
-                found.push(format!("{}: {}; use a lower rate", place(key, key), too_fast(rate_per_s.peak() * level)));
+                let place = place(options_json, scenario, key, key);
+                found.push(format!("{place}: {}; use a lower rate", too_fast(rate_per_s.peak() * level)));
             }
             _ => {}
         }
@@ -87,11 +82,16 @@ fn too_many_vus(options: &Options, options_json: &Value, level: f64, has_script:
         Executor::Open { .. } => ("vus", "preAllocatedVUs"),
         _ => ("vus", "vus"),
     };
-    let place = match options_json.get("scenarios").is_some_and(|scenarios| !scenarios.is_null()) {
-        true => format!("options.scenarios.{}.{key}", largest.name),
-        false => format!("options.{shortcut}"),
-    };
-    Some(format!("{place}: {} VUs are more than this machine holds, {}: {why}; use fewer VUs, or share them among machines (executionSegment)", grouped(all), grouped(most)))
+    let (place, all, most) = (place(options_json, largest, shortcut, key), grouped(all), grouped(most));
+    Some(format!("{place}: {all} VUs are more than this machine holds, {most}: {why}; use fewer VUs, or share them among machines (executionSegment)"))
+}
+
+/// Where the options state it: in a scenario, or by one of k6's shortcuts.
+fn place(options_json: &Value, scenario: &Scenario, shortcut: &str, key: &str) -> String {
+    match options_json.get("scenarios") {
+        Some(scenarios) if !scenarios.is_null() => format!("options.scenarios.{}.{key}", scenario.name),
+        _ => format!("options.{shortcut}"),
+    }
 }
 
 /// Which level is too high for arrivals that come by plan.
@@ -106,6 +106,14 @@ pub fn most_level(options: &Options) -> f64 {
         MOST_PER_S / highest
     } else {
         MOST_PER_S
+    }
+}
+
+/// Refuses a level that is none, or higher than that.
+pub fn check_level(level: f64, most: f64) -> Result<(), String> {
+    match (0.0..=most).contains(&level) {
+        true => Ok(()),
+        false => Err(format!("level {level:?}: it must be from 0 to {most}, where the load is {} arrivals per second or VUs", grouped(MOST_PER_S as u64))),
     }
 }
 
@@ -166,6 +174,11 @@ mod tests {
     #[test]
     fn a_level_may_not_multiply_arrivals_beyond_the_bound() {
         let options = Options::from_json(&json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": 100, "duration": "1s", "preAllocatedVUs": 1}}}));
-        assert_eq!(most_level(&options.unwrap()), 100_000.0);
+        let most = most_level(&options.unwrap());
+        assert_eq!(most, 100_000.0);
+        assert!(check_level(0.0, most).is_ok() && check_level(most, most).is_ok());
+        for level in [1e300, f64::NAN, f64::INFINITY, -1.0, 100_001.0] {
+            assert!(check_level(level, most).is_err_and(|why| why.contains("10,000,000 arrivals per second")), "{level}");
+        }
     }
 }

@@ -33,7 +33,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         let total = worker.shared.options.segment.share(worker.shared.options.vus_at(at, elapsed_s, worker.followed().value));
         worker.watch.deny(total.saturating_sub(worker.shared.vu_cap));
         let mine = worker.share_of(total.min(worker.shared.vu_cap));
-        while (running.len() as u64) < mine {
+        while (running.len() as u64) < mine && context.may_begin() {
             let slot = match slots.next().map_or_else(|| worker.new_slot(context.term.clone()), Ok) {
                 Ok(slot) => slot,
                 Err(error) => {

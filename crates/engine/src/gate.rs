@@ -42,7 +42,7 @@ impl Gate {
     }
 
     /// Refuses if the thread that holds it ends by a panic, so that nobody waits for it.
-    pub fn unless_panicked(&self) -> impl Drop + '_ {
+    pub fn unless_panicked(&self) -> OnPanic<'_> {
         OnPanic(self)
     }
 
@@ -55,7 +55,7 @@ impl Gate {
     }
 }
 
-struct OnPanic<'a>(&'a Gate);
+pub struct OnPanic<'a>(&'a Gate);
 
 impl Drop for OnPanic<'_> {
     fn drop(&mut self) {

@@ -411,10 +411,7 @@ impl Run {
 
     /// Multiplies the declared load from now on; refused where no generator could make that.
     pub fn set_level(&self, level: f64) -> Result<(), String> {
-        if !(0.0..=self.most_level).contains(&level) {
-            let most = self.most_level;
-            return Err(format!("level {level}: it must be from 0 to {most:.6}, which is {} arrivals per second or VUs", bounds::MOST_PER_S));
-        }
+        bounds::check_level(level, self.most_level)?;
         self.level.send_modify(|known| known.change(level));
         Ok(())
     }
@@ -458,7 +455,7 @@ impl Drop for Run {
 }
 
 /// All that carrying out a run needs.
-pub struct Plan {
+pub(crate) struct Plan {
     pub(crate) loaded: Loaded,
     config: Config,
     spacing: Spacing,
