@@ -35,7 +35,8 @@ impl Machine {
     /// The most VUs that it holds, and why no more; `None` where nothing is known.
     pub fn most_vus(&self, has_script: bool) -> Option<(u64, String)> {
         let bytes = if has_script { LEAST_VU_BYTES } else { LEAST_PLAIN_BYTES };
-        let by_memory = self.free_bytes.map(|free| (free / bytes, format!("{} MiB of memory are free, and a VU takes {} KiB or more", free >> 20, bytes >> 10)));
+        let by_memory =
+            self.free_bytes.map(|free| (free / bytes, format!("{} MiB of memory are free, and a VU takes {} KiB or more", free >> 20, bytes >> 10)));
         let maps = self.memory_maps.filter(|_| has_script);
         let by_maps = maps.map(|maps| (maps / MAPS_OF_VU, format!("vm.max_map_count is {}, and a VU takes two maps", grouped(maps))));
         by_memory.into_iter().chain(by_maps).min_by_key(|(vus, _)| *vus)
@@ -48,7 +49,8 @@ pub fn mistakes(options: &Options, options_json: &Value, level: f64, has_script:
     for scenario in &options.scenarios {
         match &scenario.executor {
             Executor::SharedIterations { iterations, .. } | Executor::PerVuIterations { iterations, .. } if *iterations > MOST_ITERATIONS => {
-                let (place, given, most) = (place(options_json, scenario, "iterations", "iterations"), grouped(*iterations), grouped(MOST_ITERATIONS));
+                let (place, given, most) =
+                    (place(options_json, scenario, "iterations", "iterations"), grouped(*iterations), grouped(MOST_ITERATIONS));
                 found.push(format!("{place}: {given} is more than {most}, up to which JavaScript counts exactly; give fewer, or a duration"));
             }
             Executor::Open { rate_per_s, .. } if rate_per_s.peak() * level > MOST_PER_S => {
@@ -83,7 +85,9 @@ fn too_many_vus(options: &Options, options_json: &Value, level: f64, has_script:
         _ => ("vus", "vus"),
     };
     let (place, all, most) = (place(options_json, largest, shortcut, key), grouped(all), grouped(most));
-    Some(format!("{place}: {all} VUs are more than this machine holds, {most}: {why}; use fewer VUs, or share them among machines (executionSegment)"))
+    Some(format!(
+        "{place}: {all} VUs are more than this machine holds, {most}: {why}; use fewer VUs, or share them among machines (executionSegment)"
+    ))
 }
 
 /// Where the options state it: in a scenario, or by one of k6's shortcuts.
@@ -113,7 +117,9 @@ pub fn most_level(options: &Options) -> f64 {
 pub fn check_level(level: f64, most: f64) -> Result<(), String> {
     match (0.0..=most).contains(&level) {
         true => Ok(()),
-        false => Err(format!("level {level:?}: it must be from 0 to {most}, where the load is {} arrivals per second or VUs", grouped(MOST_PER_S as u64))),
+        false => {
+            Err(format!("level {level:?}: it must be from 0 to {most}, where the load is {} arrivals per second or VUs", grouped(MOST_PER_S as u64)))
+        }
     }
 }
 
@@ -143,9 +149,13 @@ mod tests {
 
     #[test]
     fn what_no_machine_makes_is_refused_with_its_bound_and_why() {
-        let open = |rate: f64| json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": rate, "duration": "1s", "preAllocatedVUs": 1}}});
+        let open =
+            |rate: f64| json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": rate, "duration": "1s", "preAllocatedVUs": 1}}});
         for (options, words) in [
-            (json!({"vus": 99_999_999_999u64, "duration": "1s"}), "options.vus: 99,999,999,999 VUs are more than this machine holds, 16,384: 1024 MiB"),
+            (
+                json!({"vus": 99_999_999_999u64, "duration": "1s"}),
+                "options.vus: 99,999,999,999 VUs are more than this machine holds, 16,384: 1024 MiB",
+            ),
             (json!({"stages": [{"duration": "1s", "target": 999_999_999_999u64}]}), "options.stages: 999,999,999,999 VUs"),
             (json!({"iterations": 1e300}), "options.iterations: 18,446,744,073,709,551,615 is more than 9,007,199,254,740,991"),
             (open(1e18), "options.scenarios.a.rate: 1.000e18 arrivals per second are more than 10,000,000"),
@@ -173,7 +183,9 @@ mod tests {
 
     #[test]
     fn a_level_may_not_multiply_arrivals_beyond_the_bound() {
-        let options = Options::from_json(&json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": 100, "duration": "1s", "preAllocatedVUs": 1}}}));
+        let options = Options::from_json(
+            &json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": 100, "duration": "1s", "preAllocatedVUs": 1}}}),
+        );
         let most = most_level(&options.unwrap());
         assert_eq!(most, 100_000.0);
         assert!(check_level(0.0, most).is_ok() && check_level(most, most).is_ok());

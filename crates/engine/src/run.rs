@@ -182,7 +182,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     }
     let machine = Machine::here();
     let too_much = bounds::mistakes(&options, &options_json, config.level, config.url.is_none(), &machine);
-    let mistakes = [missing_exports(&options, &info), wrong_thresholds(&options, &recorder.borrow()), too_many_threads(config.threads), too_much].concat();
+    let mistakes =
+        [missing_exports(&options, &info), wrong_thresholds(&options, &recorder.borrow()), too_many_threads(config.threads), too_much].concat();
     if !mistakes.is_empty() {
         return Err(EngineError::Options(mistakes));
     }

@@ -375,7 +375,8 @@ mod tests {
     fn sleep_of_the_machine_and_a_clock_that_is_set_are_told_once() {
         let watch = SelfWatch::new();
         let began = watch.pulsed.get();
-        let later = |awake_s, boot_s, wall_s| Clocks { awake_s: began.awake_s + awake_s, boot_s: began.boot_s + boot_s, wall_s: began.wall_s + wall_s };
+        let later =
+            |awake_s, boot_s, wall_s| Clocks { awake_s: began.awake_s + awake_s, boot_s: began.boot_s + boot_s, wall_s: began.wall_s + wall_s };
         watch.note(later(0.01, 30.01, 30.01));
         watch.note(later(0.02, 30.02, 25.02));
         let seen = watch.take(Refused::default());

@@ -195,7 +195,15 @@ impl Worker {
         self.recording.tally.initialized.store(self.vus.get(), Ordering::Relaxed);
         let doing = Rc::<Doing>::default();
         self.doings.borrow_mut().push(doing.clone());
-        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone(), number), iterations: 0, doing, attempts: Attempts::default() })
+        Ok(Slot {
+            number,
+            vu,
+            cut: Rc::default(),
+            client: Client::new(self.network.clone(), number),
+            iterations: 0,
+            doing,
+            attempts: Attempts::default(),
+        })
     }
 
     /// A level of that epoch is in force on this thread.
@@ -334,10 +342,8 @@ struct Prepared {
 fn prepare_thread(shared: &Arc<Shared>, index: usize) -> Result<Prepared, ScriptError> {
     let worker = Rc::new(Worker::new(shared.clone(), index)?);
     let no_files = |what: &str, error: std::io::Error| ScriptError::new(format!("cannot {what}: {error}; raise the limit of open files (ulimit -n)"));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| no_files("start a thread's event loop", error))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| no_files("start a thread's event loop", error))?;
     let new_timer = || {
         let _within = runtime.enter();
         Timer::new().map_err(|error| no_files("make a timer for the load", error))

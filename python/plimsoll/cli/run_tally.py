@@ -11,7 +11,6 @@ from plimsoll.runs.failures import METRIC as FAILED
 from plimsoll.runs.failures import Failures, is_unanswered, no_answer_words
 from plimsoll.runs.snapshot import Snapshot
 
-
 IN_VAIN = "unanswered_iterations"
 
 

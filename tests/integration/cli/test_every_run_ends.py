@@ -1,4 +1,4 @@
-"""A run ends at its end and at Ctrl-C, whatever its script does, and a script that computes leaves other VUs their turn.
+"""A run ends at its end and at Ctrl-C, whatever its script does, and a script that computes leaves others their turn.
 
 Times are bounds of a hang: a script that computes without end is stopped after 10 s by itself, and most of these never.
 """
@@ -169,7 +169,9 @@ def test_a_function_that_cannot_be_interrupted_is_left_behind(cli: Cli) -> None:
 
 @pytest.mark.timeout(60)
 def test_a_time_limit_of_setup_holds_for_one_that_computes(cli: Cli) -> None:
-    script = f"export const options = {{ setupTimeout: '200ms' }};\n{PLACES['setup'].replace('BODY', 'while (true) {}')}"
+    script = (
+        f"export const options = {{ setupTimeout: '200ms' }};\n{PLACES['setup'].replace('BODY', 'while (true) {}')}"
+    )
     cli.write(script_js=script)
     done = cli("run", "-q", "script.js")
     assert done.returncode == 100 and "setup() took over 0.2 s" in done.stderr, done.stderr
@@ -178,7 +180,9 @@ def test_a_time_limit_of_setup_holds_for_one_that_computes(cli: Cli) -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("verb", ["capacity", "hold"])
 def test_the_second_ctrl_c_ends_the_load_of_every_verb(cli: Cli, verb: str, tmp_path: Path) -> None:
-    cli.write(script_js="export const options = { vus: 2, duration: '1m' };\nexport default function () { while (true) {} }")
+    cli.write(
+        script_js="export const options = { vus: 2, duration: '1m' };\nexport default function () { while (true) {} }"
+    )
     said = tmp_path / "said.txt"
     with said.open("w") as file:
         command = cli.command(verb, "-q", "script.js")

@@ -40,9 +40,7 @@ def with_little_memory() -> None:
         (("-d", "999999h999999h999999h"), 104, "not a duration"),
     ],
 )  # fmt: skip
-def test_flags_beyond_what_a_machine_makes_are_refused(
-    cli: Cli, flags: tuple[str, ...], code: int, words: str
-) -> None:
+def test_flags_beyond_what_a_machine_makes_are_refused(cli: Cli, flags: tuple[str, ...], code: int, words: str) -> None:
     cli.write(script_js=EMPTY)
     done = cli("run", "-q", *flags, "script.js", preexec_fn=with_little_memory)
     assert done.returncode == code and words in done.stderr and "Traceback" not in done.stderr, done.stderr

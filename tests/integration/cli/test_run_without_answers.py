@@ -39,7 +39,9 @@ def test_a_closed_loop_on_a_refused_port_is_paced_and_its_attempts_are_told_apar
 @pytest.mark.timeout(60)
 def test_iterations_of_a_fixed_number_are_not_paced(cli: Cli) -> None:
     done = cli("run", "-q", "-u", "2", "-i", "300", "--url", REFUSED)
-    assert "http_reqs.........................: 300 " in done.stdout and "failed at once" not in done.stderr, done.stdout
+    assert "http_reqs.........................: 300 " in done.stdout and "failed at once" not in done.stderr, (
+        done.stdout
+    )
 
 
 @pytest.mark.timeout(60)

@@ -72,7 +72,8 @@ def test_sleep_that_engine_and_probe_both_saw_counts_once() -> None:
 def trial(number: int) -> dict[str, Any]:
     from_s = 20 * (number - 1)
     return {
-        "trial": number, "variant": "a", "load": "50/s", "level": 50.0, "start_s": from_s, "measured_from_s": from_s + 5,
+        "trial": number, "variant": "a", "load": "50/s", "level": 50.0, "start_s": from_s,
+        "measured_from_s": from_s + 5,
         "end_s": from_s + 20, "planned": 750, "done": 750, "requests": 750, "failed": 0, "causes": {},
     }  # fmt: skip
 
@@ -82,8 +83,8 @@ def test_a_trial_that_counts_in_spite_of_a_short_standstill_says_so() -> None:
     found = sound_trials([trial(1), trial(2)], seconds(40, s10=short, s27=STOPPED), [], tail=False)
     assert [one["trial"] for one in found.sound] == [1] and found.excluded[0]["name"] == "stood_still"
     assert found.generator["notes"] == [
-        "In trial 1, which counts: The generator stood still for 0.6 s from second 10: its process was stopped (a signal, "
-        "docker pause, a frozen control group), or the machine paused."
+        "In trial 1, which counts: The generator stood still for 0.6 s from second 10: its process was stopped "
+        "(a signal, docker pause, a frozen control group), or the machine paused."
     ]
     assert found.generator["stood_still_s"] == pytest.approx(4.6)
 
