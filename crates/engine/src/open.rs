@@ -311,7 +311,9 @@ async fn serve(pool: Rc<Pool>, mut vu: Pooled, first: Waiting) {
             context.count(worker.builtin.late_iterations, waiting.epoch);
         }
         let end = context.iterate(&mut vu.slot, Arrival { planned_s: Some(waiting.planned_s), epoch: waiting.epoch }).await;
-        context.give_turn(&vu.slot).await;
+        if pool.line.length() > 0 {
+            context.give_turn(&vu.slot).await;
+        }
         let goes_on = end == End::Done && !worker.orders().is_stopped() && !context.is_over();
         next = if goes_on { pool.line.next() } else { None };
     }

@@ -442,6 +442,11 @@ impl Run {
         }
     }
 
+    /// Whether waiting for its end takes no time.
+    pub fn has_ended(&self) -> bool {
+        locked(&self.thread).as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits for the end, once.
     pub fn join(&self) -> Result<Option<Ended>, EngineError> {
         let Some(thread) = locked(&self.thread).take() else { return Ok(None) };

@@ -15,6 +15,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How often a caller that waits for a script to be loaded serves signals.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How often a caller that waits for a run's end does so; mostly it has just ended.
+const LOOK_AT_END_AGAIN: Duration = Duration::from_millis(2);
 /// Left to a script that is loaded when a signal comes; what does not end by then is left behind.
 const LAST: Duration = Duration::from_millis(500);
 /// As large as that of the thread that calls.
@@ -124,9 +126,13 @@ impl EngineRun {
         Ok(self.run()?.connections().iter().map(|remote| (remote.ip().to_string(), remote.port())).collect())
     }
 
-    /// Waits for the end: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
+    /// Waits for the end, and serves signals meanwhile: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;
+        while !run.has_ended() {
+            py.detach(|| std::thread::sleep(LOOK_AT_END_AGAIN));
+            py.check_signals()?;
+        }
         let ended = py.detach(|| run.join()).map_err(error)?;
         Ok(ended.map(|ended| {
             let aborted = ended.aborted.map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));
