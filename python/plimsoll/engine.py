@@ -163,6 +163,10 @@ class EngineRun:
         handleSummary() have half a second left."""
         self._run.stop(at_once)
 
+    def cut(self) -> None:
+        """Interrupt running iterations; teardown() and handleSummary() run to their end."""
+        self._run.cut()
+
     def next_snapshot(self, timeout_s: float = POLL_S) -> Snapshot | None:
         """The next second, or None after `timeout_s`.
 
@@ -236,6 +240,7 @@ class EngineSource:
         self._config = config
         self._background = background
         self._run: EngineRun | None = None
+        self._is_deaf = False
         self._unread: deque[Snapshot] = deque()
         self._read = -1
 
@@ -276,24 +281,29 @@ class EngineSource:
         return float("inf")
 
     def stop(self, graceful: bool = True) -> None:
-        """End the load. Ctrl-C while running iterations may end cuts them off, and is raised then."""
-        if self._run is None:
+        """End the load. Ctrl-C while it ends cuts off what still runs, teardown() included, and is raised then."""
+        run = self._run
+        if run is None or self._is_deaf:
             return
         try:
-            self._end(self._run, at_once=not graceful)
+            if graceful:
+                run.stop()
+            else:
+                run.cut()
+            self._read_to_the_end(run)
         except KeyboardInterrupt:
-            self._end(self._run, at_once=True)
+            run.stop(at_once=True)
+            try:
+                self._read_to_the_end(run, END_AT_ONCE_S)
+            except DeafScript as error:
+                self._is_deaf = True
+                print(f"warning: {error}", file=sys.stderr)
             raise
 
-    def _end(self, run: EngineRun, at_once: bool) -> None:
-        run.stop(at_once)
-        try:
-            for snapshot in run.snapshots(END_AT_ONCE_S if at_once else math.inf):
-                self._unread.append(snapshot)
-        except DeafScript as error:
-            print(f"warning: {error}", file=sys.stderr)
-        else:
-            run.result()
+    def _read_to_the_end(self, run: EngineRun, within_s: float = math.inf) -> None:
+        for snapshot in run.snapshots(within_s):
+            self._unread.append(snapshot)
+        run.result()
 
     def rest(self) -> Iterator[Snapshot]:
         """The seconds that were not read when the load was stopped, each once."""

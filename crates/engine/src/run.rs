@@ -422,6 +422,11 @@ impl Run {
         self.stop.advance(if at_once { Phase::Ending } else { Phase::Stopping });
     }
 
+    /// Interrupts iterations and setup(); teardown() and handleSummary() have their time.
+    pub fn cut(&self) {
+        self.stop.advance(Phase::Aborting);
+    }
+
     /// Seconds since the first arrival could be planned; `None` before (setup).
     pub fn elapsed_s(&self) -> Option<f64> {
         locked(&self.began).map(|began| began.elapsed().as_secs_f64())

@@ -116,6 +116,11 @@ impl EngineRun {
         Ok(())
     }
 
+    fn cut(&self) -> PyResult<()> {
+        self.run()?.cut();
+        Ok(())
+    }
+
     /// Seconds since the load began; None while the script loads and sets up.
     fn elapsed_s(&self) -> PyResult<Option<f64>> {
         Ok(self.run()?.elapsed_s())

@@ -85,7 +85,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 finding = watch.finding(status, str(writer.path), tally.unanswered, caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
-                engine.stop(at_once=True)
+                engine.cut()
                 _print_results(engine.result(), no_summary, None)
                 raise
             except DeafScript as error:
