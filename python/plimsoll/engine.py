@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from plimsoll import _engine
-from plimsoll.errors import EngineError, ScriptError
+from plimsoll.errors import EngineError, InputError, ScriptError
 from plimsoll.probes.vu_runtimes import VuRuntimes
 from plimsoll.remote_modules import NotFetchedError, fetch_module, known_modules
 from plimsoll.runs.snapshot import Snapshot
@@ -23,6 +25,7 @@ from plimsoll.study.secret_sources import values_of_sources
 from plimsoll.study.secrets import Redactor
 
 POLL_S = 0.05
+END_AT_ONCE_S = 0.9  # teardown() and handleSummary() have half a second of it
 BACKGROUND_NICE = 10
 _T = TypeVar("_T")
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
@@ -196,12 +199,20 @@ class EngineRun:
         return self._run.connections()
 
     def set_level(self, level: float) -> None:
-        """Multiply the declared load by `level` from now on."""
-        self._run.set_level(level)
+        """Multiply the declared load by `level` from now on. Raises InputError for one that no generator could make."""
+        try:
+            self._run.set_level(level)
+        except ValueError as error:
+            raise InputError(str(error), "Give a lower level.") from None
 
     def stop(self, at_once: bool = False) -> None:
-        """Stop; running iterations end within their gracefulStop, or are interrupted at once."""
+        """Stop; running iterations end within their gracefulStop, or are interrupted at once, when teardown() and
+        handleSummary() have half a second left."""
         self._run.stop(at_once)
+
+    def cut(self) -> None:
+        """Interrupt running iterations; teardown() and handleSummary() run to their end."""
+        self._run.cut()
 
     def next_snapshot(self, timeout_s: float = POLL_S) -> Snapshot | None:
         """The next second, or None after `timeout_s`.
@@ -214,9 +225,12 @@ class EngineRun:
             raise StopIteration
         return Snapshot.from_json(json.loads(text)) if text else None
 
-    def snapshots(self) -> Iterator[Snapshot]:
-        """Every second until the run ends; signals are served while waiting."""
+    def snapshots(self, within_s: float = math.inf) -> Iterator[Snapshot]:
+        """Every second until the run ends; signals are served while waiting. Raises DeafScript after `within_s`."""
+        end_s = time.monotonic() + within_s
         while True:
+            if time.monotonic() > end_s:
+                raise DeafScript
             try:
                 snapshot = self.next_snapshot()
             except StopIteration:
@@ -249,6 +263,16 @@ class EngineRun:
         return script_mistake(failed["message"], failed["kind"], script=self._script) if failed else None
 
 
+class DeafScript(EngineError):
+    """The run was told to end at once and did not: its thread is left behind, and its summary is lost."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The script did not end when it was told to: it is in a function that cannot be interrupted",
+            "See what it computes; the run is kept without its last seconds.",
+        )
+
+
 class EngineSource:
     """The engine as the LoadSource of an experiment (experiments/load.py).
 
@@ -263,6 +287,7 @@ class EngineSource:
         self._config = config
         self._background = background
         self._run: EngineRun | None = None
+        self._is_deaf = False
         self._unread: deque[Snapshot] = deque()
         self._read = -1
 
@@ -303,12 +328,29 @@ class EngineSource:
         return float("inf")
 
     def stop(self, graceful: bool = True) -> None:
-        if self._run is None:
+        """End the load. Ctrl-C while it ends cuts off what still runs, teardown() included, and is raised then."""
+        run = self._run
+        if run is None or self._is_deaf:
             return
-        self._run.stop(at_once=not graceful)
-        for snapshot in self._run.snapshots():
+        try:
+            if graceful:
+                run.stop()
+            else:
+                run.cut()
+            self._read_to_the_end(run)
+        except KeyboardInterrupt:
+            run.stop(at_once=True)
+            try:
+                self._read_to_the_end(run, END_AT_ONCE_S)
+            except DeafScript as error:
+                self._is_deaf = True
+                print(f"warning: {error}", file=sys.stderr)
+            raise
+
+    def _read_to_the_end(self, run: EngineRun, within_s: float = math.inf) -> None:
+        for snapshot in run.snapshots(within_s):
             self._unread.append(snapshot)
-        self._run.result()
+        run.result()
 
     def rest(self) -> Iterator[Snapshot]:
         """The seconds that were not read when the load was stopped, each once."""

@@ -5,6 +5,8 @@
 //! fixed range. A bucket's midpoint is at most 0.05 % from any value in it. A few buckets are a list; more live in pages that
 //! are made on first use. Memory depends on the spread of the values and never on how many there were.
 
+use crate::record::finite;
+
 const PAGE_BITS: u32 = 6;
 const PAGE: usize = 1 << PAGE_BITS;
 const SHIFT: u32 = 42;
@@ -44,7 +46,7 @@ pub fn bucket_of(value: f64) -> i32 {
 pub fn midpoint(bucket: i32) -> f64 {
     let magnitude = u64::from(bucket.unsigned_abs());
     let low = f64::from_bits(magnitude << SHIFT);
-    let high = f64::from_bits((magnitude + 1) << SHIFT);
+    let high = finite(f64::from_bits((magnitude + 1) << SHIFT));
     let middle = if bucket == 0 { 0.0 } else { low + (high - low) / 2.0 };
     if bucket < 0 {
         -middle
@@ -76,7 +78,7 @@ impl Histogram {
             return;
         }
         self.add_to_bucket(bucket_of(value), 1);
-        self.sum += value;
+        self.sum = finite(self.sum + value);
         self.widen(value, value);
         self.count += 1;
     }
@@ -153,7 +155,7 @@ impl Histogram {
             self.add_to_bucket(bucket, times);
         }
         self.widen(other.min, other.max);
-        self.sum += other.sum;
+        self.sum = finite(self.sum + other.sum);
         self.count += other.count;
     }
 
@@ -255,6 +257,18 @@ mod tests {
         let mut histogram = Histogram::new();
         [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].into_iter().for_each(|value| histogram.record(value));
         assert_eq!(histogram.quantile(0.5), None);
+    }
+
+    #[test]
+    fn sums_of_the_largest_numbers_stay_numbers() {
+        let mut histogram = Histogram::new();
+        [f64::MAX, f64::MAX, 1.0].into_iter().for_each(|value| histogram.record(value));
+        let mut twice = histogram.clone();
+        twice.merge(&histogram);
+        for histogram in [histogram, twice] {
+            assert!(histogram.sum().is_finite() && histogram.mean().unwrap().is_finite());
+            assert_eq!((histogram.quantile(0.9), histogram.max()), (Some(f64::MAX), f64::MAX));
+        }
     }
 
     #[test]

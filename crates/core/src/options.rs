@@ -287,7 +287,7 @@ impl Options {
             handle_summary_timeout: reader.duration("handleSummaryTimeout").unwrap_or(Duration::from_secs(120)),
             segment: read_segment(&mut reader),
             system_tags: read_system_tags(&mut reader),
-            max_redirects: reader.whole("maxRedirects").unwrap_or(10) as u32,
+            max_redirects: reader.whole("maxRedirects").map_or(10, |most| u32::try_from(most).unwrap_or(u32::MAX)),
             user_agent: reader.text("userAgent").unwrap_or_else(|| concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned()),
             insecure_skip_tls_verify: reader.flag("insecureSkipTLSVerify").unwrap_or(false),
             no_connection_reuse: reader.flag("noConnectionReuse").unwrap_or(false),

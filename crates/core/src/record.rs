@@ -33,6 +33,11 @@ impl Kind {
     }
 }
 
+/// The number itself; where it would be infinite, as a sum of large ones, the largest that there is. JSON has no infinity.
+pub fn finite(value: f64) -> f64 {
+    value.clamp(f64::MIN, f64::MAX)
+}
+
 /// The values of a series in an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
@@ -64,7 +69,7 @@ impl Values {
     pub fn add(&mut self, value: f64) {
         match self {
             Values::Counter { sum, count } => {
-                *sum += value;
+                *sum = finite(*sum + value);
                 *count += 1;
             }
             Values::Gauge { last, min, max } => {
@@ -84,7 +89,7 @@ impl Values {
     pub fn merge(&mut self, other: &Values) {
         match (self, other) {
             (Values::Counter { sum, count }, Values::Counter { sum: more, count: times }) => {
-                *sum += more;
+                *sum = finite(*sum + more);
                 *count += times;
             }
             (Values::Gauge { last, min, max }, Values::Gauge { last: newer, min: low, max: high }) => {

@@ -3,7 +3,7 @@
 //! A threshold on a metric that saw no sample is undecided: k6 passes it, which hides a load that never ran. Of a counter it
 //! is judged by its count of 0, as in k6.
 
-use crate::record::{Kind, Values};
+use crate::record::{finite, Kind, Values};
 use crate::snapshot::SeriesMap;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,7 +195,7 @@ impl Aggregate {
 pub fn observe(values: &Values, aggregate: Aggregate, elapsed_s: f64) -> Option<f64> {
     match (values, aggregate) {
         (Values::Counter { sum, .. }, Aggregate::Count) => Some(*sum),
-        (Values::Counter { sum, .. }, Aggregate::Rate) => (elapsed_s > 0.0).then(|| sum / elapsed_s),
+        (Values::Counter { sum, .. }, Aggregate::Rate) => (elapsed_s > 0.0).then(|| finite(sum / elapsed_s)),
         (Values::Gauge { last, .. }, Aggregate::Value) => (!last.is_nan()).then_some(*last),
         (Values::Rate { passes, total }, Aggregate::Rate) => (*total > 0).then(|| *passes as f64 / *total as f64),
         (Values::Trend(histogram), Aggregate::Mean) => histogram.mean(),

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plimsoll_core::options::Executor;
 use plimsoll_core::think::Thinking;
 use tokio::sync::Notify;
 
+use crate::backoff::Backoff;
 use crate::drive::{Arrival, Context, End};
 use crate::signal::Signal;
 use crate::worker::{Slot, Worker};
@@ -21,6 +22,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let mut slots = slots.into_iter();
     let mut running: Vec<Running> = Vec::new();
     let start_s = worker.elapsed_s();
+    context.term.begin(Duration::from_secs_f64(vus.duration_s()));
     let stopping = context.stopping();
     tokio::pin!(stopping);
     loop {
@@ -31,11 +33,11 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         let total = worker.shared.options.segment.share(worker.shared.options.vus_at(at, elapsed_s, worker.followed().value));
         worker.watch.deny(total.saturating_sub(worker.shared.vu_cap));
         let mine = worker.share_of(total.min(worker.shared.vu_cap));
-        while (running.len() as u64) < mine {
-            let slot = match slots.next().map_or_else(|| worker.new_slot(), Ok) {
+        while (running.len() as u64) < mine && context.may_begin() {
+            let slot = match slots.next().map_or_else(|| worker.new_slot(context.term.clone()), Ok) {
                 Ok(slot) => slot,
                 Err(error) => {
-                    worker.show_error(&error);
+                    context.show_error(&error);
                     break;
                 }
             };
@@ -121,8 +123,7 @@ async fn finish(context: &Context, wanted: &Wanted, running: Vec<Running>) {
     tokio::pin!(all);
     tokio::select! {
         _ = &mut all => return,
-        () = tokio::time::sleep(context.scenario().graceful_stop) => {}
-        () = context.aborting() => {}
+        () = context.over() => {}
     }
     context.cut_all();
     all.await;
@@ -139,17 +140,24 @@ struct Vu {
 async fn serve(context: Rc<Context>, mut vu: Vu, wanted: Rc<Wanted>) {
     let number = vu.number;
     let mut joined = false;
+    let mut backoff = Backoff::default();
     while wanted.includes(number).await {
         let rest = if joined { vu.thinking.between() } else { vu.thinking.first() };
         joined = context.think(rest, wanted.excludes(number)).await;
         if !joined {
             continue;
         }
-        if context.iterate(&mut vu.slot, Arrival::unplanned(&context.worker)).await == End::Interrupted {
+        if !context.may_begin() {
+            return;
+        }
+        let (began, arrival) = (Instant::now(), Arrival::unplanned(&context.worker));
+        if context.iterate(&mut vu.slot, arrival).await == End::Interrupted {
             joined = false;
             tokio::task::yield_now().await;
+        } else if let Some(pause) = backoff.after(&vu.slot.attempts, began.elapsed()) {
+            context.count(context.worker.builtin.unanswered_iterations, arrival.epoch);
+            joined = context.think(pause, wanted.excludes(number)).await;
         }
-        // A script that waits for nothing must not starve the thread's other VUs.
-        tokio::task::consume_budget().await;
+        context.give_turn(&vu.slot).await;
     }
 }

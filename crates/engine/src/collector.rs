@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::Options;
@@ -48,6 +48,9 @@ pub struct Totals {
     pub vus_min_max: Option<(u64, u64)>,
     pub vus_max: u64,
     pub overflowed: bool,
+    /// Requests of iterations, and those of them that got an answer.
+    pub requests: u64,
+    pub answered: u64,
     /// Whether a threshold aborted the run.
     pub aborted: bool,
 }
@@ -63,6 +66,19 @@ impl Totals {
             totals.series.merge(&Delta { epoch: 0, metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
         }
         totals
+    }
+
+    /// Whether requests were made and none was answered, so that nothing was measured.
+    pub fn nothing_answered(&self) -> bool {
+        self.requests > 0 && self.answered == 0
+    }
+
+    fn count_answers(&mut self, deltas: &[Delta]) {
+        for delta in deltas.iter().filter(|delta| delta.metric.name == "http_req_failed") {
+            let Values::Rate { total, .. } = delta.values else { continue };
+            self.requests += total;
+            self.answered += if delta.tags.get("status") == Some("0") { 0 } else { total };
+        }
     }
 }
 
@@ -137,7 +153,8 @@ impl Collector<'_> {
         let mut open: BTreeMap<u32, Second> = BTreeMap::new();
         let (mut running, mut cpu_s) = (self.threads, limits::process_cpu_s());
         while running > 0 {
-            let Ok(part) = parts.recv_timeout(Duration::from_secs(3600)) else { break };
+            // Without senders no thread is left, however it ended.
+            let Ok(part) = parts.recv() else { break };
             match part {
                 Part::Ended => running -= 1,
                 Part::Second(part) => {
@@ -156,6 +173,7 @@ impl Collector<'_> {
                         second.series.entry(delta.epoch).or_default().merge(delta);
                     }
                     add_deltas(totals, &part.deltas);
+                    totals.count_answers(&part.deltas);
                     for (epoch, arrivals) in part.arrivals {
                         second.arrivals.entry(epoch).or_default().merge(arrivals);
                     }

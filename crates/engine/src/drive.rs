@@ -1,7 +1,7 @@
 //! One iteration: resumes the VU, carries out its effects, records the iteration's times.
 
 use std::cell::{Cell, RefCell};
-use std::future::{poll_fn, Future};
+use std::future::{pending, poll_fn, Future};
 use std::pin::{pin, Pin};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -12,9 +12,10 @@ use plimsoll_core::options::{Executor, Scenario};
 use plimsoll_core::record::{MetricId, TagSetId};
 use plimsoll_core::system_tags::SystemTag;
 use plimsoll_script::address::Origin;
-use plimsoll_script::bundle::RequestDefaults;
+use plimsoll_script::bundle::{RequestDefaults, ScriptError};
 use plimsoll_script::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use plimsoll_script::state::{Extent, Iteration, ScenarioFacts};
+use plimsoll_script::term::Term;
 use plimsoll_script::vu::{Job, Outcome, Step, Vu};
 use tokio::sync::Semaphore;
 
@@ -24,12 +25,18 @@ use crate::collector::unix_now_s;
 use crate::epochs::Ending;
 use crate::plain::Plain;
 use crate::signal::Signal;
-use crate::worker::{Phase, Slot, Worker};
+use crate::stop::{self, Phase};
+use crate::worker::{Slot, Worker};
+
+/// A script that kept its thread for longer gives it away before its next iteration; a turn of the loop costs about 2 µs.
+const LONG_TURN: Duration = Duration::from_micros(250);
 
 /// What an executor knows of its scenario on this thread.
 pub struct Context {
     pub worker: Rc<Worker>,
     pub at: usize,
+    /// When its iterations begin and end at the latest.
+    pub term: Rc<Term>,
     pub tags: Rc<[(String, String)]>,
     env: Rc<[(String, String)]>,
     facts: Rc<ScenarioFacts>,
@@ -84,16 +91,18 @@ impl Context {
             started: Instant::now(),
             extent: match scenario.executor {
                 Executor::SharedIterations { iterations, .. } => Extent::Iterations(iterations),
-                Executor::PerVuIterations { vus, iterations, .. } => Extent::Iterations(vus * iterations),
+                Executor::PerVuIterations { vus, iterations, .. } => Extent::Iterations(vus.saturating_mul(iterations)),
                 _ => Extent::Time(scenario.duration()),
             },
         });
         let function = scenario.exec.as_str().into();
         let plain = worker.repeated.clone().map(Plain::new);
+        let term = Rc::new(Term::scenario(scenario.graceful_stop));
         let context = Rc::new(Self {
             worker,
             plain,
             at,
+            term,
             tags: tags.into(),
             env,
             facts,
@@ -116,6 +125,9 @@ impl Context {
 
     /// Gives the scenario a VU: it is interrupted with the others.
     pub fn adopt(&self, slot: &Slot) {
+        if let Some(vu) = &slot.vu {
+            vu.state.set_term(self.term.clone());
+        }
         self.cuts.borrow_mut().push(slot.cut.clone());
         if self.is_cut.get() {
             slot.cut.raise();
@@ -130,16 +142,60 @@ impl Context {
 
     /// Ends when the run's iterations must be interrupted.
     pub async fn aborting(&self) {
-        let mut phase = self.worker.shared.phase.clone();
-        // The sender lives as long as the run.
-        let _ = phase.wait_for(|phase| *phase == Phase::Aborting).await;
+        stop::reached(self.worker.shared.phase.clone(), Phase::Aborting).await;
     }
 
     /// Ends when no new iteration may start.
     pub async fn stopping(&self) {
-        let mut phase = self.worker.shared.phase.clone();
-        // The sender lives as long as the run.
-        let _ = phase.wait_for(|phase| *phase >= Phase::Stopping).await;
+        stop::reached(self.worker.shared.phase.clone(), Phase::Stopping).await;
+    }
+
+    /// Ends when the iterations that go on must be interrupted: they had their grace, or the run was aborted.
+    pub async fn over(&self) {
+        let orders = self.worker.orders();
+        // A stop brings it nearer: the grace counts from then on.
+        let mut is_stopped = orders.is_stopped();
+        while !self.is_over() {
+            let moment = self.term.over_at(orders);
+            let due = async {
+                match moment {
+                    Some(moment) => tokio::time::sleep_until(moment.into()).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => {}
+                () = self.aborting() => {}
+                () = self.stopping(), if !is_stopped => is_stopped = true,
+            }
+        }
+    }
+
+    /// Whether they must be interrupted now.
+    pub fn is_over(&self) -> bool {
+        self.term.is_over(self.worker.orders(), Instant::now())
+    }
+
+    /// Whether an iteration may begin now.
+    pub fn may_begin(&self) -> bool {
+        self.term.may_begin(self.worker.orders(), Instant::now())
+    }
+
+    /// Lets the thread's other work go on after an iteration: at once, if the script kept the thread for long.
+    pub async fn give_turn(&self, slot: &Slot) {
+        let is_long = slot.vu.as_ref().is_some_and(|vu| vu.state.resumed.get().elapsed() > LONG_TURN);
+        if is_long {
+            tokio::task::yield_now().await;
+        } else {
+            tokio::task::consume_budget().await;
+        }
+    }
+
+    /// Shows that a VU could not be made, unless it was not to be made to its end.
+    pub fn show_error(&self, error: &ScriptError) {
+        if !self.is_over() {
+            self.worker.show_error(error);
+        }
     }
 
     /// Runs one iteration for an arrival that the ledger knows. The VU's cut interrupts it.
@@ -149,6 +205,7 @@ impl Context {
         let started_s = worker.elapsed_s_at(started);
         let lag_ms = planned_s.map_or(0.0, |planned_s| (started_s - planned_s).max(0.0) * 1000.0);
         slot.iterations += 1;
+        slot.attempts.begin();
         slot.doing.arrival.set(Some((arrival.epoch, planned_s.unwrap_or(started_s))));
         {
             let mut counts = worker.counts.borrow_mut();
@@ -274,7 +331,7 @@ impl Context {
         let origin = Some((slot.number as u32, number_on_vu as u32));
         let job = self.job(number_on_vu, lag_ms);
         let epoch = slot.epoch();
-        let Slot { vu: Some(vu), client, cut, doing, .. } = slot else { return Outcome::Aborted };
+        let Slot { vu: Some(vu), client, cut, doing, attempts, .. } = slot else { return Outcome::Aborted };
         self.worker.records_for(origin, epoch);
         let mut beside = None;
         let mut script = self.worker.watch.script_time();
@@ -295,6 +352,7 @@ impl Context {
                 client.close_idle();
                 return Outcome::Aborted;
             };
+            attempts.note_reply(&reply);
             self.worker.records_for(origin, epoch);
             script.goes_on();
             step = vu.reply(reply);
@@ -323,6 +381,11 @@ async fn carry_out<'a>(client: &'a Client, effect: Effect, beside: &mut Option<B
     match effect {
         Effect::Http(request) => Reply::Http(meanwhile(beside, pin!(client.perform(&request))).await),
         Effect::Batch(requests) => Reply::Batch(meanwhile(beside, pin!(batch(client, &requests, defaults))).await),
+        // No wait, and yet a turn for others: a loop of these must not keep the thread.
+        Effect::Sleep(Duration::ZERO) => {
+            meanwhile(beside, pin!(tokio::task::yield_now())).await;
+            Reply::Slept
+        }
         Effect::Sleep(duration) => {
             meanwhile(beside, pin!(tokio::time::sleep(duration))).await;
             Reply::Slept
@@ -355,7 +418,7 @@ async fn batch(client: &Client, requests: &[Rc<HttpRequest>], defaults: &Request
     for request in requests {
         let origin = &*request.address.origin;
         if !hosts.iter().any(|(known, _)| *known == origin) {
-            hosts.push((origin, Semaphore::new(per_host)));
+            hosts.push((origin, Semaphore::new(per_host.min(Semaphore::MAX_PERMITS))));
         }
     }
     let hosts = &hosts;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use plimsoll_core::options::Executor;
 
 use crate::drive::{Arrival, Context, End};
-use crate::worker::{Phase, Slot, Worker};
+use crate::worker::{Slot, Worker};
 
 pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let context = Context::new(worker, at);
@@ -15,35 +15,31 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => *max_duration,
         _ => return,
     };
-    let deadline = tokio::time::Instant::now() + max_duration;
-    let grace = context.scenario().graceful_stop;
+    context.term.begin(max_duration);
     slots.iter().for_each(|slot| context.adopt(slot));
-    let tasks = slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot, deadline)));
+    let tasks = slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot)));
     let all = join_all(tasks);
     tokio::pin!(all);
     tokio::select! {
         _ = &mut all => return,
-        () = tokio::time::sleep_until(deadline + grace) => {}
+        () = context.over() => {}
     }
     context.cut_all();
     all.await;
 }
 
-async fn serve(context: Rc<Context>, mut slot: Slot, deadline: tokio::time::Instant) {
-    while may_start(&context, &slot) && tokio::time::Instant::now() < deadline {
+async fn serve(context: Rc<Context>, mut slot: Slot) {
+    while context.may_begin() && is_left(&context, &slot) {
         if context.iterate(&mut slot, Arrival::unplanned(&context.worker)).await == End::Interrupted {
             return;
         }
-        tokio::task::consume_budget().await;
+        context.give_turn(&slot).await;
     }
 }
 
 /// Whether an iteration is left; taking the shared ones' number here keeps their count exact.
-fn may_start(context: &Context, slot: &Slot) -> bool {
+fn is_left(context: &Context, slot: &Slot) -> bool {
     let shared = &context.worker.shared;
-    if *shared.phase.borrow() > Phase::Running {
-        return false;
-    }
     match &context.scenario().executor {
         Executor::SharedIterations { .. } => {
             shared.iterations_taken[context.at].fetch_add(1, Ordering::Relaxed) < shared.iterations_shared[context.at]

@@ -3,9 +3,11 @@
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
 //! `iterations`); `client` carries out requests, over `connection` (HTTP/1.1) or `http2`, which `dial` makes by the run's `rules`;
 //! `deadline` is their time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots;
-//! `epochs` knows the level to which an arrival belongs; `self_watch` is what a thread sees of itself; `samples` writes raw ones; `plain` requests one URL without a script.
+//! `stop` tells all of it to end, `gate` lets the threads begin together; `epochs` knows the level to which an arrival belongs; `self_watch` is what a thread sees of itself; `samples` writes raw ones; `plain` requests one URL without a script.
 
+mod backoff;
 mod beside;
+mod bounds;
 mod client;
 mod closed;
 mod collector;
@@ -16,9 +18,11 @@ mod dial;
 mod drive;
 mod epochs;
 mod failures;
+mod gate;
 mod http2;
 mod iterations;
 pub mod limits;
+mod once;
 mod open;
 mod plain;
 mod rules;
@@ -26,7 +30,9 @@ pub mod run;
 mod samples;
 mod self_watch;
 mod signal;
+mod stop;
 mod summary;
+mod threads;
 mod timer;
 mod tls;
 mod traffic;
@@ -34,4 +40,5 @@ mod worker;
 
 pub use plimsoll_script::{sharing, Sharing};
 pub use plimsoll_script::secrets::Cleaner;
+pub use plimsoll_script::term::Orders;
 pub use run::{inspect, Config, EngineError, Run};

@@ -28,10 +28,15 @@ pub fn vu_cap() -> VuCap {
 }
 
 /// What the machine has left, or the container if that is less.
-fn free_memory_bytes() -> Option<u64> {
+pub fn free_memory_bytes() -> Option<u64> {
     let of_cgroups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let left = of_cgroups.lines().filter_map(|line| left_in_cgroup(Path::new("/sys/fs/cgroup"), line));
     free_memory_of_machine().into_iter().chain(left).min()
+}
+
+/// The pieces of address space that a process may have.
+pub fn most_memory_maps() -> Option<u64> {
+    fs::read_to_string("/proc/sys/vm/max_map_count").ok()?.trim().parse().ok()
 }
 
 /// The memory that is left to a line of /proc/self/cgroup (version 1 or 2), by the strictest of its outer groups.

@@ -14,13 +14,16 @@ use tokio::sync::{watch, Notify};
 use crate::drive::{Arrival, Context, End};
 use crate::epochs::{Ending, Level};
 use crate::timer::Timer;
-use crate::worker::{LateArrivals, Slot, Worker};
+use crate::worker::{LateArrivals, Ready, Slot, Worker};
 
 /// Arrivals kept waiting on one thread at most; more could not be sent in any reasonable time.
 const MAX_LINE: usize = 1_000_000;
 
 /// How long a line that gets shorter is left alone.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// Arrivals planned in one go, between two looks at what else there is to do.
+const AT_ONCE: usize = 1000;
 
 /// A turn of the loop that is shorter had nothing to do: a request takes longer than a look at the sockets.
 const IDLE_TURN: Duration = Duration::from_micros(5);
@@ -108,9 +111,10 @@ struct Pool {
     wanted: Notify,
 }
 
-pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
+pub async fn run(worker: Rc<Worker>, at: usize, ready: Ready) {
     let context = Context::new(worker.clone(), at);
     let Executor::Open { rate_per_s, pre_allocated_vus, max_vus } = &context.scenario().executor else { return };
+    let Ready { slots, timers: Some((of_plan, of_maker)) } = ready else { return };
     let shared = &worker.shared;
     let mut arrivals = Arrivals::new(rate_per_s.clone(), shared.spacing, shared.seed.wrapping_add(at as u64 * 7919), worker.index, shared.threads);
     let segment = shared.options.segment.of_work(max_vus.unwrap_or(*pre_allocated_vus));
@@ -119,7 +123,7 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     }
     arrivals.limit_to(segment);
     let cap = max_vus.map_or(shared.vu_cap, |max_vus| shared.options.segment.share(max_vus).max(1));
-    let cap = cap.max(shared.options.segment.share(*pre_allocated_vus));
+    let cap = cap.min(shared.most_vus).max(shared.options.segment.share(*pre_allocated_vus));
     let line = Rc::new(Line::default());
     worker.waiting.borrow_mut().push(line.clone());
     slots.iter().for_each(|slot| context.adopt(slot));
@@ -137,15 +141,15 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         wanted: Notify::new(),
     });
     let start_s = if context.scenario().start_time.is_zero() { 0.0 } else { worker.elapsed_s() };
-    let maker = tokio::task::spawn_local(make_vus(pool.clone()));
-    send_by_plan(&pool, &mut arrivals, start_s).await;
+    context.term.begin(Duration::from_secs_f64(rate_per_s.duration_s()));
+    let maker = tokio::task::spawn_local(make_vus(pool.clone(), of_maker));
+    send_by_plan(&pool, &mut arrivals, start_s, &of_plan).await;
     pool.finish().await;
     maker.abort();
 }
 
-async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
+async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64, timer: &Timer) {
     let worker = &pool.context.worker;
-    let Ok(timer) = Timer::new() else { return };
     let mut levels = worker.shared.level.clone();
     let follow = |levels: &mut watch::Receiver<Level>, arrivals: &mut Arrivals, elapsed_s: f64| {
         let level = *levels.borrow_and_update();
@@ -158,9 +162,10 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
     let mut stopping = pin!(pool.context.stopping());
     loop {
         let now_s = worker.elapsed_s();
-        while let Some(planned_s) = arrivals.peek_s().map(|planned_s| planned_s + start_s).filter(|planned_s| *planned_s <= now_s) {
-            arrivals.take();
-            pool.arrive(planned_s);
+        let is_behind = take_due(pool, arrivals, start_s, now_s);
+        if is_behind && !pool.context.is_over() {
+            tokio::task::yield_now().await;
+            continue;
         }
         if now_s >= end_s {
             return;
@@ -184,15 +189,25 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64) {
     }
 }
 
+/// Takes the arrivals that are due, up to a number; whether more are.
+fn take_due(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64, now_s: f64) -> bool {
+    for _ in 0..AT_ONCE {
+        let due_s = arrivals.peek_s().map(|planned_s| planned_s + start_s).filter(|planned_s| *planned_s <= now_s);
+        let Some(planned_s) = due_s else { return false };
+        arrivals.take();
+        pool.arrive(planned_s);
+    }
+    true
+}
+
 /// Makes VUs for arrivals in line, one at a time; between two of them everything else that is ready has its turn. A
 /// line that gets shorter by itself needs none: the ready ones work it off.
-async fn make_vus(pool: Rc<Pool>) {
-    let Ok(timer) = Timer::new() else { return };
+async fn make_vus(pool: Rc<Pool>, timer: Timer) {
     loop {
         pool.wanted.notified().await;
         while pool.line.length() > 0 && pool.made.get() < pool.cap {
             let began = Instant::now();
-            match pool.context.worker.new_slot() {
+            match pool.context.worker.new_slot(pool.context.term.clone()) {
                 Ok(slot) => {
                     pool.context.adopt(&slot);
                     let vu = Pooled { slot, number: pool.made.replace(pool.made.get() + 1) };
@@ -201,7 +216,7 @@ async fn make_vus(pool: Rc<Pool>) {
                         None => pool.free.borrow_mut().put(vu),
                     }
                 }
-                Err(error) => pool.context.worker.show_error(&error),
+                Err(error) => pool.context.show_error(&error),
             }
             let mut before = pool.line.length();
             give_way(began.elapsed()).await;
@@ -260,12 +275,9 @@ impl Pool {
     /// After the plan's end: what waits may still be sent, and what runs may end, within `gracefulStop`. A stop from
     /// outside lets nothing more be sent.
     async fn finish(&self) {
-        let grace = tokio::time::sleep(self.context.scenario().graceful_stop);
-        tokio::pin!(grace);
         tokio::select! {
             () = self.settled() => return,
-            () = &mut grace => {}
-            () = self.context.aborting() => {}
+            () = self.context.over() => {}
             () = self.context.stopping() => {}
         }
         for epoch in self.line.clear() {
@@ -274,8 +286,7 @@ impl Pool {
         }
         tokio::select! {
             () = self.settled() => return,
-            () = &mut grace => {}
-            () = self.context.aborting() => {}
+            () = self.context.over() => {}
         }
         self.context.cut_all();
         self.settled().await;
@@ -300,7 +311,11 @@ async fn serve(pool: Rc<Pool>, mut vu: Pooled, first: Waiting) {
             context.count(worker.builtin.late_iterations, waiting.epoch);
         }
         let end = context.iterate(&mut vu.slot, Arrival { planned_s: Some(waiting.planned_s), epoch: waiting.epoch }).await;
-        next = if end == End::Done { pool.line.next() } else { None };
+        if pool.line.length() > 0 {
+            context.give_turn(&vu.slot).await;
+        }
+        let goes_on = end == End::Done && !worker.orders().is_stopped() && !context.is_over();
+        next = if goes_on { pool.line.next() } else { None };
     }
     pool.free.borrow_mut().put(vu);
     pool.busy.set(pool.busy.get() - 1);

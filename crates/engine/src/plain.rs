@@ -73,6 +73,7 @@ impl Plain {
             slot.client.close_idle();
             return Outcome::Aborted;
         };
+        slot.attempts.note(&response);
         context.worker.records_for(Some((slot.number as u32, slot.iterations as u32 - 1)), slot.epoch());
         self.record(context, &response, called, lag_ms);
         Outcome::Returned(None)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,22 +17,24 @@ use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::{Cleaner, Secrets};
-use plimsoll_script::state::{Builtin, Iteration, Recording, VuState};
-use plimsoll_script::vu::{InitInfo, Job, Outcome, Vu};
+use plimsoll_script::state::{Builtin, Recording, VuState};
+use plimsoll_script::term::{Orders, Term};
+use plimsoll_script::vu::{InitInfo, Vu};
 use serde::Deserialize;
 use serde_json::{json, Value};
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::client::Client;
-use crate::collector::{add_deltas, unix_now_s, Collector, Part, Totals, VusSamples};
-use crate::dial::Network;
+use crate::bounds::{self, Machine};
+use crate::collector::{unix_now_s, Collector, Totals, VusSamples};
 use crate::epochs::Level;
+use crate::gate::Gate;
 use crate::plain::PlainUrl;
 use crate::rules::Rules;
 use crate::samples::{OutputFile, Samples};
-use crate::worker::{LateArrivals, Phase, Shared};
-use crate::{drive, limits, summary, tls, worker};
+use crate::stop::{Phase, Stop};
+use crate::worker::{LateArrivals, Shared};
+use crate::{limits, summary, threads, tls};
 
 /// What a caller asks for; `options` replaces the script's option of the same name.
 #[derive(Clone, Debug, Deserialize)]
@@ -72,6 +74,9 @@ pub struct Config {
     pub outputs: Vec<OutputFile>,
     /// An address to request instead of a script.
     pub url: Option<PlainUrl>,
+    /// By which whoever loads the script may interrupt it.
+    #[serde(skip)]
+    pub orders: Arc<Orders>,
 }
 
 impl Default for Config {
@@ -96,6 +101,7 @@ impl Default for Config {
             options_below: serde_json::Map::new(),
             outputs: Vec::new(),
             url: None,
+            orders: Arc::default(),
         }
     }
 }
@@ -138,12 +144,12 @@ impl EngineError {
 }
 
 /// A loaded script with its consolidated options.
-struct Loaded {
-    bundle: Arc<Bundle>,
+pub(crate) struct Loaded {
+    pub bundle: Arc<Bundle>,
     info: InitInfo,
-    options: Options,
+    pub options: Options,
     options_json: Value,
-    rules: Arc<Rules>,
+    pub rules: Arc<Rules>,
     script_metrics: Vec<Value>,
 }
 
@@ -157,7 +163,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     let (bundle, info, recorder) = match &config.url {
         Some(_) => {
             let secrets = Secrets::default().hiding(config.hidden.clone(), config.cleaner.clone());
-            let bundle = Bundle::without_script(config.env.clone()).with_secrets(secrets);
+            let mut bundle = Bundle::without_script(config.env.clone()).with_secrets(secrets);
+            bundle.orders = config.orders.clone();
             let recorder = Recording::new(&bundle).map_err(ScriptError::new)?.recorder;
             (Arc::new(bundle), InitInfo { options_json: "null".into(), exports: vec!["default".into()] }, recorder)
         }
@@ -167,9 +174,10 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
             let modules = config.modules.clone();
             let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref(), modules)?.with_secrets(secrets);
             bundle.vu_memory_bytes = config.vu_memory_bytes;
+            bundle.orders = config.orders.clone();
             bundle.console = config.console_output.as_deref().map(console_file).transpose()?;
             let bundle = Arc::new(bundle);
-            let (vu, info) = new_vu(&bundle, 0).map_err(|error| match bundle.missing() {
+            let (vu, info) = new_vu(&bundle, Rc::default()).map_err(|error| match bundle.missing() {
                 Some(url) => EngineError::MissingModule { url, error },
                 None => EngineError::Script(error),
             })?;
@@ -197,7 +205,10 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     if let Some(url) = &config.url {
         url.request(&options).map_err(|mistake| EngineError::Options(vec![mistake]))?;
     }
-    let mistakes = [missing_exports(&options, &info), wrong_thresholds(&options, &recorder.borrow())].concat();
+    let machine = Machine::here();
+    let too_much = bounds::mistakes(&options, &options_json, config.level, config.url.is_none(), &machine);
+    let mistakes =
+        [missing_exports(&options, &info), wrong_thresholds(&options, &recorder.borrow()), too_many_threads(config.threads), too_much].concat();
     if !mistakes.is_empty() {
         return Err(EngineError::Options(mistakes));
     }
@@ -261,9 +272,10 @@ fn seen_by_script(options_json: &Value, options: &Options) -> Value {
     seen.into()
 }
 
-fn new_vu(bundle: &Arc<Bundle>, number: u64) -> Result<(Vu, InitInfo), ScriptError> {
+/// A VU outside of scenarios, whose number is 0.
+pub(crate) fn new_vu(bundle: &Arc<Bundle>, term: Rc<Term>) -> Result<(Vu, InitInfo), ScriptError> {
     let recording = Recording::new(bundle).map_err(ScriptError::new)?;
-    Vu::load(VuState::new(bundle.clone(), recording, number)?)
+    Vu::load(VuState::new(bundle.clone(), recording, 0, term)?)
 }
 
 fn missing_exports(options: &Options, info: &InitInfo) -> Vec<String> {
@@ -281,6 +293,12 @@ fn wrong_thresholds(options: &Options, recorder: &Recorder) -> Vec<String> {
         _ => recorder.kind_of(name),
     };
     options.thresholds.iter().filter_map(|threshold| threshold.check(kind(&threshold.metric)).err()).collect()
+}
+
+fn too_many_threads(threads: usize) -> Vec<String> {
+    let is_too_many = threads > bounds::MOST_THREADS;
+    let what = || format!("--threads {threads}: more than {} only take turns; give at most as many as there are cores", bounds::MOST_THREADS);
+    is_too_many.then(what).into_iter().collect()
 }
 
 /// What a script says of itself, as JSON: `{options, exports, scenarios, declares_load, ignored, warnings}`.
@@ -335,11 +353,12 @@ pub struct Run {
     /// Until the load begins.
     plan: Mutex<Option<Plan>>,
     level: watch::Sender<Level>,
-    phase: Arc<watch::Sender<Phase>>,
+    stop: Arc<Stop>,
     snapshots: Mutex<Receiver<String>>,
     thread: Mutex<Option<JoinHandle<Result<Ended, EngineError>>>>,
     began: Arc<Mutex<Option<Instant>>>,
     rules: Arc<Rules>,
+    most_level: f64,
     pub vu_cap: limits::VuCap,
     pub late_arrivals: &'static str,
     /// The scenarios with a fixed number of iterations, which follow no level.
@@ -373,8 +392,7 @@ impl Run {
         let samples = Samples::start(&config.outputs, &loaded.options, &config.cleaner).map_err(EngineError::Output)?;
         let vu_cap = limits::vu_cap();
         let (level, level_seen) = watch::channel(Level::first(config.level));
-        let (phase, _) = watch::channel(Phase::Running);
-        let phase = Arc::new(phase);
+        let stop = Arc::new(Stop::new(loaded.bundle.orders.clone()));
         let (output, snapshots) = channel();
         let began = Arc::new(Mutex::new(None));
         let plan = Plan {
@@ -384,7 +402,7 @@ impl Run {
             late_arrivals,
             vu_cap: vu_cap.vus,
             level: level_seen,
-            phase: phase.clone(),
+            stop: stop.clone(),
             output,
             began: began.clone(),
             samples: samples.map(Arc::new),
@@ -394,15 +412,17 @@ impl Run {
         let starts_paused = plan.loaded.options.paused;
         let warnings = plan.loaded.options.warnings.clone();
         let rules = plan.loaded.rules.clone();
+        let most_level = bounds::most_level(&plan.loaded.options);
         let (plan, snapshots) = (Mutex::new(Some(plan)), Mutex::new(snapshots));
         Ok(Self {
             plan,
             level,
-            phase,
+            stop,
             snapshots,
             thread: Mutex::default(),
             began,
             rules,
+            most_level,
             vu_cap,
             late_arrivals: late_name,
             fixed_iterations,
@@ -419,20 +439,21 @@ impl Run {
         Ok(())
     }
 
-    pub fn set_level(&self, level: f64) {
+    /// Multiplies the declared load from now on; refused where no generator could make that.
+    pub fn set_level(&self, level: f64) -> Result<(), String> {
+        bounds::check_level(level, self.most_level)?;
         self.level.send_modify(|known| known.change(level));
+        Ok(())
     }
 
-    /// Stops: gracefully (running iterations end), or at once.
+    /// Stops: gracefully (running iterations end), or at once, when teardown() and handleSummary() have half a second left.
     pub fn stop(&self, at_once: bool) {
-        let wanted = if at_once { Phase::Aborting } else { Phase::Stopping };
-        self.phase.send_if_modified(|phase| {
-            let further = *phase < wanted;
-            if further {
-                *phase = wanted;
-            }
-            further
-        });
+        self.stop.advance(if at_once { Phase::Ending } else { Phase::Stopping });
+    }
+
+    /// Interrupts iterations and setup(); teardown() and handleSummary() have their time.
+    pub fn cut(&self) {
+        self.stop.advance(Phase::Aborting);
     }
 
     /// Seconds since the first arrival could be planned; `None` before (setup).
@@ -455,6 +476,11 @@ impl Run {
         }
     }
 
+    /// Whether waiting for its end takes no time.
+    pub fn has_ended(&self) -> bool {
+        locked(&self.thread).as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits for the end, once.
     pub fn join(&self) -> Result<Option<Ended>, EngineError> {
         let Some(thread) = locked(&self.thread).take() else { return Ok(None) };
@@ -468,17 +494,18 @@ impl Drop for Run {
     }
 }
 
-struct Plan {
-    loaded: Loaded,
+/// All that carrying out a run needs.
+pub(crate) struct Plan {
+    pub(crate) loaded: Loaded,
     config: Config,
     spacing: Spacing,
     late_arrivals: LateArrivals,
     vu_cap: u64,
     level: watch::Receiver<Level>,
-    phase: Arc<watch::Sender<Phase>>,
+    pub(crate) stop: Arc<Stop>,
     output: Sender<String>,
     began: Arc<Mutex<Option<Instant>>>,
-    samples: Option<Arc<Samples>>,
+    pub(crate) samples: Option<Arc<Samples>>,
 }
 
 impl Plan {
@@ -534,13 +561,13 @@ impl Plan {
         aborted: &Arc<Mutex<Option<Abort>>>,
         totals: &mut Totals,
     ) -> Result<(), EngineError> {
-        let threads = self.config.threads.max(1);
+        let count = self.config.threads.max(1);
         let abort = {
-            let (phase, aborted, secrets) = (self.phase.clone(), aborted.clone(), self.loaded.bundle.secrets.clone());
+            let (stop, aborted, secrets) = (self.stop.clone(), aborted.clone(), self.loaded.bundle.secrets.clone());
             move |by_script: bool, message: String| {
                 eprintln!("ERROR test aborted: {}", secrets.clean(&message));
                 locked(&aborted).get_or_insert(Abort { by_script, message });
-                phase.send_if_modified(|phase| std::mem::replace(phase, (*phase).max(Phase::Aborting)) < Phase::Aborting);
+                stop.advance(Phase::Aborting);
             }
         };
         let abort = Arc::new(abort);
@@ -549,42 +576,37 @@ impl Plan {
         let shared = Arc::new(Shared {
             options: options.clone(),
             bundle: self.loaded.bundle.clone(),
-            threads,
+            threads: count,
             spacing: self.spacing,
             seed: self.config.seed,
             late_arrivals: self.late_arrivals,
             vu_cap: self.vu_cap,
+            most_vus: Machine::here().most_vus(self.config.url.is_none()).map_or(u64::MAX, |(most, _)| most),
             setup_json,
             level: self.level.clone(),
-            phase: self.phase.subscribe(),
+            phase: self.stop.subscribe(),
             abort_test: Arc::new(move |message| abort_test(true, message)),
             vu_numbers: AtomicU64::new(0),
             iteration_numbers: numbers(),
             iterations_taken: numbers(),
             iterations_shared: options.scenarios.iter().map(|scenario| shared_iterations(scenario, &options.segment)).collect(),
-            start: Barrier::new(threads + 1),
+            start: Gate::default(),
             cpus: self.config.cpus.clone(),
             samples: self.samples.clone(),
             plain: self.config.url.clone(),
             rules: self.loaded.rules.clone(),
         });
         let (parts, incoming) = channel();
-        let mut handles = Vec::new();
-        for index in 0..threads {
-            let (shared, parts) = (shared.clone(), parts.clone());
-            let body = move || {
-                let result = worker::run(shared, index, &parts);
-                let _ = parts.send(Part::Ended);
-                result
-            };
-            let handle = std::thread::Builder::new().name(format!("plimsoll-{index}")).spawn(body);
-            handles.push(handle.map_err(|error| EngineError::System(error.to_string()))?);
+        let handles = threads::start(&shared, &parts)?;
+        // Of the threads alone, so that they are known to have ended however they did.
+        drop(parts);
+        if !shared.start.open_for(count) {
+            return threads::join(handles);
         }
-        shared.start.wait();
         *locked(&self.began) = Some(Instant::now());
         let abort_by_threshold = |message: String| abort(false, message);
         let collector = Collector {
-            threads,
+            threads: count,
             thresholds: &options.thresholds,
             level: self.level.clone(),
             output: self.output.clone(),
@@ -594,54 +616,6 @@ impl Plan {
             vus: self.samples.as_deref().map(VusSamples::new),
         };
         collector.gather(&incoming, totals);
-        for handle in handles {
-            handle.join().map_err(|_| EngineError::System("a thread of the engine stopped unexpectedly".into()))??;
-        }
-        Ok(())
-    }
-
-    /// Calls setup, teardown or handleSummary on a VU of its own.
-    fn call_once(
-        &self,
-        function: &'static str,
-        argument_json: Option<Arc<str>>,
-        limit: Duration,
-        totals: &mut Totals,
-    ) -> Result<Option<String>, EngineError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
-        let (mut vu, _) = new_vu(&self.loaded.bundle, 0)?;
-        let recorder = vu.state.recorder.clone();
-        if let Some(samples) = &self.samples {
-            recorder.borrow_mut().attach(samples.tap(Rc::default()));
-        }
-        vu.state.group.borrow_mut().push_str(&format!("::{function}"));
-        let network = Network::new(self.loaded.rules.clone());
-        let client = Client::new(network.clone(), 1);
-        let mut tags = self.loaded.options.tags.clone();
-        tags.sort();
-        let job =
-            Job { function: function.into(), iteration: Iteration { tags: tags.into(), ..Iteration::default() }, argument_json, wants_result: true };
-        let outcome = tokio::task::LocalSet::new().block_on(&runtime, async {
-            let mut phase = self.phase.subscribe();
-            let interrupted = async {
-                // Only an abort interrupts setup and teardown; a graceful stop lets them end.
-                let _ = phase.wait_for(|phase| *phase == Phase::Aborting).await;
-            };
-            tokio::select! {
-                outcome = drive::call(&mut vu, &client, job) => Ok(outcome),
-                () = network.deadlines.watch() => Ok(Outcome::Aborted),
-                () = tokio::time::sleep(limit) => Err(EngineError::TimedOut { function, limit }),
-                () = interrupted, if function == "setup" => Ok(Outcome::Aborted),
-            }
-        });
-        add_deltas(totals, &recorder.borrow_mut().take());
-        match outcome? {
-            Outcome::Returned(result) => Ok(result),
-            Outcome::Threw(error) => Err(EngineError::Threw { function, error }),
-            Outcome::Aborted => match vu.state.test_aborted.borrow_mut().take() {
-                Some(message) => Err(EngineError::Aborted { function, message }),
-                None => Ok(None),
-            },
-        }
+        threads::join(handles)
     }
 }

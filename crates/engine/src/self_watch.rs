@@ -60,6 +60,10 @@ pub struct Health {
     pub longest_turn_ms: f64,
     /// The longest time between two pulses that touches the second, time in which the machine slept included.
     pub gap_ms: f64,
+    /// Time in which the machine slept, which no timer sees.
+    pub slept_ms: f64,
+    /// By how much the wall clock went on more than time did.
+    pub clock_jump_ms: f64,
     /// Milliseconds of processor time in the script, of each iteration that was timed.
     pub script: Histogram,
     pub refused: Refused,
@@ -76,6 +80,10 @@ impl Health {
         }
         self.longest_turn_ms = self.longest_turn_ms.max(other.longest_turn_ms);
         self.gap_ms = self.gap_ms.max(other.gap_ms);
+        self.slept_ms = self.slept_ms.max(other.slept_ms);
+        if other.clock_jump_ms.abs() > self.clock_jump_ms.abs() {
+            self.clock_jump_ms = other.clock_jump_ms;
+        }
         self.script.merge(&other.script);
         self.refused.files += other.refused.files;
         self.refused.ports += other.refused.ports;
@@ -98,6 +106,8 @@ impl Health {
             shares.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value)))).collect();
         known.insert("longest_turn_ms".into(), json!(self.longest_turn_ms));
         known.insert("gap_ms".into(), json!(self.gap_ms));
+        known.insert("slept_ms".into(), json!(self.slept_ms));
+        known.insert("clock_jump_ms".into(), json!(self.clock_jump_ms));
         known.insert("script_timed".into(), json!(self.script.count()));
         known.insert("refused_files".into(), json!(self.refused.files));
         known.insert("denied_vus".into(), json!(self.denied_vus));
@@ -123,9 +133,11 @@ impl Reading {
 pub struct SelfWatch {
     last: Cell<Reading>,
     longest_turn: Cell<Duration>,
-    /// Seconds since the machine started, at the last pulse.
-    pulsed_s: Cell<f64>,
+    /// At the last pulse.
+    pulsed: Cell<Clocks>,
     gap_s: Cell<f64>,
+    slept_s: Cell<f64>,
+    jumped_s: Cell<f64>,
     stalled: Cell<Duration>,
     to_time: Cell<u32>,
     script: RefCell<Histogram>,
@@ -138,8 +150,10 @@ impl SelfWatch {
         Self {
             last: Cell::new(Reading::now()),
             longest_turn: Cell::default(),
-            pulsed_s: Cell::new(since_boot_s()),
+            pulsed: Cell::new(Clocks::now()),
             gap_s: Cell::default(),
+            slept_s: Cell::default(),
+            jumped_s: Cell::default(),
             stalled: Cell::default(),
             to_time: Cell::new(TIMED_ITERATIONS),
             script: RefCell::default(),
@@ -150,13 +164,20 @@ impl SelfWatch {
     /// Begins to measure.
     pub fn begin(&self) {
         self.last.set(Reading::now());
-        self.pulsed_s.set(since_boot_s());
+        self.pulsed.set(Clocks::now());
     }
 
     /// The thread lives; seconds since it did so before. A stopped process and a suspended machine show here.
     pub fn pulse(&self) -> f64 {
-        let now_s = since_boot_s();
-        let gap_s = now_s - self.pulsed_s.replace(now_s);
+        self.note(Clocks::now())
+    }
+
+    fn note(&self, now: Clocks) -> f64 {
+        let before = self.pulsed.replace(now);
+        let (slept_s, jumped_s) = now.apart_from(&before);
+        self.slept_s.set(self.slept_s.get() + slept_s);
+        self.jumped_s.set(self.jumped_s.get() + jumped_s);
+        let gap_s = now.boot_s - before.boot_s;
         self.note_gap(gap_s);
         gap_s
     }
@@ -220,6 +241,8 @@ impl SelfWatch {
             stalled_share: share(self.stalled.take().as_secs_f64()),
             longest_turn_ms: self.longest_turn.take().as_secs_f64() * 1000.0,
             gap_ms: self.gap_s.take() * 1000.0,
+            slept_ms: self.slept_s.take() * 1000.0,
+            clock_jump_ms: self.jumped_s.take() * 1000.0,
             script: self.script.take(),
             refused,
             denied_vus: self.denied_vus.take(),
@@ -257,13 +280,49 @@ fn thread_cpu_s() -> f64 {
     clock_s(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Goes on while the machine is suspended, where the system has such a clock.
-fn since_boot_s() -> f64 {
+/// Clocks that differ in what they go on for, read at one moment, in s.
+#[derive(Clone, Copy, Debug)]
+struct Clocks {
+    /// Stands still while the machine is suspended.
+    awake_s: f64,
+    /// Goes on meanwhile, where the system has such a clock.
+    boot_s: f64,
+    /// May be set.
+    wall_s: f64,
+}
+
+impl Clocks {
+    /// Goes on while the machine is suspended, where the system has such a clock.
     #[cfg(target_os = "linux")]
-    const CLOCK: libc::clockid_t = libc::CLOCK_BOOTTIME;
+    const BOOT: libc::clockid_t = libc::CLOCK_BOOTTIME;
     #[cfg(not(target_os = "linux"))]
-    const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
-    clock_s(CLOCK)
+    const BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
+    /// The kernel steers clocks by less than a thousandth; between two pulses that is nothing.
+    const LEAST_APART_S: f64 = 0.1;
+    const AT_ONE_MOMENT_S: f64 = 0.01;
+
+    /// Reads again where the thread did not live between the readings.
+    fn now() -> Self {
+        let read = || {
+            let [awake_s, boot_s, wall_s] = [libc::CLOCK_MONOTONIC, Self::BOOT, libc::CLOCK_REALTIME].map(clock_s);
+            Self { awake_s, boot_s, wall_s }
+        };
+        let mut clocks = read();
+        for _ in 0..2 {
+            if clock_s(libc::CLOCK_MONOTONIC) - clocks.awake_s < Self::AT_ONE_MOMENT_S {
+                break;
+            }
+            clocks = read();
+        }
+        clocks
+    }
+
+    /// Time that was slept since then, and by how much the wall clock was set; 0 where it is too little to tell.
+    fn apart_from(&self, before: &Self) -> (f64, f64) {
+        let told = |seconds: f64| if seconds.abs() >= Self::LEAST_APART_S { seconds } else { 0.0 };
+        let passed_s = self.boot_s - before.boot_s;
+        (told(passed_s - (self.awake_s - before.awake_s)), told(self.wall_s - before.wall_s - passed_s))
+    }
 }
 
 fn clock_s(clock: libc::clockid_t) -> f64 {
@@ -303,12 +362,29 @@ mod tests {
         let watch = SelfWatch::new();
         watch.begin();
         assert!(watch.pulse() < 1.0);
-        watch.pulsed_s.set(watch.pulsed_s.get() - 5.0);
+        let pulsed = watch.pulsed.get();
+        watch.pulsed.set(Clocks { awake_s: pulsed.awake_s - 5.0, boot_s: pulsed.boot_s - 5.0, wall_s: pulsed.wall_s - 5.0 });
         let gap_s = watch.pulse();
         assert!((5000.0..6000.0).contains(&watch.take(Refused::default()).gap_ms));
         watch.note_gap(gap_s);
         assert!((5000.0..6000.0).contains(&watch.take(Refused::default()).gap_ms));
         assert!(watch.take(Refused::default()).gap_ms < 1000.0);
+    }
+
+    #[test]
+    fn sleep_of_the_machine_and_a_clock_that_is_set_are_told_once() {
+        let watch = SelfWatch::new();
+        let began = watch.pulsed.get();
+        let later =
+            |awake_s, boot_s, wall_s| Clocks { awake_s: began.awake_s + awake_s, boot_s: began.boot_s + boot_s, wall_s: began.wall_s + wall_s };
+        watch.note(later(0.01, 30.01, 30.01));
+        watch.note(later(0.02, 30.02, 25.02));
+        let seen = watch.take(Refused::default());
+        assert!((seen.slept_ms - 30_000.0).abs() < 1.0 && (seen.clock_jump_ms + 5_000.0).abs() < 1.0, "{seen:?}");
+        watch.note(later(3.02, 33.02, 28.05));
+        let seen = watch.take(Refused::default());
+        assert_eq!((seen.slept_ms, seen.clock_jump_ms), (0.0, 0.0), "a stop of the process is neither");
+        assert!((seen.gap_ms - 3_000.0).abs() < 1.0);
     }
 
     #[test]

@@ -62,6 +62,8 @@ fn add_thresholds(
     for threshold in thresholds {
         let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
         let (verdict, observed) = threshold.judge_at_end(&totals.series, kind, totals.seconds);
+        // What failed took no time and proves nothing: as the run's outcome has it, no threshold is met.
+        let verdict = if verdict == Verdict::Passed && totals.nothing_answered() { Verdict::Undecided } else { verdict };
         let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
             let values = totals.series.select(&threshold.metric, &threshold.tags).unwrap_or_else(|| Values::empty(kind));
             metric_json(&threshold.metric, kind, is_time, &values, totals.seconds, stats)
@@ -82,6 +84,8 @@ fn metric_json(name: &str, kind: Kind, is_time: bool, values: &Values, elapsed_s
     let get = |aggregate| observe(values, aggregate, elapsed_s).unwrap_or(0.0);
     let numbers = match (kind, values) {
         (Kind::Counter, _) => json!({"count": get(Aggregate::Count), "rate": get(Aggregate::Rate)}),
+        // Without a value it is 0, as in k6.
+        (Kind::Gauge, Values::Gauge { last, .. }) if last.is_nan() => json!({"value": 0, "min": 0, "max": 0}),
         (Kind::Gauge, Values::Gauge { last, min, max }) => json!({"value": last, "min": min, "max": max}),
         (Kind::Rate, _) => {
             let (passes, fails) = passes_and_fails(values).unwrap_or((0, 0));

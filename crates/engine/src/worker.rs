@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::histogram::Histogram;
@@ -13,34 +13,28 @@ use plimsoll_core::schedule::Spacing;
 use plimsoll_core::snapshot::Counts;
 use plimsoll_script::bundle::{Bundle, ScriptError};
 use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
+use plimsoll_script::term::{Orders, Term};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
 
+use crate::backoff::Attempts;
 use crate::client::{Client, Repeated};
 use crate::collector::{Part, ThreadSecond};
 use crate::dial::Network;
 use crate::epochs::{self, Doing, Ledger, Level};
+use crate::gate::Gate;
 use crate::plain::PlainUrl;
 use crate::rules::Rules;
 use crate::samples::{Origin, Samples};
 use crate::self_watch::SelfWatch;
 use crate::signal::Signal;
+use crate::stop::{self, Phase};
 use crate::timer::Timer;
 use crate::{closed, iterations, open};
 
 const PULSE: Duration = Duration::from_millis(10);
 /// Script errors a thread writes out; the rest are only counted.
 const MAX_ERRORS_SHOWN: u64 = 10;
-
-/// How far a run has been told to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    Running,
-    /// Start nothing new; let iterations end.
-    Stopping,
-    /// Interrupt iterations.
-    Aborting,
-}
 
 /// What is done with an arrival that finds no VU and may not get a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +53,8 @@ pub struct Shared {
     pub late_arrivals: LateArrivals,
     /// Cap of VUs of a scenario that states none.
     pub vu_cap: u64,
+    /// VUs that the machine holds at most, whatever the script states.
+    pub most_vus: u64,
     pub setup_json: Option<Arc<str>>,
     pub level: watch::Receiver<Level>,
     pub phase: watch::Receiver<Phase>,
@@ -70,7 +66,7 @@ pub struct Shared {
     pub iterations_taken: Vec<AtomicU64>,
     /// Per scenario: iterations that VUs share in this process.
     pub iterations_shared: Vec<u64>,
-    pub start: Barrier,
+    pub start: Gate,
     pub cpus: Vec<usize>,
     pub rules: Arc<Rules>,
     pub samples: Option<Arc<Samples>>,
@@ -90,6 +86,15 @@ pub struct Slot {
     pub iterations: u64,
     /// What it is at.
     pub doing: Rc<Doing>,
+    /// The requests of its iteration.
+    pub attempts: Attempts,
+}
+
+/// What a scenario has on a thread before it begins.
+pub struct Ready {
+    pub slots: Vec<Slot>,
+    /// Where arrivals come by plan: for the plan, and for what makes VUs.
+    pub timers: Option<(Timer, Timer)>,
 }
 
 impl Slot {
@@ -163,6 +168,11 @@ impl Worker {
         })
     }
 
+    /// What the run was told.
+    pub fn orders(&self) -> &Orders {
+        &self.shared.bundle.orders
+    }
+
     pub fn elapsed_s(&self) -> f64 {
         self.elapsed_s_at(Instant::now())
     }
@@ -171,10 +181,11 @@ impl Worker {
         moment.saturating_duration_since(self.began.get()).as_secs_f64()
     }
 
-    pub fn new_slot(&self) -> Result<Slot, ScriptError> {
+    /// Makes a VU; loading its script has to end as `term` says, and what it does then.
+    pub fn new_slot(&self, term: Rc<Term>) -> Result<Slot, ScriptError> {
         let number = self.shared.vu_numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let vu = if self.shared.plain.is_none() {
-            let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number)?;
+            let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number, term)?;
             state.run_started.set(self.began.get());
             Some(Vu::load(state)?.0)
         } else {
@@ -184,7 +195,15 @@ impl Worker {
         self.recording.tally.initialized.store(self.vus.get(), Ordering::Relaxed);
         let doing = Rc::<Doing>::default();
         self.doings.borrow_mut().push(doing.clone());
-        Ok(Slot { number, vu, cut: Rc::default(), client: Client::new(self.network.clone(), number), iterations: 0, doing })
+        Ok(Slot {
+            number,
+            vu,
+            cut: Rc::default(),
+            client: Client::new(self.network.clone(), number),
+            iterations: 0,
+            doing,
+            attempts: Attempts::default(),
+        })
     }
 
     /// A level of that epoch is in force on this thread.
@@ -228,8 +247,7 @@ impl Worker {
         total / threads + u64::from(index < total % threads)
     }
 
-    async fn pulse(&self, parts: &Sender<Part>) {
-        let Ok(timer) = Timer::new() else { return };
+    async fn pulse(&self, timer: &Timer, parts: &Sender<Part>) {
         loop {
             let asked = Instant::now();
             timer.wait(PULSE).await;
@@ -288,20 +306,23 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
     if let Some(cpu) = shared.cpus.get(index % shared.cpus.len().max(1)) {
         crate::limits::pin_thread(*cpu);
     }
-    // Every thread reaches the barrier, whether its VUs loaded or not: the others wait there.
+    // Every thread comes to the gate, whether its VUs loaded or not: the others wait there.
     let prepared = prepare_thread(&shared, index);
-    shared.start.wait();
-    let (worker, runtime, pools) = prepared?;
+    let begins = shared.start.pass(prepared.is_ok());
+    let Prepared { worker, runtime, timer, scenarios } = prepared?;
+    if !begins {
+        return Ok(());
+    }
     let local = tokio::task::LocalSet::new();
     let watched = worker.clone();
     let load = local.run_until(async {
         worker.began.set(Instant::now());
         worker.watch.begin();
         worker.followed();
-        let ended = futures_util::future::join_all(pools.into_iter().enumerate().map(|(at, slots)| run_scenario(worker.clone(), at, slots)));
+        let ended = scenarios.into_iter().enumerate().map(|(at, ready)| run_scenario(worker.clone(), at, ready));
         tokio::select! {
-            _ = ended => {}
-            () = worker.pulse(parts) => {}
+            _ = futures_util::future::join_all(ended) => {}
+            () = worker.pulse(&timer, parts) => {}
             () = worker.network.deadlines.watch() => {}
         }
         worker.report(parts);
@@ -310,44 +331,72 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
     runtime.block_on(watched.watch.turns_of(load))
 }
 
-type Prepared = (Rc<Worker>, tokio::runtime::Runtime, Vec<Vec<Slot>>);
+struct Prepared {
+    worker: Rc<Worker>,
+    runtime: tokio::runtime::Runtime,
+    timer: Timer,
+    scenarios: Vec<Ready>,
+}
 
+/// All that may fail for want of memory or files, before the load begins.
 fn prepare_thread(shared: &Arc<Shared>, index: usize) -> Result<Prepared, ScriptError> {
     let worker = Rc::new(Worker::new(shared.clone(), index)?);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| ScriptError::new(format!("cannot start a thread's event loop: {error}; raise the limit of open files (ulimit -n)")))?;
-    let pools = prepare(&worker)?;
-    Ok((worker, runtime, pools))
-}
-
-/// Loads the VUs that each scenario needs from the start.
-fn prepare(worker: &Worker) -> Result<Vec<Vec<Slot>>, ScriptError> {
-    let needed = |scenario: &Scenario| match &scenario.executor {
-        Executor::SharedIterations { vus, .. } | Executor::PerVuIterations { vus, .. } => *vus,
-        Executor::Closed { vus, .. } => (vus.peak() * worker.shared.level.borrow().value).round() as u64,
-        Executor::Open { pre_allocated_vus, .. } => *pre_allocated_vus,
+    let no_files = |what: &str, error: std::io::Error| ScriptError::new(format!("cannot {what}: {error}; raise the limit of open files (ulimit -n)"));
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| no_files("start a thread's event loop", error))?;
+    let new_timer = || {
+        let _within = runtime.enter();
+        Timer::new().map_err(|error| no_files("make a timer for the load", error))
     };
-    let segment = &worker.shared.options.segment;
-    let mine = |scenario| worker.share_of(segment.share(needed(scenario)));
-    worker.shared.options.scenarios.iter().map(|scenario| (0..mine(scenario)).map(|_| worker.new_slot()).collect()).collect()
+    let timer = new_timer()?;
+    let mut scenarios = Vec::new();
+    for scenario in &shared.options.scenarios {
+        let timers = if scenario.is_open() { Some((new_timer()?, new_timer()?)) } else { None };
+        scenarios.push(Ready { slots: prepare(&worker, scenario)?, timers });
+    }
+    Ok(Prepared { worker, runtime, timer, scenarios })
 }
 
-async fn run_scenario(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
+/// Loads the VUs that a scenario needs from the start; fewer where the run is told to end meanwhile.
+fn prepare(worker: &Worker, scenario: &Scenario) -> Result<Vec<Slot>, ScriptError> {
+    let shared = &worker.shared;
+    let needed = vus_at_start(scenario, shared.level.borrow().value);
+    let mut slots = Vec::new();
+    for _ in 0..worker.share_of(shared.options.segment.share(needed)) {
+        if worker.orders().is_stopped() {
+            break;
+        }
+        match worker.new_slot(Rc::default()) {
+            Ok(slot) => slots.push(slot),
+            Err(_) if worker.orders().is_aborted() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(slots)
+}
+
+/// The VUs that a scenario makes before it begins, in all segments.
+pub fn vus_at_start(scenario: &Scenario, level: f64) -> u64 {
+    match &scenario.executor {
+        Executor::SharedIterations { vus, .. } | Executor::PerVuIterations { vus, .. } => *vus,
+        Executor::Closed { vus, .. } => (vus.peak() * level).round() as u64,
+        Executor::Open { pre_allocated_vus, .. } => *pre_allocated_vus,
+    }
+}
+
+async fn run_scenario(worker: Rc<Worker>, at: usize, ready: Ready) {
     let shared = worker.shared.clone();
     let scenario = &shared.options.scenarios[at];
-    let mut phase = shared.phase.clone();
     let delay = scenario.start_time.saturating_sub(worker.began.get().elapsed());
     if !delay.is_zero() {
         tokio::select! {
             () = tokio::time::sleep(delay) => {}
-            _ = phase.wait_for(|phase| *phase > Phase::Running) => return,
+            () = stop::reached(shared.phase.clone(), Phase::Stopping) => return,
         }
     }
     match &scenario.executor {
-        Executor::Open { .. } => open::run(worker, at, slots).await,
-        Executor::Closed { .. } => closed::run(worker, at, slots).await,
-        Executor::SharedIterations { .. } | Executor::PerVuIterations { .. } => iterations::run(worker, at, slots).await,
+        Executor::Open { .. } => open::run(worker, at, ready).await,
+        Executor::Closed { .. } => closed::run(worker, at, ready.slots).await,
+        Executor::SharedIterations { .. } | Executor::PerVuIterations { .. } => iterations::run(worker, at, ready.slots).await,
     }
 }

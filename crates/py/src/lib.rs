@@ -1,8 +1,10 @@
 //! PyO3 only: converts, releases the GIL, refuses after a fork, maps errors.
 
+use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_engine::{Cleaner, Config, EngineError, Run, Sharing};
+use plimsoll_engine::{Cleaner, Config, EngineError, Orders, Run, Sharing};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -10,6 +12,15 @@ use serde_json::json;
 /// glibc grows a thread's heap page by page with a system call each, which made a new VU cost milliseconds.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How often a caller that waits for a script to be loaded serves signals.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How often a caller that waits for a run's end does so; mostly it has just ended.
+const LOOK_AT_END_AGAIN: Duration = Duration::from_millis(2);
+/// Left to a script that is loaded when a signal comes; what does not end by then is left behind.
+const LAST: Duration = Duration::from_millis(500);
+/// As large as that of the thread that calls.
+const STACK_BYTES: usize = 8 << 20;
 
 /// A mistake in a script or its options as ValueError of its message, how it ended the run, and the address of the remote
 /// module that is missing, if that is the mistake.
@@ -37,7 +48,34 @@ fn cleaner(clean: Py<PyAny>) -> Cleaner {
 #[pyfunction]
 fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
     let config = parse(config_json)?;
-    py.detach(|| plimsoll_engine::inspect(&config)).map(|value| value.to_string()).map_err(error)
+    let orders = config.orders.clone();
+    serving_signals(py, &orders, move || plimsoll_engine::inspect(&config))?.map(|value| value.to_string()).map_err(error)
+}
+
+/// The work's result. It is done in a thread of its own: a script that is loaded may compute for long, and signals are
+/// served meanwhile. One that interrupts is raised, and the work is told to end.
+fn serving_signals<T: Send + 'static>(py: Python<'_>, orders: &Arc<Orders>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let (sender, mut receiver) = channel();
+    let body = move || drop(sender.send(work()));
+    let thread = std::thread::Builder::new().name("plimsoll-load".into()).stack_size(STACK_BYTES).spawn(body);
+    thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread to load the script: {error}")))?;
+    loop {
+        let answer;
+        (receiver, answer) = py.detach(move || {
+            let answer = receiver.recv_timeout(LOOK_AGAIN);
+            (receiver, answer)
+        });
+        match answer {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the engine stopped unexpectedly while it loaded the script")),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(interruption) = py.check_signals() {
+            orders.end(Duration::ZERO);
+            py.detach(move || drop(receiver.recv_timeout(LAST)));
+            return Err(interruption);
+        }
+    }
 }
 
 /// Whether VUs share JavaScript runtimes: `shared`, `unrecognised` or `asked_for`.
@@ -75,7 +113,8 @@ impl EngineRun {
     fn new(py: Python<'_>, config_json: &str, clean: Option<Py<PyAny>>) -> PyResult<Self> {
         let mut config = parse(config_json)?;
         config.cleaner = clean.map(cleaner).unwrap_or_default();
-        let run = py.detach(|| Run::load(config)).map_err(error)?;
+        let orders = config.orders.clone();
+        let run = serving_signals(py, &orders, move || Run::load(config))?.map_err(error)?;
         Ok(Self { run, process: std::process::id() })
     }
 
@@ -93,15 +132,16 @@ impl EngineRun {
     }
 
     fn set_level(&self, level: f64) -> PyResult<()> {
-        if !level.is_finite() || level < 0.0 {
-            return Err(PyValueError::new_err(format!("level {level}: give a number of at least 0")));
-        }
-        self.run()?.set_level(level);
-        Ok(())
+        self.run()?.set_level(level).map_err(PyValueError::new_err)
     }
 
     fn stop(&self, at_once: bool) -> PyResult<()> {
         self.run()?.stop(at_once);
+        Ok(())
+    }
+
+    fn cut(&self) -> PyResult<()> {
+        self.run()?.cut();
         Ok(())
     }
 
@@ -115,9 +155,13 @@ impl EngineRun {
         Ok(self.run()?.connections().iter().map(|remote| (remote.ip().to_string(), remote.port())).collect())
     }
 
-    /// Waits for the end: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
+    /// Waits for the end, and serves signals meanwhile: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;
+        while !run.has_ended() {
+            py.detach(|| std::thread::sleep(LOOK_AT_END_AGAIN));
+            py.check_signals()?;
+        }
         let ended = py.detach(|| run.join()).map_err(error)?;
         Ok(ended.map(|ended| {
             let aborted = ended.aborted.map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));

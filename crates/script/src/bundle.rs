@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::import_map::ImportMap;
 use crate::intrinsics::Needs;
+use crate::term::Orders;
 use crate::unit::Unit;
 
 use crate::secrets::Secrets;
@@ -53,6 +54,8 @@ impl ScriptError {
 }
 
 pub const DEFAULT_VU_MEMORY_BYTES: usize = 512 << 20;
+/// Read at most of what is no regular file.
+const MOST_OF_DEVICE: u64 = 64 << 20;
 
 /// What a script's requests do by default, from its options.
 #[derive(Clone, Debug)]
@@ -82,6 +85,8 @@ pub struct Bundle {
     pub imports: Arc<ImportMap>,
     /// Where the console's lines go in place of stderr.
     pub console: Option<Arc<Mutex<File>>>,
+    /// When its scripts have to end.
+    pub orders: Arc<Orders>,
     caches: Arc<Caches>,
     marks: Arc<Marks>,
 }
@@ -119,6 +124,19 @@ struct Caches {
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
     bytecode: Mutex<HashMap<String, Compiled>>,
+}
+
+/// All of a file; of what is no regular one, such as a device, as much as a script may be expected to need.
+fn whole_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    if file.metadata()?.is_file() {
+        file.read_to_end(&mut bytes)?;
+    } else if file.take(MOST_OF_DEVICE).read_to_end(&mut bytes)? as u64 == MOST_OF_DEVICE {
+        let what = format!("it is no regular file, and has {} MiB or no end", MOST_OF_DEVICE >> 20);
+        return Err(std::io::Error::other(what));
+    }
+    Ok(bytes)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -165,6 +183,7 @@ impl Bundle {
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
             imports: imports.into(),
             console: None,
+            orders: Arc::default(),
             caches: Arc::default(),
             marks: Arc::default(),
         }
@@ -185,6 +204,7 @@ impl Bundle {
             vu_memory_bytes: self.vu_memory_bytes,
             imports: self.imports.clone(),
             console: self.console.clone(),
+            orders: self.orders.clone(),
             caches: self.caches.clone(),
             marks: self.marks.clone(),
         }
@@ -233,7 +253,7 @@ impl Bundle {
         if let Some(bytes) = files.get(path) {
             return Ok(bytes.clone());
         }
-        let bytes = Bytes::from(std::fs::read(path)?);
+        let bytes = Bytes::from(whole_file(path)?);
         files.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
     }

@@ -13,7 +13,7 @@ use rquickjs::{qjs, Coerced, Ctx, Error, Exception, Function, Persistent, Result
 
 use crate::effect::{Effect, HttpResponse, Reply};
 use crate::host::Natives;
-use crate::state::{VuState, MAX_COMPUTE};
+use crate::state::VuState;
 
 /// Promises that were rejected while nobody listened, with their reasons.
 pub type Rejections = RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>;
@@ -157,7 +157,10 @@ impl<'js> Events<'js> {
 
     /// In the init context time does not pass, as nothing may wait there: timers run at once, in their order.
     fn call_timer_of_init(&self, ctx: &Ctx<'js>) -> Result<()> {
-        if self.state.resumed.get().elapsed() > MAX_COMPUTE {
+        if self.state.must_stop() {
+            if self.state.aborted.get() {
+                return Err(self.state.throw_uncatchable(ctx));
+            }
             let message = "timers of the init context have no end; clear the interval, or set it in the default function";
             return Err(Exception::throw_message(ctx, message));
         }

@@ -39,6 +39,7 @@ mod runtime;
 pub mod secrets;
 mod selector;
 pub mod state;
+pub mod term;
 mod text;
 mod typescript;
 mod unit;

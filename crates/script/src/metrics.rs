@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use plimsoll_core::record::Kind;
+use plimsoll_core::record::{finite, Kind};
 use rquickjs::function::Opt;
 use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Object, Result, Value};
@@ -53,8 +53,12 @@ fn define<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>, metric: &Object<'js>, kind: &st
             Some(tags) => metric_tags_of(&ctx, tags, || format!("metric '{name}'"))?,
             None => Vec::new(),
         };
+        if number.is_infinite() && vu.bundle.first_time(&format!("infinity of {name}")) {
+            let what = "Infinity counts as the largest number that there is, 1.8e308 (said once per metric)";
+            vu.bundle.log("WARN", vu.vu, &format!("metric '{name}': {what}"));
+        }
         let tags = vu.tag_set(&ctx, &borrowed(&given));
-        vu.recorder.borrow_mut().add(id, tags, number);
+        vu.recorder.borrow_mut().add(id, tags, finite(number));
         Ok(true)
     };
     metric.prop("add", Property::from(Function::new(ctx.clone(), add)?).enumerable().writable().configurable())

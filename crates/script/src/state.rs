@@ -22,6 +22,7 @@ use crate::places::place_of_call;
 use crate::raw::Held;
 use crate::response::Prototypes;
 use crate::runtime::{self, SharedRuntime};
+use crate::term::Term;
 use crate::vu::{Input, Output};
 
 pub type SharedRecorder = Rc<RefCell<Recorder>>;
@@ -51,6 +52,7 @@ pub struct Builtin {
     pub arrival_lag: MetricId,
     pub iteration_response_time: MetricId,
     pub late_iterations: MetricId,
+    pub unanswered_iterations: MetricId,
     pub dropped_iterations: MetricId,
 }
 
@@ -68,6 +70,7 @@ impl Builtin {
         let (http_reqs, iterations) = (counter("http_reqs")?, counter("iterations")?);
         let (data_sent, data_received) = (counter("data_sent")?, counter("data_received")?);
         let (late_iterations, dropped_iterations) = (counter("late_iterations")?, counter("dropped_iterations")?);
+        let unanswered_iterations = counter("unanswered_iterations")?;
         Ok(Self {
             http_reqs,
             http_req_failed: recorder.metric("http_req_failed", Kind::Rate, false)?,
@@ -88,6 +91,7 @@ impl Builtin {
             arrival_lag,
             iteration_response_time,
             late_iterations,
+            unanswered_iterations,
             dropped_iterations,
         })
     }
@@ -179,6 +183,8 @@ pub struct VuState {
     pub jar: SharedJar,
     pub(crate) yielder: Cell<Option<*const Yielder<Input, Output>>>,
     pub aborted: Cell<bool>,
+    /// How long what the VU does may go on.
+    term: RefCell<Rc<Term>>,
     /// Set while modules are evaluated: no request, no sleep.
     pub in_init: Cell<bool>,
     /// Set while what is left of an interrupted iteration is thrown away: it may do nothing more.
@@ -289,8 +295,8 @@ fn hash_of<'a>(hasher: &DefaultHashBuilder, values: impl Iterator<Item = &'a str
 pub const MAX_COMPUTE: Duration = Duration::from_secs(10);
 
 impl VuState {
-    /// Fails where there is no memory for another runtime.
-    pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64) -> Result<Self, ScriptError> {
+    /// Fails where there is no memory for another runtime. Loading it has to end as `term` says, and what it does then.
+    pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64, term: Rc<Term>) -> Result<Self, ScriptError> {
         Ok(Self {
             runtime: SharedRuntime::join().map_err(|error| ScriptError::no_runtime(&error))?,
             stack_end: Cell::new(0),
@@ -310,6 +316,7 @@ impl VuState {
             jar: SharedJar::default(),
             yielder: Cell::new(None),
             aborted: Cell::new(false),
+            term: RefCell::new(term),
             in_init: Cell::new(true),
             unwinding: Cell::new(false),
             rejections: RefCell::default(),
@@ -328,7 +335,17 @@ impl VuState {
 
     /// Whether what the script computes now has to end.
     pub(crate) fn must_stop(&self) -> bool {
-        self.unwinding.get() || self.runtime.memory.is_exhausted() || self.resumed.get().elapsed() > MAX_COMPUTE
+        let now = Instant::now();
+        if self.term.borrow().is_over(&self.bundle.orders, now) {
+            self.aborted.set(true);
+        }
+        let is_runaway = now.saturating_duration_since(self.resumed.get()) > MAX_COMPUTE;
+        is_runaway || self.aborted.get() || self.unwinding.get() || self.runtime.memory.is_exhausted()
+    }
+
+    /// What the VU does from now on has to end as `term` says.
+    pub fn set_term(&self, term: Rc<Term>) {
+        *self.term.borrow_mut() = term;
     }
 
     /// Suspends the VU until the effect is carried out.

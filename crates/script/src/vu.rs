@@ -316,6 +316,7 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
                 state.bundle.vu_memory_bytes >> 20
             )
         }
+        "InternalError: interrupted" if state.aborted.get() => "the script was interrupted, because the run had to end".to_owned(),
         "InternalError: interrupted" => {
             format!(
                 "the script computed for over {} s without a request or sleep and was stopped; look for a loop that never ends",

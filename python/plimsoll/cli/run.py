@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.study.secrets import Redactor
 
+EXIT_UNWRITTEN = 2
 EXIT_INVALID = 3
 EXIT_STOPPED = 103
 EXIT_THRESHOLDS = 99
@@ -50,7 +53,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
     from plimsoll.cli.told_secrets import redactor_of_run
-    from plimsoll.engine import EngineRun, vu_runtimes
+    from plimsoll.engine import DeafScript, EngineRun, vu_runtimes
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.probes.ignored_proxy import ignored_proxy
     from plimsoll.probes.vu_runtimes import own_runtimes_words
@@ -85,24 +88,29 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
             try:
                 _follow(control, tally, watch, quiet)
                 ended = engine.result()
-                tally.without_times(ended["summary"])
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
                 watch.proxy = ignored_proxy(os.environ, engine.connections())
-                status, caps = "interrupted" if ended_early() else "finished", script_caps(config, told, tally)
+                status = "interrupted" if ended_early() else "finished"
+                caps = () if tally.ended_at_once else script_caps(config, told, tally)
                 finding = watch.finding(status, str(writer.path), tally.unanswered, caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
-                engine.stop(at_once=True)
+                engine.cut()
                 _print_results(engine.result(), redactor, no_summary, None)
                 raise
+            except DeafScript as error:
+                writer.finish("interrupted")
+                print(f"plimsoll: {error}\n     run directory: {writer.path}", file=sys.stderr)
+                return EXIT_INTERRUPTED
             if ended_early():
                 writer.finish("interrupted")
     except ScriptError as error:
         error = named_by_origin(error, told.origins, config.script)
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
-    _print_results(ended, redactor, no_summary, export)
+    unwritten = _print_results(ended, redactor, no_summary, export)
     warnings = [
+        *unwritten,
         *not_made(finding),
         *tally.warnings(is_own_fault=is_own_fault(finding)),
         *tally.without_data(ended["summary"]),
@@ -117,7 +125,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     if failure is not None:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]
         raise failure
-    return EXIT_STOPPED if control.stopped else _exit_code(ended, tally, flags["strict"])
+    code = EXIT_STOPPED if control.stopped else _exit_code(ended, tally, flags["strict"])
+    return code or (EXIT_UNWRITTEN if unwritten else 0)
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
@@ -199,10 +208,15 @@ def _resumed(control: RunControl) -> bool:
 
 def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> None:
     """Write and count every second until the end, and serve what `plimsoll control` says; Ctrl-C stops gracefully, a
-    second one at once."""
+    second one at once. Raises DeafScript where that does not end it."""
+    from plimsoll.engine import END_AT_ONCE_S, DeafScript
+
     engine, writer = control.engine, control.writer
+    last_s = math.inf
     while True:
         try:
+            if time.monotonic() > last_s:
+                raise DeafScript
             control.serve()
             snapshot = engine.next_snapshot()
             if snapshot is None:
@@ -216,11 +230,22 @@ def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> 
         except StopIteration:
             return
         except KeyboardInterrupt:
-            engine.stop(at_once=tally.interrupted)
-            if not tally.interrupted:
-                tally.interrupted = True
-                print("\nstopping: running iterations may end; Ctrl-C again stops at once", file=sys.stderr)
-                writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
+            _end(control, tally)
+            last_s = min(last_s, time.monotonic() + END_AT_ONCE_S) if tally.ended_at_once else math.inf
+
+
+def _end(control: RunControl, tally: Tally) -> None:
+    """Serve Ctrl-C, and another one that comes meanwhile."""
+    engine = control.engine
+    try:
+        again, tally.interrupted = tally.interrupted, True
+        tally.ended_at_once = again
+        engine.stop(at_once=again)
+        if not again:
+            print("\nstopping: running iterations may end; Ctrl-C again stops at once", file=sys.stderr)
+            control.writer.append_event("interrupted", second=engine.elapsed_s() or 0.0)
+    except KeyboardInterrupt:
+        _end(control, tally)
 
 
 def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
@@ -232,36 +257,49 @@ def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
     print(f"{snapshot.second + 1:5.0f} s  {counts}", end="\r" if live else "\n", file=sys.stderr, flush=True)
 
 
-def _print_results(ended: dict[str, Any], redactor: Redactor, no_summary: bool, summary_export: Path | None) -> None:
-    """The summary as handleSummary or k6's layout has it, and the file of --summary-export. What handleSummary returned
-    is the script's own and stays as it is."""
+def _print_results(
+    ended: dict[str, Any], redactor: Redactor, no_summary: bool, summary_export: Path | None
+) -> list[str]:
+    """The summary as handleSummary or k6's layout has it, and the file of --summary-export; what of handleSummary's
+    could not be written, in words. What handleSummary returned is the script's own and stays as it is."""
     from plimsoll.report.k6_export import summary_export as exported
     from plimsoll.report.k6_summary import summary_text
     from plimsoll.runs.clean_summary import clean_summary
     from plimsoll.runs.directory import json_text
 
+    unwritten: list[str] = []
     if ended["handled"] is not None and not no_summary:
-        _write_handled(ended["handled"])
+        unwritten = list(_write_handled(ended["handled"]))
     elif not no_summary:
         print(summary_text(clean_summary(ended["summary"], redactor)))
     if summary_export is not None:
         text = json_text(exported(clean_summary(ended["summary"], redactor)), indent=2) + "\n"
-        _write(summary_export, text, "write")
+        _write(summary_export, text)
+    return unwritten
 
 
-def _write_handled(handled: dict[str, Any]) -> None:
-    """What handleSummary returned: texts for stdout and stderr, and files."""
+def _write_handled(handled: Mapping[str, Any]) -> Iterator[str]:
+    """What handleSummary returned: texts for stdout and stderr, and files, each as far as it can be written. Yields a
+    sentence for each that cannot."""
     import json
+
+    from plimsoll.written_files import write_named
 
     for name, content in handled.items():
         text = content if isinstance(content, str) else json.dumps(content)
         if name in ("stdout", "stderr"):
             getattr(sys, name).write(text)
             continue
-        _write(Path(name), text, "write what handleSummary returned to")
+        try:
+            write_named(Path(name), text)
+        except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+            folder = Path(name).parent
+            is_missing = isinstance(error, FileNotFoundError)
+            why = f"there is no folder {folder}" if is_missing else getattr(error, "strerror", None) or error
+            yield f"handleSummary: cannot write {name!r}: {why}. Make it, or correct the path in the script."
 
 
-def _write(path: Path, text: str, doing: str) -> None:
+def _write(path: Path, text: str) -> None:
     """A file that the user named; RunDirectoryError if it cannot be written."""
     from plimsoll.runs.directory import run_error
     from plimsoll.written_files import write_named
@@ -269,7 +307,7 @@ def _write(path: Path, text: str, doing: str) -> None:
     try:
         write_named(path, text)
     except OSError as error:
-        raise run_error(doing, path, error) from error
+        raise run_error("write", path, error) from error
 
 
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:

@@ -48,6 +48,7 @@ class RunControl:
             self.engine.stop()
             self.stopped = True
             return "stopping: running iterations may end"
+        before = self._level, self._paused
         if word.verb == "level" and word.level is not None:
             refused = self._refused(word.level)
             if refused:
@@ -55,7 +56,11 @@ class RunControl:
             self._level = word.level
         else:
             self._paused = word.verb == "pause"
-        self.engine.set_level(self._in_force())
+        try:
+            self.engine.set_level(self._in_force())
+        except InputError as error:
+            self._level, self._paused = before
+            return f"refused: {error}"
         return self._words() + self._unmoved_words()
 
     def _refused(self, level: float) -> str:

@@ -11,6 +11,8 @@ from plimsoll.runs.failures import METRIC as FAILED
 from plimsoll.runs.failures import Failures, is_unanswered, no_answer_words
 from plimsoll.runs.snapshot import Snapshot
 
+IN_VAIN = "unanswered_iterations"
+
 
 @dataclass
 class Tally:
@@ -23,6 +25,8 @@ class Tally:
     started: int = 0
     done: int = 0
     interrupted: bool = False
+    ended_at_once: bool = False
+    in_vain: int = 0
     requests: int = 0
     answered: int = 0
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
@@ -37,6 +41,8 @@ class Tally:
         self.done += snapshot.done
         for series in snapshot.series:
             self.failures.add(series)
+            if series.metric == IN_VAIN:
+                self.in_vain += int(series.value or 0)
             if series.metric == "iterations":
                 self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:
@@ -67,16 +73,6 @@ class Tally:
                 near = nearest_words(metric, self.tags)
                 yield f"no data for the threshold on {metric}: it is undecided, and fails with --strict. {near}"
 
-    def without_times(self, summary: Mapping[str, Any]) -> None:
-        """Where no request was answered, thresholds on their times are not passed: what failed took no time."""
-        if not self.nothing_answered:
-            return
-        for metric, about in summary.get("metrics", {}).items():
-            if metric.startswith("http_req_") and about.get("type") == "trend":
-                for row in about.get("thresholds", {}).values():
-                    if row["verdict"] == "passed":
-                        row |= {"verdict": "undecided", "ok": False}
-
     def warnings(self, *, is_own_fault: bool = False) -> list[str]:
         """Sentences with their next step; none for a run without trouble. `is_own_fault`: arrivals were late for what
         the generator says of itself, and not for the target."""
@@ -86,6 +82,11 @@ class Tally:
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{count:,} requests failed: {self.failures.words()}. {self.failures.next_step()}")
+        if self.in_vain:
+            found.append(
+                f"{self.in_vain:,} of {self.done:,} iterations failed at once, without an answer to any request. They "
+                "are attempts and no throughput; their VUs waited 10 ms to 1 s before the next one."
+            )
         if self.late or self.dropped:
             kinds = ((self.late, "sent late (measured from their plan)"), (self.dropped, "never sent"))
             words = " and ".join(f"{count:,} were {how}" for count, how in kinds if count)

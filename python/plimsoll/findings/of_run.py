@@ -25,7 +25,7 @@ from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
 from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.findings.remedy import not_run, remedy_finding
 from plimsoll.findings.run import run_finding_of
-from plimsoll.findings.self_diagnosis import standstill_words
+from plimsoll.findings.self_diagnosis import clock_set, standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.sizing_drain import drain_sizing
@@ -34,6 +34,7 @@ from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.script_caps import METRICS
+from plimsoll.runs.standstill import STOOD_STILL_S
 
 EVENT = "judgement"
 EXPERIMENTS = ("capacity", "hold", "grow", "drain", *OF_TRIALS, "run")
@@ -103,22 +104,29 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
         measured = found[0].get("status") != "failed"
         of_generator = (found[0].get("generator") or {}).get("notes") or () if measured else ()
         found[0]["notes"] = [*(found[0].get("notes") or ()), *of_generator]
-        _tell_standstill(run, found[0])
+        _tell_lost_time(run, found[0])
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
     retell = partial(answer, result_of_run(run)) if is_capacity else None
     return [with_units(one) for one in consistent(found, retell)]
 
 
-def _tell_standstill(run: RunReader, main: dict[str, Any]) -> None:
-    """That the generator did not live for a time, wherever in the run, unless the finding tells it already."""
+def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
+    """That the generator did not live for a time, or that the clock was set, wherever in the run, as far as the finding
+    does not tell it already."""
     facts = GeneratorSeconds()
     for snapshot in run.snapshots(metrics=()):
         facts.add(snapshot, with_times=False)
+    notes = [*(main.get("notes") or ()), *(one.words for one in clock_set(facts))]
     still = facts.standstills()
-    told = [*(main.get("notes") or ()), *(main.get("invalid_because") or ())]
-    if still and not any("stood still" in str(text) for text in told):
-        where = " Not in what decides the answer." if main.get("valid") else ""
-        main["notes"] = [*(main.get("notes") or ()), f"{standstill_words(still)}.{where}"]
+    inside_s = float((main.get("generator") or {}).get("stood_still_s") or 0.0)
+    outside_s = sum(one.length_s for one in still) - inside_s
+    told = any("stood still" in str(text) for text in (*notes, *(main.get("invalid_because") or ())))
+    if still and not told:
+        where = " Not in what decides the answer." if main.get("valid") and not inside_s else ""
+        notes.append(f"{standstill_words(still)}.{where}")
+    elif outside_s >= STOOD_STILL_S:
+        notes.append(f"Outside of what decides the answer the generator stood still for {outside_s:.1f} s more.")
+    main["notes"] = notes
 
 
 def _findings(run: RunReader, facts: Facts) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def diagnose(
     script declares, where they are known.
     """
     refused = [*_files(facts), *_ports(facts, busiest_destination), *_names(facts)]
-    found = [*_stood_still(facts), *_vus(facts), *refused, *_clock(facts)]
+    found = [*_stood_still(facts), *_vus(facts), *refused, *clock_set(facts)]
     if not any(one.spoils for one in found):
         found += _script_cap(facts, caps)
     # Requests that fail at once, one after the other, fill a thread: that says nothing more.
@@ -132,8 +132,9 @@ def _stood_still(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     )
 
 
-def _clock(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    jump_s = max(facts.of("clock_jump_s"), key=abs, default=0.0)
+def clock_set(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
+    """That the wall clock was set while the load went on."""
+    jump_s = max([*facts.of("clock_jump_s"), *(ms / 1000 for ms in facts.of("clock_jump_ms"))], key=abs, default=0.0)
     if abs(jump_s) >= STOOD_STILL_S:
         yield Diagnosis(
             "clock",

@@ -10,7 +10,14 @@ from typing import Any, Literal
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
 from plimsoll.findings.flow import REMEDY, fault_of_trial
 from plimsoll.findings.generator import seconds_of_steps
-from plimsoll.findings.self_diagnosis import DELAYING, LEAST_LAG_MS, OF_MEDIAN, Lateness, diagnose
+from plimsoll.findings.self_diagnosis import (
+    DELAYING,
+    LEAST_LAG_MS,
+    OF_MEDIAN,
+    Lateness,
+    diagnose,
+    standstill_words,
+)
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
@@ -153,7 +160,7 @@ def sound_trials(
         if remedy and remedy not in found.remedies and rests_on not in keeps:
             found.remedies.append(remedy)
     spoiled = [one for one in found.excluded if one["name"] != SILENT and rests_on not in one["keeps"]]
-    found.generator = _health(facts, spoiled)
+    found.generator = _health(facts, spoiled) | _standstills(found.of("counts"), of_trial)
     return found
 
 
@@ -177,6 +184,16 @@ def silent_words(trial: Trial) -> str:
 def _late_at_median(seen: GeneratorSeconds) -> bool:
     late = Lateness.of(seen)
     return late.p50_ms > max(LEAST_LAG_MS, OF_MEDIAN * late.response_p50_ms)
+
+
+def _standstills(sound: Sequence[Trial], of_trial: Mapping[int, GeneratorSeconds]) -> dict[str, Any]:
+    """For how long the generator stood still in all trials, and a note for each that counts all the same."""
+    still = {number: seen.standstills() for number, seen in of_trial.items()}
+    short = [(trial["trial"], still[trial["trial"]]) for trial in sound if still.get(trial["trial"])]
+    return {
+        "stood_still_s": round(sum(one.length_s for many in still.values() for one in many), 3),
+        "notes": [f"In trial {number}, which counts: {standstill_words(many)}." for number, many in short],
+    }
 
 
 def _health(facts: Sequence[GeneratorSeconds], excluded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 WIDTH = 34
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
+MOST_DIGITS = 1e21  # from which on JavaScript, and so k6, writes an exponent
 UNITS_MS = {"s": 1000.0, "ms": 1.0, "us": 0.001}
 
 
@@ -14,7 +15,8 @@ def summary_text(data: Mapping[str, Any]) -> str:
     """k6's summary of `data` as handleSummary gets it: metrics, root_group, and options that name the statistics of a
     trend and the unit of times ("" for the one that reads best).
 
-    A threshold that saw no sample is marked `?`: undecided, neither passed nor failed.
+    A threshold that saw no sample, or that would be met in a run of which no request was answered, is marked `?`:
+    undecided, neither passed nor failed.
     """
     time_unit = data.get("options", {}).get("summaryTimeUnit", "")
     lines = [*_group_lines(data.get("root_group", {}), 5), ""]
@@ -29,15 +31,16 @@ def summary_text(data: Mapping[str, Any]) -> str:
         label = f"  {{ {tags[:-1]} }}" if tags else base
         dots = "." * max(3, WIDTH - len(label))
         lines.append(f"   {worst} {label}{dots}: {_values(metric, time_unit, 'undecided' in verdicts)}")
-    undecided = [
-        name
-        for name in metrics
-        for row in metrics[name].get("thresholds", {}).values()
-        if row["verdict"] == "undecided"
-    ]
-    if undecided:
-        lines += ["", f"     ? undecided, because no sample was seen: {', '.join(undecided)}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_undecided_lines(metrics)])
+
+
+def _undecided_lines(metrics: Mapping[str, Any]) -> Iterator[str]:
+    rows = [(name, row) for name in metrics for row in metrics[name].get("thresholds", {}).values()]
+    undecided = [(name, row.get("observed") is not None) for name, row in rows if row["verdict"] == "undecided"]
+    for has_value, why in ((False, "no sample was seen"), (True, "no request was answered")):
+        names = [name for name, one in undecided if one is has_value]
+        if names:
+            yield from ("", f"     ? undecided, because {why}: {', '.join(names)}")
 
 
 def _group_lines(group: Mapping[str, Any], indent: int) -> Iterator[str]:
@@ -86,9 +89,11 @@ def duration_text(value_ms: float, unit: str = "") -> str:
         return f"{value_ms:.5g}ms"
     if abs(value_ms) < 60_000:
         return f"{value_ms / 1000:.4g}s"
+    if abs(value_ms) >= MOST_DIGITS:
+        return f"{value_ms / 60_000:.6g}m"
     minutes, rest_ms = divmod(value_ms, 60_000)
     return f"{minutes:.0f}m{rest_ms / 1000:.0f}s"
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < MOST_DIGITS else f"{value:.6g}"

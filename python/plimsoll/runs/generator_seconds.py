@@ -45,6 +45,7 @@ class GeneratorSeconds:
     calm: LoadSeconds = field(default_factory=LoadSeconds)
     behind: LoadSeconds = field(default_factory=LoadSeconds)
     _unfinished: int = 0
+    _tells_sleep: bool = False
     _lived: dict[int, LivedSecond] = field(default_factory=dict)
     _metric: str | None = None
     _buckets: Counter[int] = field(default_factory=Counter)
@@ -128,8 +129,10 @@ class GeneratorSeconds:
             float(told.get("cpu_s") or 0.0),
             waiting=float(told.get("waiting_share") or 0.0),
             silent=silent,
+            suspended_s=float(told.get("slept_ms") or 0.0) / 1000,
             busy=float(told.get("busiest_thread_share") or 0.0),
         )
+        self._tells_sleep = "slept_ms" in told
 
     def _note_machine(self, row: Mapping[str, Any]) -> None:
         """What the machine says of a second that the engine told before."""
@@ -140,7 +143,8 @@ class GeneratorSeconds:
                 lived,
                 throttled=float(values.get("throttled_share") or 0.0),
                 stolen=float(values.get("host_steal_share") or 0.0),
-                suspended_s=float(values.get("suspended_s") or 0.0),
+                # The engine's own is of the second in which it was; older engines do not tell it.
+                suspended_s=lived.suspended_s if self._tells_sleep else float(values.get("suspended_s") or 0.0),
             )
 
     def lived(self) -> list[LivedSecond]:

@@ -3,8 +3,9 @@ or on a machine that was paused.
 
 Each thread of the engine asks for a timer of 10 ms and records how late it came (`lag_max_ms` of a second). A thread
 that computes is late too, but then its processor time went on; a generator that stood still used none. The seconds
-meanwhile are reported after the fact, at once and empty. `suspended_s` and `clock_jump_s` are of the probe of the
-generator's machine: what its clocks say of time that no timer of a process sees.
+meanwhile are reported after the fact, at once and empty. Time in which the machine slept, which no timer of a process
+sees, is the time since boot less the monotonic clock (`slept_ms` of the engine; of older runs `suspended_s` of the
+probe of the generator's machine).
 
 Source: lateness of a periodic timer as a measure of pauses, as in jHiccup (G. Tene, 2012).
 """

@@ -30,7 +30,15 @@ _ROWS_AT_ONCE = 10_000
 _GENERATOR = "generator_"
 GENERATOR_FIELDS = (
     *("cpu_s", "lag_p50_ms", "lag_p99_ms", "lag_max_ms", "threads", "rss_bytes", "open_files"),
-    *("busiest_thread_share", "waiting_share", "stalled_share", "longest_turn_ms", "gap_ms"),
+    *(
+        "busiest_thread_share",
+        "waiting_share",
+        "stalled_share",
+        "longest_turn_ms",
+        "gap_ms",
+        "slept_ms",
+        "clock_jump_ms",
+    ),
     *(
         "script_timed",
         "script_mean_ms",

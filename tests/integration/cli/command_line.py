@@ -31,9 +31,13 @@ class Cli:
         for name, text in files.items():
             (self.folder / name.replace("__", "/").replace("_", ".")).write_text(text)
 
+    def command(self, *arguments: object) -> list[str]:
+        """The command line with those arguments."""
+        return [sys.executable, "-m", "plimsoll", *map(str, arguments)]
+
     def __call__(self, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run to the end."""
-        command = [sys.executable, "-m", "plimsoll", *map(str, arguments)]
+        command = self.command(*arguments)
         return subprocess.run(
             command, cwd=self.folder, capture_output=True, text=True, timeout=LIMIT_S, check=False, **options
         )
@@ -44,7 +48,7 @@ class Cli:
 
     def begin_after(self, program: str | None, *arguments: object) -> subprocess.Popen[str]:
         """The same, started by another program, as `nohup`."""
-        command = [*([program] if program else []), sys.executable, "-m", "plimsoll", *map(str, arguments)]
+        command = [*([program] if program else []), *self.command(*arguments)]
         process = subprocess.Popen(
             command,
             cwd=self.folder,

@@ -16,7 +16,7 @@ def test_a_size_is_a_number_and_its_unit(text: str, size: int) -> None:
     assert memory_size(text, "--vu-memory") == size
 
 
-@pytest.mark.parametrize("text", ["", "much", "0", "-1MB", "1TB", "MB", "1,5GB"])
+@pytest.mark.parametrize("text", ["", "much", "0", "-1MB", "1TB", "MB", "1,5GB", "9" * 40, "9" * 400])
 def test_what_is_no_size_names_the_flag_and_what_to_write(text: str) -> None:
     with pytest.raises(InputError, match=r"--vu-memory .*not a size of memory"):
         memory_size(text, "--vu-memory")
