@@ -10,17 +10,20 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from plimsoll import _engine
 from plimsoll.errors import EngineError, ScriptError
+from plimsoll.memory_size import memory_of_environment
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import script_mistake
 
 POLL_S = 0.05
 BACKGROUND_NICE = 10
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
+DEFAULT_MAX_BODY_BYTES = 64 * 2**20
 _NOTHING: dict[str, Any] = {
     "summary": {},
     "handled": None,
@@ -37,7 +40,8 @@ class EngineConfig:
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
     `console_output` is a file that takes the console's lines in place of stderr;
-    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for
+    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `max_body_bytes` the largest body of a response that
+    is kept; `import_map` says which local files stand for
     remote modules.
 
     `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
@@ -54,7 +58,12 @@ class EngineConfig:
     cpus: tuple[int, ...] = ()
     secret_sources: tuple[str, ...] = ()
     console_output: Path | None = None
-    vu_memory_bytes: int = DEFAULT_VU_MEMORY_BYTES
+    vu_memory_bytes: int = field(
+        default_factory=partial(memory_of_environment, "PLIMSOLL_VU_MEMORY", DEFAULT_VU_MEMORY_BYTES)
+    )
+    max_body_bytes: int = field(
+        default_factory=partial(memory_of_environment, "PLIMSOLL_MAX_BODY", DEFAULT_MAX_BODY_BYTES)
+    )
     import_map: Path | None = None
     options_below: Mapping[str, Any] = field(default_factory=dict)
     outputs: Sequence[tuple[str, str]] = ()
@@ -76,6 +85,7 @@ class EngineConfig:
                 "secret_sources": list(self.secret_sources),
                 "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
+                "max_body_bytes": self.max_body_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
                 "options_below": dict(self.options_below),
                 "outputs": [{"kind": kind, "path": path} for kind, path in self.outputs],

@@ -12,6 +12,7 @@ mod collector;
 mod connection;
 mod deadline;
 mod debug;
+mod decode;
 mod dial;
 mod drive;
 mod epochs;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::options::network::Network;
 use plimsoll_core::options::Options;
+use plimsoll_script::allowance::BodyLimits;
 
 use crate::tls::Tls;
 
@@ -17,6 +18,7 @@ pub struct Rules {
     pub reuse: bool,
     pub tls: Tls,
     pub pace: Option<Pace>,
+    pub bodies: BodyLimits,
     /// Where connections were made to.
     pub reached: Reached,
 }
@@ -44,11 +46,11 @@ impl Reached {
 impl Rules {
     /// # Errors
     /// The mistakes of options whose meaning shows only here: certificates, keys, cipher suites.
-    pub fn new(options: &Options) -> Result<Arc<Self>, Vec<String>> {
+    pub fn new(options: &Options, bodies: BodyLimits) -> Result<Arc<Self>, Vec<String>> {
         let network = options.network.clone();
         let tls = Tls::new(&network, options.insecure_skip_tls_verify)?;
         let pace = network.rps.map(Pace::new);
-        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, reached: Reached::default() }))
+        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, bodies, reached: Reached::default() }))
     }
 }
 

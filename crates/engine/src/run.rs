@@ -14,6 +14,7 @@ use plimsoll_core::options::{overlaid, Executor, Options, Scenario};
 use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
+use plimsoll_script::allowance::{BodyLimits, DEFAULT_MAX_BODY_BYTES};
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::Secrets;
 use plimsoll_script::state::{Builtin, Iteration, Recording, VuState};
@@ -56,6 +57,8 @@ pub struct Config {
     pub console_output: Option<PathBuf>,
     /// What the JavaScript of one VU may allocate.
     pub vu_memory_bytes: usize,
+    /// The largest body of a response that is kept.
+    pub max_body_bytes: usize,
     /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
     pub import_map: Option<PathBuf>,
     /// Options that the script's replace, as of a configuration file.
@@ -81,6 +84,7 @@ impl Default for Config {
             secret_sources: Vec::new(),
             console_output: None,
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
+            max_body_bytes: DEFAULT_MAX_BODY_BYTES,
             import_map: None,
             options_below: serde_json::Map::new(),
             outputs: Vec::new(),
@@ -176,7 +180,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     if !mistakes.is_empty() {
         return Err(EngineError::Options(mistakes));
     }
-    let rules = Rules::new(&options).map_err(EngineError::Options)?;
+    let bodies = BodyLimits { one_bytes: config.max_body_bytes, vu_bytes: config.vu_memory_bytes };
+    let rules = Rules::new(&options, bodies).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
         user_agent: options.user_agent.as_str().into(),

@@ -111,12 +111,12 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
-    from plimsoll.cli.memory_size import memory_size
     from plimsoll.cli.run_checks import outputs, plain_url, script_environment
-    from plimsoll.engine import DEFAULT_VU_MEMORY_BYTES, EngineConfig
+    from plimsoll.engine import EngineConfig
+    from plimsoll.memory_size import memory_size
 
-    memory = flags["vu_memory"] or os.environ.get("PLIMSOLL_VU_MEMORY")
-
+    stated = (("vu_memory", "vu_memory_bytes"), ("max_body", "max_body_bytes"))
+    sizes = {field: memory_size(flags[flag], f"--{flag.replace('_', '-')}") for flag, field in stated if flags[flag]}
     return EngineConfig(
         script=flags["script"],
         env=script_environment(told.run, os.environ),
@@ -128,10 +128,10 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
         seed=flags["seed"],
         secret_sources=tuple(told.run.get("secretSource") or ()),
         console_output=Path(told.run["consoleOutput"]) if told.run.get("consoleOutput") else None,
-        vu_memory_bytes=memory_size(memory, "--vu-memory") if memory else DEFAULT_VU_MEMORY_BYTES,
         import_map=flags["import_map"],
         outputs=outputs(told.run),
         url=plain_url(flags),
+        **sizes,
     )
 
 
