@@ -40,8 +40,8 @@ class EngineConfig:
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
     `console_output` is a file that takes the console's lines in place of stderr;
-    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `max_body_bytes` the largest body of a response that
-    is kept; `import_map` says which local files stand for
+    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `max_body_bytes` the largest body that is kept of a
+    response; `import_map` says which local files stand for
     remote modules.
 
     `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`

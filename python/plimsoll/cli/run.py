@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,9 +116,7 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
     from plimsoll.engine import EngineConfig
     from plimsoll.memory_size import memory_size
 
-    stated = (("vu_memory", "vu_memory_bytes"), ("max_body", "max_body_bytes"))
-    sizes = {field: memory_size(flags[flag], f"--{flag.replace('_', '-')}") for flag, field in stated if flags[flag]}
-    return EngineConfig(
+    config = EngineConfig(
         script=flags["script"],
         env=script_environment(told.run, os.environ),
         options=told.above,
@@ -131,8 +130,12 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
         import_map=flags["import_map"],
         outputs=outputs(told.run),
         url=plain_url(flags),
-        **sizes,
     )
+    if flags["vu_memory"]:
+        config = replace(config, vu_memory_bytes=memory_size(flags["vu_memory"], "--vu-memory"))
+    if flags["max_body"]:
+        config = replace(config, max_body_bytes=memory_size(flags["max_body"], "--max-body"))
+    return config
 
 
 def _sample_warnings(ended: Mapping[str, Any]) -> list[str]:

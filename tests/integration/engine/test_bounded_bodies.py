@@ -1,5 +1,5 @@
-"""Bodies without end, and those that unpack to more than anybody can hold, fail their request or are thrown away as they
-come; memory stays bounded."""
+"""Bodies without end, and those that unpack to more than anybody can hold, fail their request or are thrown away as
+they come; memory stays bounded."""
 
 from __future__ import annotations
 
@@ -104,7 +104,10 @@ export default function () {
   const kept = [];
   if (__ITER === 0) for (let n = 0; n < 20; n++) { kept.push(http.get(url)); got.add(1); }
   if (__ITER === 1) for (let n = 0; n < 20; n++) { http.get(url); got.add(1); }
-  if (__ITER === 2) failed.add(http.batch(Array(12).fill(url)).filter((r) => r.error.includes('raise --vu-memory')).length);
+  if (__ITER === 2) {
+    const answers = http.batch(Array(12).fill(url));
+    failed.add(answers.filter((r) => r.error.includes('raise --vu-memory')).length);
+  }
   if (__ITER === 3) got.add(1);
 }"""
     )

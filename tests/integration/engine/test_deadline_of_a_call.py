@@ -1,5 +1,5 @@
-"""`timeout` is one deadline for a whole call, as in k6: its redirects, its answer to a challenge, its body, and decoding
-it. A final answer that comes while the upload goes on is read."""
+"""`timeout` is one deadline for a whole call, as in k6: its redirects, its answer to a challenge, its body, and
+decoding it. A final answer that comes while the upload goes on is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from hostile_answers import ask
 
 Server = Callable[..., str]
 
-TIMED = """const timed = (f) => { const began = Date.now(); const r = f(); return [r.status, r.error_code, Date.now() - began]; };
+TIMED = """const timed = (f) => { const began = Date.now(), r = f();
+  return [r.status, r.error_code, Date.now() - began]; };
 """
 
 
@@ -54,9 +55,7 @@ def test_decoding_is_a_part_of_the_call_and_holds_nobody_up(tmp_path: Path, know
         await http.asyncRequest('GET', `${U}/echo`);
         found.slow = (await slow).status;""",
     )
-    assert {coding: found[coding] for coding in ("gzip", "deflate", "br", "zstd")} == dict.fromkeys(
-        ("gzip", "deflate", "br", "zstd"), [0, 1050]
-    )
+    assert [found[coding] for coding in ("gzip", "deflate", "br", "zstd")] == [[0, 1050]] * 4
     assert found["slow"] == 200
 
 

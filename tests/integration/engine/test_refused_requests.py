@@ -1,5 +1,5 @@
-"""A request that cannot be written down as the script has it fails with k6's words, and its place in the script; nothing
-of it is left out or sent."""
+"""A request that cannot be written down as the script has it fails with k6's words, and its place in the script;
+nothing of it is left out or sent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_control_characters_are_refused_and_what_has_them_is_named(
         """const e = `${U}/echo`;
         const bad = ['\\r\\n', '\\n', '\\r', '\\u0000', '\\u007f'];
         const values = bad.map((c) => told(http.get(e, { headers: { Authorization: `Bearer SECRET${c}X-Evil: 1` } })));
-        found.values = values.every((v) => JSON.stringify(v) === JSON.stringify(values[0])) ? values[0] : values;
+        found.values = [...new Set(values.map((told) => JSON.stringify(told)))].map((text) => JSON.parse(text));
         found.names = bad.map((c) => told(http.get(e, { headers: { [`A${c}X-Evil`]: '1' } }))[2]);
         found.agent = told(http.get(e, { headers: { 'User-Agent': 'a\\nb' } }))[2];
         found.method = told(http.request('GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\n\\r\\nGET', e));
@@ -36,14 +36,15 @@ def test_control_characters_are_refused_and_what_has_them_is_named(
         found.batch = http.batch([['GET', e, null, { headers: { A: '\\n' } }], e]).map((r) => [r.status, r.error_code]);
         found.async = told(await http.asyncRequest('GET', e, null, { headers: { A: '\\n' } })).slice(0, 3);
         found.throw = thrown(() => http.get(e, { headers: { A: '\\n' }, throw: true }));
-        found.user = told(http.get(e.replace('http://', 'http://u%0d%0aX-Evil:%20%31:p@') .replace('/echo', '/digest/u/p'),
-          { auth: 'digest' }))[2];
+        const user = U.replace('http://', 'http://u%0d%0aX-Evil:p@');
+        found.user = told(http.get(`${user}/digest/u/p`, { auth: 'digest' }))[2];
         const sent = http.get(e, { headers: { 'X-Tab': 'a\\tb', 'X-Ü': '1' } });
         found.letters = told(sent)[2];
         const own = { 'Transfer-Encoding': 'chunked', Trailer: 'X', 'Content-Length': '99', 'X-Tab': 'a\\tb' };
-        found.own = http.post(e, 'body', { headers: own }).json('headers').map(([name, value]) => `${name}: ${value}`);""",
+        const got = http.post(e, 'body', { headers: own }).json('headers');
+        found.own = got.map(([name, value]) => `${name}: ${value}`);""",
     )
-    assert found["values"] == [0, 1000, 'net/http: invalid header field value for "Authorization"', None]
+    assert found["values"] == [[0, 1000, 'net/http: invalid header field value for "Authorization"', None]]
     assert all(text.startswith('net/http: invalid header field name "A') for text in found["names"])
     assert not any(set(text) & set("\r\n\0\x7f") for text in found["names"])
     assert found["agent"] == 'net/http: invalid header field value for "User-Agent"'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.memory_size import memory_size
 from plimsoll.engine import EngineConfig
 from plimsoll.errors import InputError
+from plimsoll.memory_size import memory_size
 
 
 @pytest.mark.parametrize(
