@@ -107,7 +107,7 @@ impl Address {
         let what = "write the whole address, for example http://localhost:8080/path";
         if has_control(&self.text) {
             let what = "take line breaks and other control characters out, as with trim() of what a file held";
-            let message = format!("invalid URL: {:?}: net/url: invalid control character in URL; {what}", self.text);
+            let message = format!("invalid URL: parse {:?}: net/url: invalid control character in URL; {what}", self.text);
             return Failure { code: code::INVALID_URL, message };
         }
         let scheme = match Url::parse(&self.text) {

@@ -26,7 +26,7 @@ BROKEN = {
     "/chunks/long": "a line over 4 KiB",
     "/trailer/bad": "malformed line",
     "/trailer/endless": "trailer is over 64 KiB",
-    "/lengths/differ": "several Content-Lengths that differ",
+    "/lengths/differ": 'multiple Content-Length headers; got ["3" "4"]',
     "/lengths/list": 'bad Content-Length "3, 3"',
     "/lengths/plus": 'bad Content-Length "+3"',
     "/transfer/gzip": "unsupported transfer encoding",

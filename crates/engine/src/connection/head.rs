@@ -119,8 +119,9 @@ fn read(parsed: httparse::Result<usize>, response: &httparse::Response<'_, '_>, 
         is_folded |= header.value.contains(&b'\n');
         if named("content-length") {
             let value = header.value.trim_ascii();
-            if body_length.is_some_and(|known| known != value) {
-                return Err(invalid("the response has several Content-Lengths that differ"));
+            if let Some(known) = body_length.filter(|known| *known != value) {
+                let got = format!("got [{} {}]", shown(known), shown(value));
+                return Err(invalid(&format!("http: message cannot contain multiple Content-Length headers; {got}")));
             }
             body_length = Some(value);
         } else if named("transfer-encoding") && http11 {
@@ -222,7 +223,7 @@ mod tests {
         assert_eq!(of("Content-Length: 5\r\nTransfer-Encoding: Chunked\r\n"), Ok(Framing::Chunked));
         assert_eq!(of(""), Ok(Framing::UntilClose));
         for (headers, what) in [
-            ("Content-Length: 5\r\nContent-Length: 6\r\n", "several Content-Lengths that differ"),
+            ("Content-Length: 5\r\nContent-Length: 6\r\n", "multiple Content-Length headers; got [\"5\" \"6\"]"),
             ("Content-Length: +5\r\n", "bad Content-Length \"+5\""),
             ("Content-Length: 5, 5\r\n", "bad Content-Length \"5, 5\""),
             ("Content-Length: -1\r\n", "bad Content-Length \"-1\""),
