@@ -12,11 +12,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from plimsoll import _engine
 from plimsoll.errors import EngineError, InputError, ScriptError
+from plimsoll.memory_size import memory_of_environment
 from plimsoll.probes.vu_runtimes import VuRuntimes
 from plimsoll.remote_modules import NotFetchedError, fetch_module, known_modules
 from plimsoll.runs.snapshot import Snapshot
@@ -29,6 +31,7 @@ END_AT_ONCE_S = 0.9  # teardown() and handleSummary() have half a second of it
 BACKGROUND_NICE = 10
 _T = TypeVar("_T")
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
+DEFAULT_MAX_BODY_BYTES = 64 * 2**20
 _NOTHING: dict[str, Any] = {
     "summary": {},
     "handled": None,
@@ -45,8 +48,8 @@ class EngineConfig:
     declared load; `late_arrivals` is "wait", "drop" or None (drop only if a threshold watches dropped_iterations);
     `cpus` are the processors to pin the threads to, none by default; `secret_sources` are k6's `--secret-source`;
     `console_output` is a file that takes the console's lines in place of stderr;
-    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `import_map` says which local files stand for
-    remote modules; others are fetched, unless `offline`.
+    `vu_memory_bytes` is what the JavaScript of one VU may allocate; `max_body_bytes` the largest body that is kept of a
+    response; `import_map` says which local files stand for remote modules; others are fetched, unless `offline`.
 
     `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
     what to request instead of a script, which is None then: {url, method, headers, body, rate}."""
@@ -62,7 +65,12 @@ class EngineConfig:
     cpus: tuple[int, ...] = ()
     secret_sources: tuple[str, ...] = ()
     console_output: Path | None = None
-    vu_memory_bytes: int = DEFAULT_VU_MEMORY_BYTES
+    vu_memory_bytes: int = field(
+        default_factory=partial(memory_of_environment, "PLIMSOLL_VU_MEMORY", DEFAULT_VU_MEMORY_BYTES)
+    )
+    max_body_bytes: int = field(
+        default_factory=partial(memory_of_environment, "PLIMSOLL_MAX_BODY", DEFAULT_MAX_BODY_BYTES)
+    )
     import_map: Path | None = None
     options_below: Mapping[str, Any] = field(default_factory=dict)
     outputs: Sequence[tuple[str, str]] = ()
@@ -94,6 +102,7 @@ class EngineConfig:
                 "hidden": list(redactor.known),
                 "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
+                "max_body_bytes": self.max_body_bytes,
                 "import_map": None if self.import_map is None else str(self.import_map),
                 "modules": {url: str(file) for url, file in (modules or {}).items()},
                 "options_below": dict(self.options_below),

@@ -9,11 +9,14 @@ use std::time::Instant;
 
 use plimsoll_core::options::network::HttpDebug;
 use plimsoll_script::address::Origin;
+use plimsoll_script::allowance::Allowance;
 use plimsoll_script::effect::{code, Failure, HttpRequest, HttpResponse, Timings};
+use plimsoll_script::refusal;
 use tokio::sync::Mutex;
 
 use crate::connection::{message, Connection, Outgoing};
 use crate::debug;
+use crate::decode::decoded;
 use crate::dial::{Link, Network};
 use crate::failures;
 use crate::http2::Http2;
@@ -22,6 +25,8 @@ pub struct Client {
     network: Rc<Network>,
     /// The address that connections come from.
     from: Option<IpAddr>,
+    /// What the bodies of the VU's responses may take of memory.
+    allowance: Rc<Allowance>,
     idle: RefCell<Vec<(Rc<Origin>, Box<Connection>)>>,
     shared: RefCell<Vec<(Rc<Origin>, Rc<Http2>)>>,
     /// Held while it is found out whether a server speaks HTTP/2.
@@ -49,7 +54,8 @@ impl Client {
     /// The client of the VU with that number (from 1).
     pub fn new(network: Rc<Network>, vu: u64) -> Self {
         let from = network.rules.network.local_ip_of(vu);
-        Self { network, from, idle: RefCell::default(), shared: RefCell::default(), first: Mutex::default() }
+        let allowance = Allowance::new(network.rules.bodies);
+        Self { network, from, allowance, idle: RefCell::default(), shared: RefCell::default(), first: Mutex::default() }
     }
 
     pub fn close_idle(&self) {
@@ -59,18 +65,22 @@ impl Client {
 
     /// Carries out one request; never fails, a failure is part of the response.
     pub async fn perform(&self, request: &HttpRequest) -> Box<HttpResponse> {
-        self.carry_out(Outgoing { request, message: None }, Instant::now()).await
+        self.carry_out(Outgoing { request, message: None, allowance: &self.allowance }, Instant::now()).await
     }
 
     /// The same for a request that was called for at a moment just past.
     pub async fn repeat(&self, repeated: &Repeated, called: Instant) -> Box<HttpResponse> {
         let is_shown = self.network.rules.network.http_debug != HttpDebug::Nothing;
         let message = (!is_shown).then_some(repeated.message.as_slice());
-        self.carry_out(Outgoing { request: &repeated.request, message }, called).await
+        self.carry_out(Outgoing { request: &repeated.request, message, allowance: &self.allowance }, called).await
     }
 
     async fn carry_out(&self, outgoing: Outgoing<'_>, called: Instant) -> Box<HttpResponse> {
         let (rules, request) = (&self.network.rules, outgoing.request);
+        // A message that was made beforehand was looked at then.
+        if let Some(message) = outgoing.message.map_or_else(|| refusal::of(request), |_| None) {
+            return Box::new(HttpResponse::failed(Failure { code: code::GENERIC, message }, Timings::default()));
+        }
         let mut began = called;
         if let Some(pace) = &rules.pace {
             Box::pin(pace.turn()).await;
@@ -81,17 +91,31 @@ impl Client {
             debug::show_request(shown, request, &rules.secrets);
         }
         let mut timings = Timings::default();
+        if request.timeout.is_zero() {
+            // The call's earlier hops have used all of it.
+            return Box::new(HttpResponse::failed(timed_out(), timings));
+        }
         let due = began.checked_add(request.timeout);
         let attempted = self.network.deadlines.until(due, pin!(self.attempt(outgoing, began, &mut timings))).await;
-        let result = attempted.unwrap_or_else(|| Err(Failure { code: code::TIMEOUT, message: "request timeout".into() }));
-        let response = result.unwrap_or_else(|failure| Box::new(HttpResponse::failed(failure, timings)));
+        let result = attempted.unwrap_or_else(|| Err(timed_out()));
+        let mut response = result.unwrap_or_else(|failure| Box::new(HttpResponse::failed(failure, timings)));
+        response.took = began.elapsed();
         if shown != HttpDebug::Nothing {
             debug::show_response(shown, &response, &rules.secrets);
         }
         response
     }
 
-    async fn attempt(&self, outgoing: Outgoing<'_>, mut began: Instant, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
+    /// The response, decoded.
+    async fn attempt(&self, outgoing: Outgoing<'_>, began: Instant, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
+        let response = self.exchange(outgoing, began, timings).await?;
+        if !response.is_coded {
+            return Ok(response);
+        }
+        Ok(Box::pin(decoded(response, outgoing.request, &self.allowance)).await)
+    }
+
+    async fn exchange(&self, outgoing: Outgoing<'_>, mut began: Instant, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
         let request = outgoing.request;
         let origin = &request.address.origin;
         // The server closed a connection while the request was on its way: only a request that changes nothing may be
@@ -118,7 +142,7 @@ impl Client {
                         return Err(failures::of_exchange(&error));
                     }
                 },
-                Link::Http2(http2) => match Box::pin(http2.exchange(request, timings)).await {
+                Link::Http2(http2) => match Box::pin(http2.exchange(request, &self.allowance, timings)).await {
                     Ok(response) => return Ok(response),
                     Err(broken) => {
                         if broken.is_gone {
@@ -171,6 +195,10 @@ impl Client {
         }
         Ok((link, false))
     }
+}
+
+fn timed_out() -> Failure {
+    Failure { code: code::TIMEOUT, message: "request timeout".into() }
 }
 
 /// Requests of one address share their origin, so that mostly the pointers tell.

@@ -26,6 +26,8 @@ pub fn of_exchange(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::ConnectionReset => failure(code::RESET, "read: connection reset by peer"),
         io::ErrorKind::BrokenPipe => failure(code::BROKEN_PIPE, "write: broken pipe"),
+        // What rustls says of it ends in an address of its documentation.
+        io::ErrorKind::UnexpectedEof if error.to_string().contains("close_notify") => failure(code::GENERIC, "unexpected EOF"),
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => failure(code::GENERIC, error.to_string()),
         _ => failure(code::TCP, error.to_string()),
     }

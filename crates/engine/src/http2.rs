@@ -1,25 +1,33 @@
 //! One HTTP/2 connection (RFC 9113): all requests of a VU to a host share it.
 
+use std::future::{poll_fn, Future};
 use std::net::SocketAddr;
+use std::pin::{pin, Pin};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use plimsoll_script::allowance::{Allowance, Claim, TooLarge};
 use plimsoll_script::effect::{code, Failure, Head, HttpRequest, HttpResponse, Timings, Tls};
 use tokio_rustls::client::TlsStream;
 
 use crate::client::milliseconds;
+use crate::connection::{too_long, MOST_HEAD_BYTES};
 use crate::failures;
 use crate::traffic::{Counted, Traffic};
 
 /// What a server may send before it must wait for us: on one stream, and on all together.
 const STREAM_WINDOW_BYTES: u32 = 4 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
+/// h2 counts 32 bytes for each header beside its text. More than this it refuses itself.
+const MOST_HEADER_LIST_BYTES: u32 = 1 << 20;
+/// Of a body that nobody wants; another stream costs nothing.
+const MOST_PASSED_OVER_BYTES: usize = 256 << 10;
 /// Headers that belong to one connection, or that HTTP/2 says otherwise (RFC 9113, sections 8.2.2 and 8.3.1).
-const NOT_SENT: [&str; 7] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "host", "content-length"];
+const NOT_SENT: [&str; 8] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "trailer", "upgrade", "host", "content-length"];
 
 pub struct Http2 {
     sender: SendRequest<Bytes>,
@@ -34,6 +42,18 @@ pub struct Broken {
     pub is_gone: bool,
 }
 
+impl Broken {
+    fn generic(message: String) -> Self {
+        Self { failure: Failure { code: code::GENERIC, message }, is_gone: false }
+    }
+}
+
+impl From<TooLarge> for Broken {
+    fn from(over: TooLarge) -> Self {
+        Self::generic(over.to_string())
+    }
+}
+
 impl From<h2::Error> for Broken {
     fn from(error: h2::Error) -> Self {
         Self { failure: failures::of_http2(&error), is_gone: error.is_io() || error.is_go_away() }
@@ -46,6 +66,7 @@ impl Http2 {
         let traffic = stream.get_ref().0.traffic.clone();
         let mut builder = h2::client::Builder::new();
         builder.enable_push(false).initial_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+        builder.max_header_list_size(MOST_HEADER_LIST_BYTES);
         let (sender, connection) = builder.handshake(stream).await.map_err(|error| failures::of_http2(&error))?;
         tokio::task::spawn_local(async move {
             // Its errors reach the requests that are under way.
@@ -55,27 +76,38 @@ impl Http2 {
     }
 
     /// The response to a request. Adds the phases to `timings`.
-    pub async fn exchange(&self, request: &HttpRequest, timings: &mut Timings) -> Result<Box<HttpResponse>, Broken> {
-        let head = head_of(request).map_err(|what| Broken { failure: Failure { code: code::GENERIC, message: what }, is_gone: false })?;
+    pub async fn exchange(&self, request: &HttpRequest, allowance: &Rc<Allowance>, timings: &mut Timings) -> Result<Box<HttpResponse>, Broken> {
+        let head = head_of(request).map_err(Broken::generic)?;
         let ready = Instant::now();
         let mut sender = self.sender.clone().ready().await?;
         let (answer, stream) = sender.send_request(head, request.body.is_empty())?;
-        send_body(stream, request.body.clone()).await?;
-        let sent = Instant::now();
-        let (head, incoming) = receive_head(answer).await?;
+        // The server may answer before it has read everything.
+        let mut upload = Upload { sending: pin!(send_body(stream, request.body.clone())), ended: None };
+        let (head, incoming) = upload.beside(receive_head(answer)).await?;
         let first_byte = Instant::now();
-        let body = receive_body(incoming, request.discard_body).await?;
+        let sent = upload.ended.map_or(first_byte, |ended| ended.min(first_byte));
+        let lines = as_lines(&head)?;
+        let status = head.status.as_u16();
+        let goes_on = request.goes_on_after(status, head.headers.get(http::header::LOCATION).is_some_and(|location| !location.is_empty()));
+        let mut claim = Claim::on(allowance);
+        let keep = if goes_on || request.discard_body {
+            Keep::Nothing { at_most: goes_on.then_some(MOST_PASSED_OVER_BYTES) }
+        } else {
+            Keep::All(&mut claim)
+        };
+        let body = upload.beside(receive_body(incoming, length_of(request, &head), keep)).await?;
         let finished = Instant::now();
         timings.sending = milliseconds(ready, sent);
         timings.waiting = milliseconds(sent, first_byte);
         timings.receiving = milliseconds(first_byte, finished);
         let (bytes_sent, bytes_received) = self.traffic.take();
         Ok(Box::new(HttpResponse {
-            status: head.status.as_u16(),
+            status,
             proto: "HTTP/2.0",
-            is_coded: head.headers.contains_key(http::header::CONTENT_ENCODING),
-            head: as_lines(&head),
+            is_coded: head.headers.contains_key(http::header::CONTENT_ENCODING) && may_have_body(request, status),
+            head: lines,
             body,
+            claim,
             timings: *timings,
             failure: None,
             remote: Some(self.remote),
@@ -83,8 +115,49 @@ impl Http2 {
             bytes_sent,
             bytes_received,
             finished,
+            took: Duration::ZERO,
         }))
     }
+}
+
+/// A request's body on its way while the response comes.
+struct Upload<'a, F> {
+    sending: Pin<&'a mut F>,
+    /// When the last of it went, or it was seen that the rest cannot; what the response says counts then.
+    ended: Option<Instant>,
+}
+
+impl<F: Future> Upload<'_, F> {
+    /// The work's result; the upload goes on meanwhile.
+    async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            if self.ended.is_none() && self.sending.as_mut().poll(context).is_ready() {
+                self.ended = Some(Instant::now());
+            }
+            work.as_mut().poll(context)
+        })
+        .await
+    }
+}
+
+/// What becomes of a body.
+enum Keep<'a> {
+    All(&'a mut Claim),
+    /// It is thrown away, and left at all after so many bytes.
+    Nothing {
+        at_most: Option<usize>,
+    },
+}
+
+fn may_have_body(request: &HttpRequest, status: u16) -> bool {
+    request.method != "HEAD" && status != 204 && status != 304
+}
+
+/// What the head says of the body's length.
+fn length_of(request: &HttpRequest, head: &http::response::Parts) -> Option<usize> {
+    let length = head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
+    length.filter(|_| may_have_body(request, head.status.as_u16()))
 }
 
 fn head_of(request: &HttpRequest) -> Result<Request<()>, String> {
@@ -115,7 +188,7 @@ fn head_of(request: &HttpRequest) -> Result<Request<()>, String> {
 async fn send_body(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), h2::Error> {
     while !body.is_empty() {
         stream.reserve_capacity(body.len());
-        let room = match std::future::poll_fn(|context| stream.poll_capacity(context)).await {
+        let room = match poll_fn(|context| stream.poll_capacity(context)).await {
             Some(room) => room?,
             // The server has answered and wants no more of it.
             None => return Ok(()),
@@ -130,27 +203,38 @@ async fn receive_head(answer: ResponseFuture) -> Result<(http::response::Parts, 
     answer.await.map(http::Response::into_parts)
 }
 
-async fn receive_body(mut incoming: RecvStream, discard: bool) -> Result<Bytes, h2::Error> {
-    let (mut first, mut joined) = (Bytes::new(), BytesMut::new());
+async fn receive_body(mut incoming: RecvStream, length: Option<usize>, mut keep: Keep<'_>) -> Result<Bytes, Broken> {
+    if let (Keep::All(claim), Some(length)) = (&keep, length) {
+        claim.admits(length)?;
+    }
+    let (mut first, mut joined, mut received) = (Bytes::new(), Vec::new(), 0);
     while let Some(part) = incoming.data().await {
         let part = part?;
         incoming.flow_control().release_capacity(part.len())?;
-        match () {
-            () if discard => {}
-            () if first.is_empty() => first = part,
-            () => {
+        received += part.len();
+        match &mut keep {
+            Keep::Nothing { at_most } if at_most.is_some_and(|most| received > most) => return Ok(Bytes::new()),
+            Keep::Nothing { .. } => {}
+            Keep::All(claim) if first.is_empty() => {
+                claim.grow_to(received)?;
+                first = part;
+            }
+            Keep::All(claim) => {
                 if joined.is_empty() {
                     joined.extend_from_slice(&first);
                 }
-                joined.extend_from_slice(&part);
+                claim.add(&mut joined, &part)?;
             }
         }
     }
-    Ok(if joined.is_empty() { first } else { joined.freeze() })
+    if length.is_some_and(|length| received < length) {
+        return Err(Broken::generic("unexpected EOF".into()));
+    }
+    Ok(if joined.is_empty() { first } else { joined.into() })
 }
 
 /// The head as HTTP/1.1 would have written it, which is how responses keep it.
-fn as_lines(head: &http::response::Parts) -> Head {
+fn as_lines(head: &http::response::Parts) -> Result<Head, Broken> {
     let reason = head.status.canonical_reason().unwrap_or_default();
     let mut lines = format!("HTTP/2.0 {} {reason}\r\n", head.status.as_u16()).into_bytes();
     for (name, value) in &head.headers {
@@ -158,5 +242,8 @@ fn as_lines(head: &http::response::Parts) -> Head {
             lines.extend_from_slice(part);
         }
     }
-    Head(Bytes::from(lines))
+    if lines.len() > MOST_HEAD_BYTES {
+        return Err(Broken::generic(too_long("head")));
+    }
+    Ok(Head(Bytes::from(lines)))
 }

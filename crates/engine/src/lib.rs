@@ -14,6 +14,7 @@ mod collector;
 mod connection;
 mod deadline;
 mod debug;
+mod decode;
 mod dial;
 mod drive;
 mod epochs;

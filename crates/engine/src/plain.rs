@@ -12,6 +12,7 @@ use plimsoll_core::record::TagSetId;
 use plimsoll_core::system_tags::SystemTag;
 use plimsoll_script::address::Address;
 use plimsoll_script::effect::{HttpRequest, HttpResponse};
+use plimsoll_script::refusal;
 use plimsoll_script::vu::Outcome;
 use serde::Deserialize;
 
@@ -40,7 +41,7 @@ impl PlainUrl {
         let address = Address::parse(&self.url)
             .ok_or_else(|| format!("--url {}: not a URL; write the whole address, for example http://localhost:8080/path", self.url))?;
         let names_agent = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
-        Ok(HttpRequest {
+        let request = HttpRequest {
             method: self.method.clone(),
             address,
             headers: self.headers.clone(),
@@ -49,7 +50,12 @@ impl PlainUrl {
             timeout: TIMEOUT,
             discard_body: true,
             uncompressed: None,
-        })
+            follows_redirects: false,
+        };
+        match refusal::of(&request) {
+            Some(what) => Err(format!("--url: the request cannot be sent: {what}; correct --method or --header")),
+            None => Ok(request),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::options::network::Network;
 use plimsoll_core::options::Options;
+use plimsoll_script::allowance::BodyLimits;
 use plimsoll_script::secrets::Secrets;
 
 use crate::tls::Tls;
@@ -18,6 +19,7 @@ pub struct Rules {
     pub reuse: bool,
     pub tls: Tls,
     pub pace: Option<Pace>,
+    pub bodies: BodyLimits,
     /// Where connections were made to.
     pub reached: Reached,
     /// What logs of requests must not show.
@@ -47,11 +49,11 @@ impl Reached {
 impl Rules {
     /// # Errors
     /// The mistakes of options whose meaning shows only here: certificates, keys, cipher suites.
-    pub fn new(options: &Options, secrets: Arc<Secrets>) -> Result<Arc<Self>, Vec<String>> {
+    pub fn new(options: &Options, bodies: BodyLimits, secrets: Arc<Secrets>) -> Result<Arc<Self>, Vec<String>> {
         let network = options.network.clone();
         let tls = Tls::new(&network, options.insecure_skip_tls_verify)?;
         let pace = network.rps.map(Pace::new);
-        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, reached: Reached::default(), secrets }))
+        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, bodies, reached: Reached::default(), secrets }))
     }
 }
 

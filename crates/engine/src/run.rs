@@ -15,6 +15,7 @@ use plimsoll_core::options::{lost_scenarios, overlaid, with_own_names, Executor,
 use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
+use plimsoll_script::allowance::{BodyLimits, DEFAULT_MAX_BODY_BYTES};
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::{Cleaner, Secrets};
 use plimsoll_script::state::{Builtin, Recording, VuState};
@@ -64,6 +65,8 @@ pub struct Config {
     pub console_output: Option<PathBuf>,
     /// What the JavaScript of one VU may allocate.
     pub vu_memory_bytes: usize,
+    /// The largest body of a response that is kept.
+    pub max_body_bytes: usize,
     /// Which local files stand for remote modules; without it, a file of the usual name beside the script.
     pub import_map: Option<PathBuf>,
     /// The files of remote modules that were fetched, by address.
@@ -96,6 +99,7 @@ impl Default for Config {
             cleaner: Cleaner::default(),
             console_output: None,
             vu_memory_bytes: DEFAULT_VU_MEMORY_BYTES,
+            max_body_bytes: DEFAULT_MAX_BODY_BYTES,
             import_map: None,
             modules: HashMap::new(),
             options_below: serde_json::Map::new(),
@@ -212,7 +216,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     if !mistakes.is_empty() {
         return Err(EngineError::Options(mistakes));
     }
-    let rules = Rules::new(&options, bundle.secrets.clone()).map_err(EngineError::Options)?;
+    let bodies = BodyLimits { one_bytes: config.max_body_bytes, vu_bytes: config.vu_memory_bytes };
+    let rules = Rules::new(&options, bodies, bundle.secrets.clone()).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,
         user_agent: options.user_agent.as_str().into(),

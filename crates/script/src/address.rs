@@ -49,8 +49,12 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses an absolute http or https URL; `None` for anything else.
+    /// Parses an absolute http or https URL; `None` for anything else. As in Go, control characters make it none: the URL
+    /// standard would take line breaks and tabs out of it in silence.
     pub fn parse(text: &str) -> Option<Self> {
+        if has_control(text) {
+            return None;
+        }
         if let Some(at) = plain_target(text) {
             let known = ORIGINS.with_borrow(|origins| origins.get(&text[..at]).cloned());
             if let Some(origin) = known {
@@ -101,6 +105,11 @@ impl Address {
     /// Why a request to nowhere fails.
     pub fn mistake(&self) -> Failure {
         let what = "write the whole address, for example http://localhost:8080/path";
+        if has_control(&self.text) {
+            let what = "take line breaks and other control characters out, as with trim() of what a file held";
+            let message = format!("invalid URL: parse {:?}: net/url: invalid control character in URL; {what}", self.text);
+            return Failure { code: code::INVALID_URL, message };
+        }
         let scheme = match Url::parse(&self.text) {
             Ok(url) => url.scheme().to_owned(),
             Err(url::ParseError::RelativeUrlWithoutBase) => String::new(),
@@ -153,6 +162,9 @@ impl Address {
 
     /// The address that a reference (a Location header) means from here.
     pub fn join(&self, reference: &str) -> Self {
+        if has_control(reference) {
+            return Self::nowhere(reference);
+        }
         match self.url().map(|url| url.join(reference)) {
             Some(Ok(url)) => {
                 let text = url.to_string();
@@ -161,6 +173,10 @@ impl Address {
             _ => Self::nowhere(reference),
         }
     }
+}
+
+fn has_control(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_control())
 }
 
 /// Where the path of an http(s) URL begins, if path and query have only characters that stay as they are.
@@ -239,8 +255,23 @@ mod tests {
     }
 
     #[test]
+    fn a_url_with_a_control_character_is_none_and_its_message_has_no_line_break() {
+        for control in ["\r\n", "\n", "\t", "\0", "\x7f"] {
+            for text in [format!("http://a.test/x{control}y"), format!("http://a{control}.test/"), format!("http://a.test/{control}")] {
+                assert!(Address::parse(&text).is_none(), "{text:?}");
+                let message = Address::parse_or_nowhere(&text).mistake().message;
+                assert!(message.contains("invalid control character in URL") && !message.contains(control), "{message}");
+            }
+        }
+        let here = Address::parse("http://a.test/x").unwrap();
+        assert!(here.join("/y\tz").origin.is_nowhere());
+    }
+
+    #[test]
     fn nowhere_says_why() {
-        for (text, code) in [("nope", 1000), ("ftp://x/", 1000), ("http://a b/", 1020), ("http://a:99999/", 1020)] {
+        for (text, code) in
+            [("nope", 1000), ("ftp://x/", 1000), ("http://a b/", 1020), ("http://a:99999/", 1020), ("http://a/\r\nX: 1", 1020), ("\thttp://a/", 1020)]
+        {
             let address = Address::parse_or_nowhere(text);
             assert!(address.origin.is_nowhere());
             assert_eq!(address.mistake().code, code, "{text}");

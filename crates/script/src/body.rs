@@ -51,8 +51,9 @@ fn bytes_of(value: &Value<'_>) -> Result<Option<Bytes>> {
     Ok(whole(&buffer).get(at..at.saturating_add(length)).map(Bytes::copy_from_slice))
 }
 
-/// Reads a body as k6 sends it.
-pub fn read<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<Body> {
+/// Reads a body as k6 sends it. The parts of a form with files are apart by the boundary that the script's own content type
+/// names.
+pub fn read<'js>(ctx: &Ctx<'js>, body: &Value<'js>, own_type: Option<&str>) -> Result<Body> {
     if body.is_null() || body.is_undefined() {
         return Ok((Bytes::new(), None));
     }
@@ -60,7 +61,7 @@ pub fn read<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<Body> {
         return Ok((bytes, None));
     }
     match body.as_object() {
-        Some(fields) if !body.is_array() => form(ctx, fields),
+        Some(fields) if !body.is_array() => form(ctx, fields, own_type),
         _ => {
             let what = "a request body must be a text, an ArrayBuffer, a typed array or an object of form fields; use JSON.stringify() for JSON";
             Err(Exception::throw_message(ctx, what))
@@ -68,7 +69,7 @@ pub fn read<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<Body> {
     }
 }
 
-fn form<'js>(ctx: &Ctx<'js>, fields: &Object<'js>) -> Result<Body> {
+fn form<'js>(ctx: &Ctx<'js>, fields: &Object<'js>, own_type: Option<&str>) -> Result<Body> {
     let mut pairs: Vec<(String, Value<'js>)> = Vec::new();
     each_property(fields, |name, value| {
         match value.as_array() {
@@ -82,7 +83,7 @@ fn form<'js>(ctx: &Ctx<'js>, fields: &Object<'js>) -> Result<Body> {
         Ok(())
     })?;
     if pairs.iter().any(|(_, value)| Class::<FileData>::from_value(value).is_ok()) {
-        return multipart(ctx, &pairs);
+        return multipart(ctx, &pairs, own_type.and_then(boundary_in).map_or_else(new_boundary, str::to_owned));
     }
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in &pairs {
@@ -102,10 +103,30 @@ fn field_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
     Ok(text_of(value))
 }
 
-fn multipart<'js>(ctx: &Ctx<'js>, pairs: &[(String, Value<'js>)]) -> Result<Body> {
+fn new_boundary() -> String {
     let mut random = [0u8; 30];
     rand::rng().fill_bytes(&mut random);
-    let boundary = random.map(|byte| format!("{byte:02x}")).concat();
+    random.map(|byte| format!("{byte:02x}")).concat()
+}
+
+/// The boundary of a multipart content type (RFC 2046, section 5.1.1).
+fn boundary_in(content_type: &str) -> Option<&str> {
+    let (kind, parameters) = content_type.split_once(';')?;
+    if !kind.trim().to_ascii_lowercase().starts_with("multipart/") {
+        return None;
+    }
+    let named =
+        parameters.split(';').filter_map(|parameter| parameter.split_once('=')).find(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
+    named.map(|(_, value)| value.trim().trim_matches('"')).filter(|boundary| !boundary.is_empty())
+}
+
+/// Whether the script's own content type says multipart without the boundary that the form's has.
+pub fn is_multipart_without_boundary(own_type: &str, form_type: &str) -> bool {
+    let kind = |text: &str| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind(form_type).starts_with("multipart/") && kind(own_type) == kind(form_type) && boundary_in(own_type).is_none()
+}
+
+fn multipart<'js>(ctx: &Ctx<'js>, pairs: &[(String, Value<'js>)], boundary: String) -> Result<Body> {
     let mut body = Vec::new();
     for (name, value) in pairs {
         body.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(name)).as_bytes());
@@ -133,4 +154,26 @@ fn multipart<'js>(ctx: &Ctx<'js>, pairs: &[(String, Value<'js>)]) -> Result<Body
 /// A parameter of Content-Disposition; line breaks as browsers write them (WHATWG HTML, multipart/form-data).
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boundary_is_read_from_a_multipart_type_only() {
+        for (content_type, boundary) in [
+            ("multipart/form-data; boundary=XX", Some("XX")),
+            ("Multipart/Form-Data; charset=utf-8; Boundary=\"a b\"", Some("a b")),
+            ("multipart/form-data; boundary=", None),
+            ("multipart/form-data", None),
+            ("text/plain; boundary=XX", None),
+        ] {
+            assert_eq!(boundary_in(content_type), boundary, "{content_type}");
+        }
+        assert!(is_multipart_without_boundary("multipart/form-data", "multipart/form-data; boundary=1"));
+        for own in ["multipart/form-data; boundary=XX", "text/plain", "multipart/mixed"] {
+            assert!(!is_multipart_without_boundary(own, "multipart/form-data; boundary=1"), "{own}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ use url::Url;
 
 use crate::address::Address;
 use crate::host::Natives;
+use crate::refusal;
 use crate::response::plain_class;
 use crate::state::VuState;
 use crate::values::text_of;
@@ -80,6 +81,10 @@ fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String) -> Result<
 
 fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: String, value: String, options: Object<'js>) -> Result<bool> {
     let url = parse_url(&ctx, &url)?;
+    if !refusal::is_value(&name) || !refusal::is_value(&value) {
+        let what = format!("cookie {name:?}: a name or value with a line break or another control character cannot be sent; take it out");
+        return Err(Exception::throw_message(&ctx, &what));
+    }
     let mut text = format!("{name}={value}");
     for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")] {
         let option: Value = options.get(key)?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::address::Address;
+use crate::allowance::Claim;
 
 #[derive(Debug)]
 pub enum Effect {
@@ -43,8 +44,23 @@ pub struct HttpRequest {
     pub body: Bytes,
     /// What the script gave as the body, where that was compressed.
     pub uncompressed: Option<Box<Bytes>>,
+    /// What is left of the call's time: its earlier hops have used the rest.
     pub timeout: Duration,
     pub discard_body: bool,
+    /// A redirection is followed, so that nobody reads its body.
+    pub follows_redirects: bool,
+}
+
+impl HttpRequest {
+    /// Whether the call goes on after a response of that status, which says `moves` to where.
+    pub fn goes_on_after(&self, status: u16, moves: bool) -> bool {
+        self.follows_redirects && moves && is_redirection(status)
+    }
+}
+
+/// The statuses after which k6 goes on to the Location (RFC 9110, section 15.4).
+pub fn is_redirection(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 /// k6's phases of a request, in milliseconds.
@@ -136,23 +152,28 @@ pub struct Tls {
     pub cipher_suite: &'static str,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct HttpResponse {
     /// 0 when there was no response.
     pub status: u16,
     pub proto: &'static str,
     pub head: Head,
+    /// Without its Content-Encoding, unless `is_coded`.
     pub body: Bytes,
+    /// What the body holds of its VU's allowance.
+    pub claim: Claim,
     pub timings: Timings,
     pub failure: Option<Failure>,
     pub remote: Option<SocketAddr>,
-    /// The body is coded, as its Content-Encoding says.
+    /// There is a Content-Encoding that was not undone.
     pub is_coded: bool,
     pub tls: Option<Tls>,
     pub bytes_sent: u64,
     pub bytes_received: u64,
     /// When the last byte came, or the failure was seen.
     pub finished: Instant,
+    /// What it used of the call's time, decoding included.
+    pub took: Duration,
 }
 
 impl HttpResponse {
@@ -163,6 +184,7 @@ impl HttpResponse {
             proto: "",
             head: Head::default(),
             body: Bytes::new(),
+            claim: Claim::default(),
             timings,
             failure: Some(failure),
             remote: None,
@@ -171,7 +193,15 @@ impl HttpResponse {
             bytes_sent: 0,
             bytes_received: 0,
             finished: Instant::now(),
+            took: Duration::ZERO,
         }
+    }
+
+    /// What came cannot be used, for a reason: as if no response had come, but for its times and bytes.
+    pub fn spoilt(self, failure: Failure) -> Self {
+        let (remote, finished) = (self.remote, self.finished);
+        let (bytes_sent, bytes_received) = (self.bytes_sent, self.bytes_received);
+        Self { remote, finished, bytes_sent, bytes_received, ..Self::failed(failure, self.timings) }
     }
 
     /// k6's error codes: the failure's own, or 1000 + status from 400 on.

@@ -16,11 +16,13 @@ use crate::auth::{self, Credentials, Scheme};
 use crate::body;
 use crate::compression;
 use crate::cookies::{self, Given, SharedJar};
-use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
+use crate::effect::{code, is_redirection, Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::Events;
 use crate::host::Natives;
+use crate::places::place_of_call;
 use crate::raw::each_property;
-use crate::response::{self, Response, OCSP_STATUS};
+use crate::refusal;
+use crate::response::{self, Hops, Response, OCSP_STATUS};
 use crate::state::{Moment, VuState};
 use crate::values::{named, tags_of, text_of};
 
@@ -49,6 +51,8 @@ struct Call {
     /// For the answer to a digest challenge, which is given once.
     secret: Option<Rc<Credentials>>,
     compression: Option<String>,
+    /// That the request is refused has been told with its place.
+    refusal_is_told: bool,
 }
 
 /// Which statuses count as success; `None` counts nothing as failed and tags nothing.
@@ -90,7 +94,10 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
         let vu = VuState::running(&ctx)?;
         let beside = Beside { events: vu.events(&ctx)?, vu };
         let method = text_of(&method).to_uppercase();
-        beside.promise(&ctx, Call::read(&ctx, &beside.vu, &method, &url, body.0.as_ref(), params.0.as_ref()))
+        let call = Call::read(&ctx, &beside.vu, &method, &url, body.0.as_ref(), params.0.as_ref());
+        // Later the stack does not tell where the call was.
+        let call = call.inspect(|call| call.tell_refusal(&ctx, &beside.vu)).map(|call| Call { refusal_is_told: true, ..call });
+        beside.promise(&ctx, call)
     })?;
     natives.add("batch", batch)?;
     natives.add("url", template)?;
@@ -119,11 +126,20 @@ fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'js>> {
     };
     let mut names = Vec::new();
     let mut calls = Vec::new();
-    each_property(rows, |name, row| {
+    let mut read = |name: &str, row: &Value<'js>| {
+        if row.is_undefined() || row.is_null() {
+            let what = "give each a URL, or an array or an object with method, url, body and params";
+            return Err(Exception::throw_type(&ctx, &format!("http.batch(): request {name} is {}; {what}", named(row))));
+        }
         names.push(name.to_owned());
-        calls.push(Call::read_row(&ctx, &vu, &row)?);
+        calls.push(Call::read_row(&ctx, &vu, row)?);
         Ok(())
-    })?;
+    };
+    match rows.as_array() {
+        // A hole is no property.
+        Some(rows) => rows.iter::<Value>().enumerate().try_for_each(|(at, row)| read(&at.to_string(), &row?))?,
+        None => each_property(rows, |name, row| read(name, &row))?,
+    }
     let asked = calls.iter().map(|call| call.request.clone()).collect();
     let Reply::Batch(responses) = vu.perform(&ctx, Effect::Batch(asked))? else { return Err(vu.throw_uncatchable(&ctx)) };
     let responses = calls.into_iter().zip(responses).map(|(call, response)| call.finish(&ctx, &vu, response));
@@ -207,18 +223,17 @@ impl Call {
             Some(template) if !url.is_string() => (template.get("url")?, template.get::<_, Option<String>>("name")?),
             _ => (text_of(url), None),
         };
-        let body_is_given = body.is_some_and(|body| !body.is_null() && !body.is_undefined());
-        let (body, content_type) = body.map_or(Ok((Bytes::new(), None)), |body| body::read(ctx, body))?;
         let defaults = &vu.bundle.defaults;
         let request = HttpRequest {
             method: method.to_owned(),
             address: Address::parse_or_nowhere(&address),
             headers: Vec::new(),
             user_agent: None,
-            body,
+            body: Bytes::new(),
             timeout: DEFAULT_TIMEOUT,
             uncompressed: None,
             discard_body: defaults.discard_response_bodies,
+            follows_redirects: false,
         };
         let mut call = Self {
             request: Rc::new(request),
@@ -237,6 +252,7 @@ impl Call {
             scheme: Scheme::Basic,
             secret: None,
             compression: None,
+            refusal_is_told: false,
         };
         if let Some(params) = params.and_then(Value::as_object) {
             call.read_params(ctx, params)?;
@@ -245,11 +261,9 @@ impl Call {
             name = Some(call.tags.swap_remove(at).1);
         }
         call.name = name;
-        if let Some(content_type) = content_type.filter(|_| !call.has_header("Content-Type")) {
-            call.request_mut().headers.push(("Content-Type".into(), content_type));
-        }
-        if let Some(codings) = call.compression.take().filter(|_| body_is_given) {
-            call.compress(ctx, &codings)?;
+        call.request_mut().follows_redirects = call.redirects_left > 0;
+        if let Some(body) = body.filter(|body| !body.is_null() && !body.is_undefined()) {
+            call.read_body(ctx, body)?;
         }
         call.read_headers(defaults.user_agent.clone());
         if call.request.address.credentials().is_some() {
@@ -257,6 +271,25 @@ impl Call {
         }
         call.add_cookies(vu, false);
         Ok(call)
+    }
+
+    fn read_body<'js>(&mut self, ctx: &Ctx<'js>, body: &Value<'js>) -> Result<()> {
+        let own = self.request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let (bytes, content_type) = body::read(ctx, body, own.map(|at| self.request.headers[at].1.as_str()))?;
+        let request = self.request_mut();
+        request.body = bytes;
+        match (content_type, own) {
+            (Some(content_type), None) => request.headers.push(("Content-Type".into(), content_type)),
+            // It names no boundary, so that nobody could read the parts.
+            (Some(content_type), Some(at)) if body::is_multipart_without_boundary(&request.headers[at].1, &content_type) => {
+                request.headers[at].1 = content_type;
+            }
+            _ => {}
+        }
+        match self.compression.take() {
+            Some(codings) => self.compress(ctx, &codings),
+            None => Ok(()),
+        }
     }
 
     /// What headers of the script's own stand for what is sent otherwise.
@@ -405,12 +438,13 @@ impl Call {
         self.record(ctx, vu, response, proof.is_some());
         self.keep_cookies(vu, response);
         if let Some(proof) = proof {
-            self.next_hop().headers.push(("Authorization".into(), proof));
+            self.next_hop(response).headers.push(("Authorization".into(), proof));
             return true;
         }
         let Some(next) = self.redirect_target(vu, response) else { return false };
         self.redirects_left -= 1;
         self.redirect_to(next, response);
+        self.request_mut().follows_redirects = self.redirects_left > 0;
         self.add_cookies(vu, true);
         true
     }
@@ -423,18 +457,20 @@ impl Call {
         response.head.all("www-authenticate").find_map(|challenge| auth::digest(&challenge, &secret, &target))
     }
 
-    /// The request of the next hop, to describe.
-    fn next_hop(&mut self) -> &mut HttpRequest {
+    /// The request of the next hop, to describe. All hops of a call share its timeout, as in k6.
+    fn next_hop(&mut self, response: &HttpResponse) -> &mut HttpRequest {
         self.first.get_or_insert_with(|| self.request.clone());
         self.called = Instant::now();
         self.lag_ms = 0.0;
-        self.request_mut()
+        let request = self.request_mut();
+        request.timeout = request.timeout.saturating_sub(response.took);
+        request
     }
 
     /// Makes the request one to where it was redirected (RFC 9110, section 15.4), as k6 does.
     fn redirect_to(&mut self, next: Address, response: &HttpResponse) {
         let stays = response.head.all("location").next().is_some_and(|location| !location.contains("//"));
-        let request = self.next_hop();
+        let request = self.next_hop(response);
         if !matches!(response.status, 307 | 308) {
             if request.method != "HEAD" {
                 request.method = "GET".into();
@@ -462,17 +498,35 @@ impl Call {
 
     /// The Response to the last hop.
     fn conclude<'js>(self, ctx: &Ctx<'js>, vu: &VuState, response: Box<HttpResponse>) -> Result<Class<'js, Response>> {
+        if response.failure.as_ref().is_some_and(|failure| failure.code == code::GENERIC) && !self.throw {
+            self.tell_refusal(ctx, vu);
+        }
         if let (true, Some(failure)) = (self.throw, &response.failure) {
             return Err(Exception::throw_message(ctx, &format!("{} {}: {}", self.request.method, self.request.address.masked(), failure.message)));
         }
-        Response::new(self.request, self.first, response, self.as_binary).into_object(ctx, vu)
+        Response::object(ctx, vu, Hops { last: self.request, first: self.first }, response, self.as_binary)
+    }
+
+    /// Says that a request which cannot be written down was not sent, and where the script asks for it; once per place.
+    fn tell_refusal(&self, ctx: &Ctx<'_>, vu: &VuState) {
+        if self.refusal_is_told {
+            return;
+        }
+        let Some(what) = refusal::of(&self.request) else { return };
+        let place = place_of_call(ctx, &vu.bundle).unwrap_or_default();
+        if vu.bundle.first_time(&format!("refused {place}")) {
+            let address = self.request.address.masked();
+            let remedy = "take line breaks and other control characters out, as with trim() of what a file held";
+            vu.bundle.log("WARN", vu.vu, &format!("request to {address} was not sent: {what}; {remedy} (said once per place)\n  at {place}"));
+        }
     }
 
     fn redirect_target(&self, vu: &VuState, response: &HttpResponse) -> Option<Address> {
-        if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+        if !is_redirection(response.status) {
             return None;
         }
-        let location = response.head.all("location").next()?;
+        // One that is empty leads nowhere, as in k6.
+        let location = response.head.all("location").next().filter(|location| !location.is_empty())?;
         if self.redirects_left == 0 {
             if self.warns {
                 let how = "pass {redirects: n} with the request or set options.maxRedirects to silence this";

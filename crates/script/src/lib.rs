@@ -2,12 +2,13 @@
 //! wants next (`Effect`); sockets, timers and threads are the host's.
 
 pub mod address;
+pub mod allowance;
 pub mod auth;
 mod body;
 mod builtin;
 pub mod bundle;
 mod commonjs;
-mod compression;
+pub mod compression;
 mod cookies;
 mod crypto;
 mod csv;
@@ -33,6 +34,7 @@ mod packages;
 mod places;
 mod random;
 mod raw;
+pub mod refusal;
 mod resolve;
 mod response;
 mod runtime;

@@ -76,6 +76,20 @@ impl Ledger {
         self.exhausted.set(true);
     }
 
+    /// Whether that much more would be granted.
+    pub fn has_room(&self, more_bytes: usize) -> bool {
+        self.used_bytes.get().saturating_add(more_bytes) <= self.ceiling_bytes.get()
+    }
+
+    /// Counts bytes outside of the allocator that a script holds on to; `None` where that is too much, as an allocation fails.
+    pub fn charge(self: &Rc<Self>, bytes: usize) -> Option<Charge> {
+        if !self.grants(bytes) {
+            return None;
+        }
+        self.used_bytes.set(self.used_bytes.get() + bytes);
+        Some(Charge { ledger: self.clone(), bytes })
+    }
+
     #[inline]
     fn grants(&self, more_bytes: usize) -> bool {
         let wanted = self.used_bytes.get().saturating_add(more_bytes);
@@ -97,6 +111,19 @@ impl Ledger {
     #[inline]
     fn gave(&self, bytes: usize) {
         self.used_bytes.set(self.used_bytes.get().saturating_sub(bytes));
+    }
+}
+
+/// Bytes outside of the allocator that count until this is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    ledger: Rc<Ledger>,
+    bytes: usize,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.ledger.gave(self.bytes);
     }
 }
 
@@ -184,6 +211,17 @@ mod tests {
         ledger.begin(1);
         assert_eq!(ledger.used_bytes.get(), 0);
         assert!(!ledger.is_exhausted());
+    }
+
+    #[test]
+    fn what_is_charged_counts_until_it_is_dropped() {
+        let (ledger, mut allocator) = ledger(1000, 1);
+        let charge = ledger.charge(800).unwrap();
+        assert!(ledger.has_room(200) && !ledger.has_room(201) && !ledger.is_exhausted());
+        assert!(allocator.alloc(400).is_null() && ledger.is_exhausted(), "the allocator is limited by it");
+        ledger.begin(1);
+        drop(charge);
+        assert!(ledger.has_room(1000) && ledger.charge(1001).is_none() && ledger.is_exhausted());
     }
 
     #[test]

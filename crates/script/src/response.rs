@@ -1,8 +1,6 @@
 //! k6's Response. The object that a script gets holds what came over the wire; each field becomes a JavaScript
 //! value when the script reads it, because most fields of most responses are never read.
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -11,17 +9,25 @@ use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
 use rquickjs::{ArrayBuffer, Class, Coerced, Ctx, Error, Exception, FromJs, IntoJs, JsLifetime, Object, Result, Value};
 
-use crate::compression;
-use crate::effect::{code, HttpRequest, HttpResponse, Timings};
+use crate::allowance::Claim;
+use crate::effect::{HttpRequest, HttpResponse, Timings};
 use crate::host::{settle, Natives};
 use crate::intrinsics;
 use crate::json;
+use crate::memory::Charge;
 use crate::raw::Held;
 use crate::selector;
 use crate::state::VuState;
 
 /// What is known of a certificate's revocation: a stapled answer is not read.
 pub const OCSP_STATUS: &str = "unknown";
+
+/// The requests of a call.
+pub struct Hops {
+    pub last: Rc<HttpRequest>,
+    /// The first one, where there were several.
+    pub first: Option<Rc<HttpRequest>>,
+}
 
 pub struct Response {
     /// Of the last hop.
@@ -30,39 +36,30 @@ pub struct Response {
     first: Option<Rc<HttpRequest>>,
     got: Box<HttpResponse>,
     as_binary: bool,
-    /// The body without its Content-Encoding, once somebody wanted it.
-    decoded: OnceCell<Box<std::result::Result<Bytes, String>>>,
+    /// The body, as a part of its VU's memory.
+    _charge: Charge,
 }
 
 /// What k6 shows as `expires` of a cookie that has none: its zero time, in ms.
 const NO_EXPIRES_MS: f64 = -6_795_364_578_871.0;
 
 impl Response {
-    pub fn new(request: Rc<HttpRequest>, first: Option<Rc<HttpRequest>>, got: Box<HttpResponse>, as_binary: bool) -> Self {
-        Self { request, first, got, as_binary, decoded: OnceCell::new() }
-    }
-
-    /// As the VU's script sees it.
-    pub fn into_object<'js>(self, ctx: &Ctx<'js>, vu: &VuState) -> Result<Class<'js, Self>> {
+    /// The Response as the VU's script sees it. Its body counts as memory of the VU from now on; where that is too much
+    /// the script is stopped.
+    pub fn object<'js>(ctx: &Ctx<'js>, vu: &VuState, hops: Hops, mut got: Box<HttpResponse>, as_binary: bool) -> Result<Class<'js, Self>> {
+        got.claim = Claim::default();
+        let bytes = got.body.len();
+        if !vu.runtime.memory.has_room(bytes) {
+            vu.runtime.collect_garbage();
+        }
+        let charge = vu.runtime.memory.charge(bytes).ok_or_else(|| Exception::throw_message(ctx, "out of memory"))?;
         let prototype = vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.response.object(ctx)?;
-        Class::instance_proto(self, prototype)
+        Class::instance_proto(Self { request: hops.last, first: hops.first, got, as_binary, _charge: charge }, prototype)
     }
 
     /// What the script asked for.
     fn asked(&self) -> &HttpRequest {
         self.first.as_ref().unwrap_or(&self.request)
-    }
-
-    /// The body as it was before it was coded for the wire; or why that cannot be told.
-    fn plain_body(&self) -> std::result::Result<&Bytes, &str> {
-        if !self.got.is_coded {
-            return Ok(&self.got.body);
-        }
-        let decode = || {
-            let codings: Vec<Cow<str>> = self.got.head.all("content-encoding").collect();
-            Box::new(compression::decode(&codings.join(","), &self.got.body))
-        };
-        self.decoded.get_or_init(decode).as_ref().as_ref().map_err(String::as_str)
     }
 
     /// Whether `body` is null: nothing came, or was kept.
@@ -71,27 +68,16 @@ impl Response {
     }
 
     fn error(&self) -> &str {
-        match (&self.got.failure, self.plain_body()) {
-            (Some(failure), _) => &failure.message,
-            (None, Err(broken)) => broken,
-            (None, Ok(_)) => "",
-        }
-    }
-
-    fn error_code(&self) -> u32 {
-        match self.plain_body() {
-            Err(_) => code::DECOMPRESSION,
-            Ok(_) => self.got.error_code().unwrap_or(0),
-        }
+        self.got.failure.as_ref().map_or("", |failure| &failure.message)
     }
 
     /// The body to read as JSON; throws where there is none.
     pub fn json_text(&self, ctx: &Ctx<'_>) -> Result<&Bytes> {
         if self.has_no_body() {
-            let what = "the body is null so it cannot be read as JSON: the request failed, or its body was discarded";
-            return Err(Exception::throw_message(ctx, what));
+            let why = self.got.failure.as_ref().map_or("its body was discarded", |failure| &failure.message);
+            return Err(Exception::throw_message(ctx, &format!("the body is null so it cannot be read as JSON: {why}")));
         }
-        self.plain_body().map_err(|broken| Exception::throw_message(ctx, broken))
+        Ok(&self.got.body)
     }
 }
 
@@ -150,7 +136,7 @@ static FIELDS: [(&str, bool, Read); 16] = [
     ("tls_cipher_suite", false, |ctx, of| of.got.tls.map_or("", |tls| tls.cipher_suite).into_js(ctx)),
     ("ocsp", true, ocsp),
     ("error", false, |ctx, of| of.error().into_js(ctx)),
-    ("error_code", false, |ctx, of| of.error_code().into_js(ctx)),
+    ("error_code", false, |ctx, of| of.got.error_code().unwrap_or(0).into_js(ctx)),
     ("headers", true, headers),
     ("cookies", true, cookies),
     ("request", true, request),
@@ -217,11 +203,10 @@ fn json<'js>(ctx: Ctx<'js>, this: This<Class<'js, Response>>, selector: Opt<Valu
 }
 
 fn body<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
-    match response.plain_body() {
+    match &response.got.body {
         _ if response.has_no_body() => Ok(Value::new_null(ctx.clone())),
-        Err(_) => Ok(Value::new_null(ctx.clone())),
-        Ok(body) if response.as_binary => intrinsics::buffer(ctx, body).map(ArrayBuffer::into_value),
-        Ok(body) => String::from_utf8_lossy(body).as_ref().into_js(ctx),
+        body if response.as_binary => intrinsics::buffer(ctx, body).map(ArrayBuffer::into_value),
+        body => String::from_utf8_lossy(body).as_ref().into_js(ctx),
     }
 }
 

@@ -162,6 +162,12 @@ impl SharedRuntime {
         self.collect_above(self.memory.used_bytes() / 2 * 3);
     }
 
+    /// Frees what nothing refers to any more.
+    pub fn collect_garbage(&self) {
+        // SAFETY: the runtime lives as long as one of its VUs.
+        unsafe { qjs::JS_RunGC(self.raw.as_ptr()) }
+    }
+
     fn collect_above(&self, bytes: usize) {
         // SAFETY: the runtime lives as long as one of its VUs.
         unsafe { qjs::JS_SetGCThreshold(self.raw.as_ptr(), bytes as _) }

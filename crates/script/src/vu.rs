@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult};
-use rquickjs::{qjs, CatchResultExt, CaughtError, Ctx, Exception, Function, Object, Value};
+use rquickjs::{CatchResultExt, CaughtError, Ctx, Exception, Function, Object, Value};
 
 use crate::bundle::ScriptError;
 use crate::commonjs;
@@ -242,8 +242,7 @@ fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &O
         }
     };
     if state.runtime.memory.is_exhausted() {
-        // SAFETY: the context lives, and with it its runtime.
-        unsafe { qjs::JS_RunGC(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
+        state.runtime.collect_garbage();
     }
     outcome
 }

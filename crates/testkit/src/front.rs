@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::TlsAcceptor;
 
+use crate::hostile;
 use crate::site::{answer, delay, Answer, Page, Seen};
 
 /// What is known of a connection.
@@ -56,6 +57,12 @@ async fn http1<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, peer: &Peer, re
     let mut buffer = Vec::with_capacity(4096);
     loop {
         let Some(seen) = read_request(&mut stream, &mut buffer, peer).await? else { return Ok(()) };
+        if let Some(reply) = hostile::reply(&seen.target) {
+            match reply.send(&mut stream).await? {
+                true => continue,
+                false => return Ok(()),
+            }
+        }
         take_time(&seen).await;
         match answer(&seen) {
             Answer::Page(page) => stream.write_all(&in_http1(&page, &seen.method)).await?,
@@ -82,6 +89,9 @@ async fn read_request<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>
     let (method, target) = (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or("/").to_owned());
     let headers: Vec<(String, String)> =
         lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    if hostile::is_early(&target) {
+        return Ok(Some(seen(peer, method, target, "HTTP/1.1", headers, Vec::new())));
+    }
     let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length")).and_then(|(_, value)| value.parse().ok());
     let end = head_end + length.unwrap_or(0);
     while buffer.len() < end {
@@ -129,6 +139,12 @@ async fn http2<S: AsyncRead + AsyncWrite + Unpin + 'static>(stream: S, peer: Pee
 
 async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::server::SendResponse<Bytes>, peer: &Peer) -> Result<(), h2::Error> {
     let (head, mut incoming) = request.into_parts();
+    if hostile::is_early(head.uri.path()) {
+        let refused = http::Response::builder().status(413).body(()).unwrap_or_default();
+        responder.send_response(refused, false)?.send_data(Bytes::from_static(b"too much"), true)?;
+        // The client's part of the stream stays open and unread.
+        std::future::pending::<()>().await;
+    }
     let mut body = Vec::new();
     while let Some(part) = incoming.data().await {
         let part = part?;

@@ -9,6 +9,7 @@
 mod certificates;
 mod digest;
 mod front;
+mod hostile;
 mod site;
 
 use std::cell::RefCell;
@@ -114,7 +115,7 @@ fn settings() -> Result<Settings, String> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if matches!(word.as_str(), "-h" | "--help") {
-            println!("{HELP}{}", site::HELP);
+            println!("{HELP}{}{}", site::HELP, hostile::HELP);
             std::process::exit(0);
         }
         let switch = match word.as_str() {

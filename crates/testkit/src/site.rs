@@ -1,6 +1,8 @@
 //! A site of all that HTTP does: each path answers in a way that its name says, so that a client can be tested
 //! against it. What a request asks for is in its path and query; nothing is kept from one request to the next.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::Write;
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ pub const HELP: &str = "paths of the site:
   /back                        the body as it came, as JSON
   /encoded/gzip,br             a JSON body in these encodings, one upon the other (gzip, deflate, br, zstd)
   /broken/gzip                 a body that is not in the encoding it claims
+  /coded/KIND/gzip             the body of /encoded: cut in the middle, with its end missing, longer, changed, empty; or a
+                               bomb of ?mib=128 MiB of zeros, or nothing, many times over (members, of gzip)
   /status/404                  that status with a short body
   /set?cookie=a=1;Path=/&…     a Set-Cookie header for each `cookie`
   /redirect/3                  302 to /redirect/2 … to /echo; with ?set=1 each hop sets a cookie of its number
@@ -23,7 +27,8 @@ pub const HELP: &str = "paths of the site:
   /digest/user/password        the same with a challenge (RFC 7616): ?algorithm=SHA-256&qop=auth-int
   /header?name=X&value=…       a header of the response
   /page                        an HTML page with a form and a link
-  /wait/50                     /echo, 50 ms later
+  /wait/50, any path?wait=50   /echo, or what the path says, 50 ms later
+  /many/200                    so many headers
   /stall, /close, /reset       never answers; closes; resets the connection";
 
 /// A request, whatever carried it.
@@ -76,7 +81,8 @@ impl Page {
 
 /// How long the site takes over an answer.
 pub fn delay(seen: &Seen) -> Duration {
-    let wanted_ms = seen.target.strip_prefix("/wait/").and_then(|rest| rest.split(['/', '?']).next()).and_then(|text| text.parse().ok());
+    let after = |text: &str| seen.target.split_once(text).and_then(|(_, rest)| rest.split(['/', '?', '&']).next()?.parse().ok());
+    let wanted_ms = after("/wait/").or_else(|| after("wait="));
     Duration::from_millis(wanted_ms.unwrap_or(0))
 }
 
@@ -91,6 +97,7 @@ pub fn answer(seen: &Seen) -> Answer {
         ["reset"] => return Answer::Reset,
         ["back"] => Page { status: 200, headers: vec![("Content-Type".into(), "application/json".into())], body: seen.body.clone() },
         ["encoded", encodings] => encoded(encodings),
+        ["coded", kind, encodings] => miscoded(kind, encodings, query("mib").and_then(|mib| mib.parse().ok()).unwrap_or(128)),
         ["broken", encodings] => Page::text(200, "this is no such stream").with("Content-Encoding", *encodings),
         ["status", status] => Page::text(status.parse().unwrap_or(400), "status"),
         ["set"] => url
@@ -115,6 +122,9 @@ pub fn answer(seen: &Seen) -> Answer {
                 Some(given) if digest::holds(given, &seen.method, &seen.body, user, password) => echo(seen),
                 _ => Page::text(401, "who?").with("WWW-Authenticate", digest::challenge(&algorithm, &qop)),
             }
+        }
+        ["many", count] => {
+            (0..count.parse().unwrap_or(0)).fold(Page::text(200, "many"), |page, at: u32| page.with(&format!("x-{at}"), at.to_string()))
         }
         ["header"] => Page::text(200, "header").with(&query("name").unwrap_or_default(), query("value").unwrap_or_default()),
         ["page"] => Page {
@@ -151,7 +161,17 @@ fn redirect(left: u32, set: bool) -> Page {
 }
 
 fn encoded(encodings: &str) -> Page {
-    let mut body = json!({"hello": "world", "rows": (0..50).collect::<Vec<u32>>()}).to_string().into_bytes();
+    let plain = json!({"hello": "world", "rows": (0..50).collect::<Vec<u32>>()}).to_string().into_bytes();
+    coded_page(encodings, encode(encodings, plain))
+}
+
+fn coded_page(encodings: &str, body: Option<Vec<u8>>) -> Page {
+    let Some(body) = body else { return Page::text(400, "no such encoding") };
+    let header = encodings.replace(',', ", ");
+    Page { status: 200, headers: vec![("Content-Type".into(), "application/json".into()), ("Content-Encoding".into(), header)], body }
+}
+
+fn encode(encodings: &str, mut body: Vec<u8>) -> Option<Vec<u8>> {
     for encoding in encodings.split(',') {
         body = match encoding {
             "gzip" => finish(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default()), &body, |encoder| encoder.finish()),
@@ -163,11 +183,43 @@ fn encoded(encodings: &str) -> Page {
                 let _ = brotli::CompressorWriter::new(&mut compressed, 4096, 5, 22).write_all(&body);
                 compressed
             }
-            _ => return Page::text(400, "no such encoding"),
+            _ => return None,
         };
     }
-    let header = encodings.replace(',', ", ");
-    Page { status: 200, headers: vec![("Content-Type".into(), "application/json".into()), ("Content-Encoding".into(), header)], body }
+    Some(body)
+}
+
+/// A coded body with what is wrong with it.
+fn miscoded(kind: &str, encodings: &str, mebibytes: usize) -> Page {
+    let mut page = encoded(encodings);
+    let body = &mut page.body;
+    let middle = body.len() / 2;
+    match kind {
+        "cut" => body.truncate(middle),
+        "end" => body.truncate(body.len().saturating_sub(1)),
+        "longer" => body.extend_from_slice(b"more"),
+        "changed" => body[middle] ^= 0x55,
+        "empty" => body.clear(),
+        "members" => *body = encode(encodings, Vec::new()).unwrap_or_default().repeat(100_000),
+        "bomb" => page = coded_page(encodings, bomb(encodings, mebibytes)),
+        _ => page = Page::text(404, "no such kind"),
+    }
+    page
+}
+
+thread_local! {
+    /// Bombs take their time to make.
+    static BOMBS: RefCell<HashMap<String, Vec<u8>>> = RefCell::default();
+}
+
+fn bomb(encodings: &str, mebibytes: usize) -> Option<Vec<u8>> {
+    let name = format!("{encodings} {mebibytes}");
+    if let Some(known) = BOMBS.with_borrow(|bombs| bombs.get(&name).cloned()) {
+        return Some(known);
+    }
+    let made = encode(encodings, vec![0; mebibytes << 20])?;
+    BOMBS.with_borrow_mut(|bombs| bombs.insert(name, made.clone()));
+    Some(made)
 }
 
 fn finish<W: Write>(mut encoder: W, body: &[u8], end: impl FnOnce(W) -> std::io::Result<Vec<u8>>) -> Vec<u8> {

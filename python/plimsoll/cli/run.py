@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,13 +131,11 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
-    from plimsoll.cli.memory_size import memory_size
     from plimsoll.cli.run_checks import outputs, plain_url, script_environment
-    from plimsoll.engine import DEFAULT_VU_MEMORY_BYTES, EngineConfig
+    from plimsoll.engine import EngineConfig
+    from plimsoll.memory_size import memory_size
 
-    memory = flags["vu_memory"] or os.environ.get("PLIMSOLL_VU_MEMORY")
-
-    return EngineConfig(
+    config = EngineConfig(
         script=flags["script"],
         env=script_environment(told.run, os.environ),
         options=told.above,
@@ -147,12 +146,16 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
         seed=flags["seed"],
         secret_sources=tuple(told.run.get("secretSource") or ()),
         console_output=Path(told.run["consoleOutput"]) if told.run.get("consoleOutput") else None,
-        vu_memory_bytes=memory_size(memory, "--vu-memory") if memory else DEFAULT_VU_MEMORY_BYTES,
         import_map=flags["import_map"],
         offline=flags["offline"],
         outputs=outputs(told.run),
         url=plain_url(flags),
     )
+    if flags["vu_memory"]:
+        config = replace(config, vu_memory_bytes=memory_size(flags["vu_memory"], "--vu-memory"))
+    if flags["max_body"]:
+        config = replace(config, max_body_bytes=memory_size(flags["max_body"], "--max-body"))
+    return config
 
 
 def _sample_warnings(ended: Mapping[str, Any]) -> list[str]:

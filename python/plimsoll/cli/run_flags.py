@@ -120,6 +120,13 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         help="what a VU's JavaScript may allocate, as in 256MB; else PLIMSOLL_VU_MEMORY, else 512MiB",
     )
     group.add_argument(
+        "--max-body",
+        default=None,
+        metavar="SIZE",
+        help="the largest body of a response that is kept, as it came and decoded, as in 256MB; a larger one fails its "
+        "request; bodies that are discarded have no limit; else PLIMSOLL_MAX_BODY, else 64MiB",
+    )
+    group.add_argument(
         "--import-map",
         type=Path,
         default=None,

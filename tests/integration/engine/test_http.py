@@ -65,7 +65,7 @@ def test_a_body_that_is_not_in_its_coding_has_k6s_error_code(tmp_path: Path, kno
         found.json = thrown(() => http.get(`${U}/broken/gzip`).json());""",
     )
     assert found.pop("foo") == [0, "this is no such stream", False]
-    assert found.pop("json").startswith("error decompressing")
+    assert "error decompressing" in found.pop("json")
     assert found == {coding: [1701, None, True] for coding in ("gzip", "deflate", "br", "zstd")}
 
 

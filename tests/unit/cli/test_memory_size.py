@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.cli.memory_size import memory_size
+from plimsoll.engine import EngineConfig
 from plimsoll.errors import InputError
+from plimsoll.memory_size import memory_size
 
 
 @pytest.mark.parametrize(
@@ -20,3 +21,13 @@ def test_a_size_is_a_number_and_its_unit(text: str, size: int) -> None:
 def test_what_is_no_size_names_the_flag_and_what_to_write(text: str) -> None:
     with pytest.raises(InputError, match=r"--vu-memory .*not a size of memory"):
         memory_size(text, "--vu-memory")
+
+
+def test_limits_of_memory_come_from_the_environment_for_every_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert EngineConfig(None).max_body_bytes == 64 * 2**20 and EngineConfig(None).vu_memory_bytes == 512 * 2**20
+    monkeypatch.setenv("PLIMSOLL_MAX_BODY", "1GB")
+    monkeypatch.setenv("PLIMSOLL_VU_MEMORY", "2GiB")
+    assert EngineConfig(None).max_body_bytes == 10**9 and EngineConfig(None).vu_memory_bytes == 2**31
+    monkeypatch.setenv("PLIMSOLL_MAX_BODY", "much")
+    with pytest.raises(InputError, match=r"PLIMSOLL_MAX_BODY much: not a size of memory"):
+        EngineConfig(None)

@@ -12,6 +12,7 @@ use plimsoll_fuzz::proptest::{
     sample::{select, Index},
 };
 use plimsoll_script::address::Address;
+use plimsoll_script::allowance::{Allowance, BodyLimits};
 use plimsoll_script::effect::{HttpRequest, Timings};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -48,7 +49,9 @@ impl Loopback {
             uncompressed: None,
             timeout: Duration::from_secs(60),
             discard_body,
+            follows_redirects: false,
         };
+        let allowance = Allowance::new(BodyLimits { one_bytes: usize::MAX, vu_bytes: usize::MAX });
         self.runtime.block_on(async {
             let mut connection = Connection::new(Stream::Plain(TcpStream::from_std(client).expect("a socket of the runtime")), address, None);
             let mut timings = Timings::default();
@@ -61,7 +64,7 @@ impl Loopback {
                 server.shutdown(std::net::Shutdown::Write).ok();
                 server
             };
-            let outgoing = Outgoing { request: &request, message: None };
+            let outgoing = Outgoing { request: &request, message: None, allowance: &allowance };
             let (read, _server) = tokio::join!(connection.exchange(outgoing, Instant::now(), &mut timings), write);
             match read {
                 Ok((response, reuse)) => Ok((response.status, response.body.to_vec(), reuse, response.bytes_received)),

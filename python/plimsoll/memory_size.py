@@ -1,7 +1,8 @@
-"""Sizes of memory as flags state them: 256MB, 1.5 GiB."""
+"""Sizes of memory as flags and environment variables state them: 256MB, 1.5 GiB."""
 
 from __future__ import annotations
 
+import os
 import re
 
 from plimsoll.errors import InputError
@@ -19,3 +20,9 @@ def memory_size(text: str, flag: str) -> int:
             f"{flag} {text[:60]}: not a size of memory", "Write a number and KB, MB, GB, KiB, MiB or GiB, as in 256MB."
         )
     return int(float(parts[1]) * unit)
+
+
+def memory_of_environment(variable: str, default_bytes: int) -> int:
+    """What an environment variable states, or the default where it is not set. Raises InputError that names it."""
+    text = os.environ.get(variable)
+    return memory_size(text, variable) if text else default_bytes
