@@ -7,7 +7,7 @@ left for five: its speed may explain that, but no more of it is needed.
 
 A target that is quicker now than when its levels were held (a virtual machine has compiled what is called often, caches
 have filled) may carry by now what it did not: where an iteration takes less than seven tenths of what it took at that
-level before, the lowest level that was not carried is held again. Chance does that to some targets that stay the same,
+level or at one below before, the lowest level that was not carried is held again. Chance does that to some targets that stay the same,
 which costs them a step.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
@@ -86,14 +86,14 @@ class Confirming:
         last = next((one for one in reversed(records) if one.kind == "confirm"), None)
         if last is None or last.judgement.verdict != "good":
             return None
-        held = [one for one in records if one.kind == "hold" and one.level == last.level]
-        before = next((one for one in reversed(held) if one.judgement.verdict == "good"), None)
+        held = [one for one in records if one.kind == "hold" and one.judgement.verdict == "good"]
+        before = max((one for one in held if one.level <= last.level), key=lambda one: one.level, default=None)
         if before is None or not (before.measurement.iterations.count and last.measurement.iterations.count):
             return None
         took_ms, takes_ms = before.measurement.iterations.mean, last.measurement.iterations.mean
         if takes_ms >= QUICKER * took_ms:
             return None
-        return Quicker(last.start_s, OUTGROWN.format(level_text(last.level), took_ms, takes_ms))
+        return Quicker(last.start_s, OUTGROWN.format(level_text(before.level), took_ms, takes_ms))
 
     def conclude_again(self, seen: Measurement) -> Judgement:
         """A confirming step in the light of what is known by now."""
