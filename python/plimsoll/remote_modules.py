@@ -18,6 +18,8 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from plimsoll.errors import InputError
+from plimsoll.user_cache import user_cache
+from plimsoll.written_files import write_named, write_own
 
 LOCK_NAME = "plimsoll-modules.json"
 OFFLINE = "PLIMSOLL_OFFLINE"
@@ -35,7 +37,7 @@ def known_modules(script: Path) -> dict[str, Path]:
 
     Raises InputError for a lock file that is none.
     """
-    return {url: file for url, sha256 in _recorded(script).items() if (file := _kept_as(url, sha256)).is_file()}
+    return {url: file for url, sha256 in _recorded(script).items() if _is_whole(file := _kept_as(url, sha256), sha256)}
 
 
 def fetch_module(url: str, script: Path, *, offline: bool = False) -> Path:
@@ -57,7 +59,8 @@ def fetch_module(url: str, script: Path, *, offline: bool = False) -> Path:
         )
     file = _kept_as(url, sha256)
     try:
-        _write(file, content)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_own(file, content)
     except OSError as error:
         raise NotFetchedError(f"It cannot be kept in {file.parent}: {error.strerror}. Set XDG_CACHE_HOME.") from None
     if url not in recorded:
@@ -107,20 +110,18 @@ def _recorded(script: Path) -> dict[str, str]:
 def _record(lock: Path, modules: Mapping[str, str]) -> None:
     text = json.dumps({"version": _VERSION, "modules": dict(sorted(modules.items()))}, indent=2) + "\n"
     try:
-        _write(lock, text.encode())
+        write_named(lock, text)
     except OSError as error:
         print(f"plimsoll: {lock} cannot be written ({error.strerror}): a change would not be noticed", file=sys.stderr)
 
 
+def _is_whole(file: Path, sha256: str) -> bool:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest() == sha256
+    except OSError:
+        return False
+
+
 def _kept_as(url: str, sha256: str) -> Path:
     """Where a module is kept; its name keeps the extension, which says what it is."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    name = PurePosixPath(urlsplit(url).path).name or "index.js"
-    return cache / "plimsoll" / "modules" / sha256 / name
-
-
-def _write(file: Path, content: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    aside = file.with_name(f".{file.name}.{os.getpid()}.part")
-    aside.write_bytes(content)
-    aside.replace(file)
+    return user_cache() / "modules" / sha256 / (PurePosixPath(urlsplit(url).path).name or "index.js")

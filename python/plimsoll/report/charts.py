@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.report.theme import vega_config
+from plimsoll.user_cache import user_cache
 from plimsoll.written_files import write_own
 
 STATIC_WIDTH_PX = 700
@@ -74,9 +74,7 @@ def _library(make: Callable[[], str | None]) -> str:
 
 def _kept_library(release: str) -> Path:
     """Where the script of that release of vl-convert is kept between reports: bundling it takes seconds."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    cache = given if given.is_absolute() else Path("~/.cache").expanduser()  # not what lies in the current folder
-    return cache / "plimsoll" / f"vega-of-vl-convert-{release}.js"
+    return user_cache() / f"vega-of-vl-convert-{release}.js"
 
 
 def page_configuration() -> dict[str, Any]:
