@@ -7,8 +7,8 @@ left for five: its speed may explain that, but no more of it is needed.
 
 A target that is quicker now than when its levels were held (a virtual machine has compiled what is called often, caches
 have filled) may carry by now what it did not: where an iteration takes less than seven tenths of what it took at that
-level or at one below before, the lowest level that was not carried is held again. Chance does that to some targets that stay the same,
-which costs them a step.
+level or at one below before, the lowest level that was not carried is held again. Chance does that to some targets
+that stay the same, which costs them a step.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
