@@ -39,7 +39,7 @@ mod tls;
 mod traffic;
 mod worker;
 
-pub use plimsoll_script::{sharing, Sharing};
 pub use plimsoll_script::secrets::Cleaner;
 pub use plimsoll_script::term::Orders;
+pub use plimsoll_script::{sharing, Sharing};
 pub use run::{inspect, Config, EngineError, Run};

@@ -112,7 +112,8 @@ fn provider(names: &[String], mistakes: &mut Vec<String>) -> Arc<CryptoProvider>
 /// What of a list of cipher suites there is not here, in sentences.
 pub fn lacking(names: &[String]) -> Vec<String> {
     let known = ring::default_provider().cipher_suites;
-    let has = |wanted: &str| known.iter().filter_map(|suite| suite.suite().as_str()).any(|name| name == wanted || name.replace("TLS13_", "TLS_") == wanted);
+    let has =
+        |wanted: &str| known.iter().filter_map(|suite| suite.suite().as_str()).any(|name| name == wanted || name.replace("TLS13_", "TLS_") == wanted);
     names.iter().filter(|name| !has(name)).map(|name| format!("options.tlsCipherSuites: {name} is not supported.")).collect()
 }
 

@@ -146,12 +146,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Bundle {
     /// `import_map` is the file asked for; without one it is looked for beside the script. `fetched` are the files of remote
     /// modules by their address.
-    pub fn new(
-        main: &Path,
-        env: Vec<(String, String)>,
-        import_map: Option<&Path>,
-        fetched: HashMap<String, PathBuf>,
-    ) -> Result<Self, ScriptError> {
+    pub fn new(main: &Path, env: Vec<(String, String)>, import_map: Option<&Path>, fetched: HashMap<String, PathBuf>) -> Result<Self, ScriptError> {
         let main =
             main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
         let imports = ImportMap::load(import_map, main.parent().unwrap_or(Path::new(".")))?;
