@@ -163,16 +163,17 @@ print("after")
 """
 
 
-@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+@pytest.mark.parametrize("path", ["/dev/fd/1", "/proc/self/fd/1", "link"])  # a mistake would replace /dev/stdout itself
 def test_standard_output_is_written_to_whatever_it_is(tmp_path: Path, path: str) -> None:
-    (tmp_path / "link").symlink_to("/dev/stdout")
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")
     command = [sys.executable, "-c", OWN, path]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "before\ntext\nafter\n"
     with (tmp_path / "out").open("w") as out:
         subprocess.run(command, cwd=tmp_path, stdout=out, check=True, timeout=60)
     assert (tmp_path / "out").read_text() == "before\ntext\nafter\n" and (tmp_path / "link").is_symlink()
-    assert is_own_descriptor(tmp_path / "link") and not is_own_descriptor(tmp_path / "out")
+    assert is_own_descriptor(tmp_path / "link") and is_own_descriptor(Path("/dev/stdout"))
+    assert not is_own_descriptor(tmp_path / "out")
 
 
 def test_where_the_folder_takes_no_new_file_one_that_is_there_is_written_in_place(
