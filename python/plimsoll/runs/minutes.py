@@ -23,13 +23,14 @@ from typing import Any
 
 from plimsoll.runs.directory import MINUTES, LineFile
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.name_lookups import METRICS as LOOKUP_METRICS
 from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import FIELDS
 
 VERSION = 1
 # The trends that answers and reports are made of, beside the script's own; every other kind of series is small and is
 # kept whole.
-KEPT_TRENDS = frozenset(RESPONSE_METRICS)
+KEPT_TRENDS = frozenset((*RESPONSE_METRICS, *LOOKUP_METRICS))
 SECONDS = 60
 MOST_BUCKETS = 500_000  # a block with as many is full before its minute is, so that memory stays bounded
 _FAST = 1  # zlib's level: a minute of 20 operations takes 25 ms

@@ -17,7 +17,7 @@ from plimsoll.report.html import render
 from plimsoll.runs.arrivals import Window, by_arrival
 from plimsoll.runs.histogram import Histogram, bucket_of
 from plimsoll.runs.lines import unpacked
-from plimsoll.runs.minute_blocks import Merged
+from plimsoll.runs.minute_blocks import Block, Merged, Rows
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
@@ -80,6 +80,18 @@ class SlowBlock:
     """The whole run at once."""
 
     seconds: list[Snapshot]
+
+    @property
+    def load(self) -> list[Snapshot]:
+        return self.seconds
+
+    @property
+    def rows(self) -> Sequence[Rows]:
+        return Block.of_snapshots(self.seconds).rows
+
+    @property
+    def tags(self) -> Sequence[Any]:
+        return Block.of_snapshots(self.seconds).tags
 
     def whole_seconds(self, *, with_buckets: bool = True) -> Iterator[Snapshot]:
         return iter(self.seconds)
