@@ -10,7 +10,7 @@ from plimsoll.findings.connection_churn import edges_of, measured_windows, withi
 from plimsoll.findings.validity import Validity, of_time
 from plimsoll.findings.words import ms_words
 from plimsoll.probes import remedies
-from plimsoll.runs.name_lookups import METRICS, TAGS, NameLookups
+from plimsoll.runs.name_lookups import BLOCKED, METRICS, SLOW_MS, TAGS, NameLookups
 
 
 def words_of(found: NameLookups) -> str:
@@ -39,7 +39,7 @@ def with_slow_names(main: Mapping[str, Any], found: NameLookups) -> dict[str, An
 def lookups_of(run: Any, main: Mapping[str, Any]) -> NameLookups:
     """What the measured seconds of a run (a RunReader) tell."""
     found, windows = NameLookups(), measured_windows(main)
-    for block in run.blocks(METRICS) if windows else ():
+    for block in run.blocks(METRICS, above={BLOCKED: SLOW_MS}) if windows else ():
         for merged in block.merged(edges_of(windows), TAGS):
             if within(merged.from_s, windows):
                 found.add_series(merged.series)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -22,7 +22,7 @@ class Run:
     def __init__(self, opened: int, lookup_ms: float, proto: str = "HTTP/1.1", url: str = "http://a.example/") -> None:
         self.opened, self.lookup_ms, self.tags = opened, lookup_ms, {"proto": proto, "url": url}
 
-    def blocks(self, metrics: Iterable[str]) -> Iterator[Block]:
+    def blocks(self, metrics: Iterable[str], above: Mapping[str, float]) -> Iterator[Block]:
         return blocks_of(self.snapshots(metrics=metrics))
 
     def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterator[Snapshot]:

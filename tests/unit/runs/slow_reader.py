@@ -28,8 +28,11 @@ def told_seconds(file: Path) -> Iterator[dict[str, Any]]:
     for line in unpacked(file).decode().split("\n")[:-1]:
         data = json.loads(line)
         defined |= {number: about for number, *about in data.pop("define", ())}
-        rows = data.pop("rows")
-        series = [row if isinstance(row, dict) else series_of(defined[row[0]], row[1:]) for row in rows]
+        numbers, counts, rows = data.pop("series", ()), iter(data.pop("counts", ())), data.pop("rows")
+        series = []
+        for number, row in zip(numbers, rows, strict=True):
+            is_trend = number >= 0 and defined[number][1] == "trend"
+            series.append(row if number < 0 else series_of(defined[number], [next(counts), *row] if is_trend else row))
         yield data | {"series": series}
 
 
@@ -39,9 +42,9 @@ def series_of(about: list[Any], row: list[Any]) -> dict[str, Any]:
     series = {"metric": metric, "kind": kind, "tags": tags, "epoch": epoch[0] if epoch else None}
     if kind != "trend":
         return series | dict(zip(FIELDS[kind], row, strict=True))
-    if len(row) == 1:
+    if len(row) == 1:  # zeros
         row = [row[0], 0.0, 0.0, 0.0, [0], [0, row[0]]]
-    if len(row) == 2:
+    if len(row) == 2:  # one value
         row = [1, row[1], row[1], row[1], [int(bucket_of(row[1]))]]
     count, total, least, most, steps, others = [*row, *[[], []][len(row) - 4 :]]
     counts = [1] * len(steps)
