@@ -199,11 +199,9 @@ class Block:
         head, _, rest = raw.partition(_METRICS)
         try:
             about = quick_json.loads(head + b"}")
-            lacking = wanted.intersection(about["left_out"])
-            most = about.get("most") or {}
-            if about["version"] != VERSION or any(
-                not most.get(one, math.inf) < above.get(one, -math.inf) for one in lacking
-            ):
+            lacking, most = wanted.intersection(about["left_out"]), about.get("most") or {}
+            is_below = all(most.get(one, math.inf) < above.get(one, -math.inf) for one in lacking)
+            if about["version"] != VERSION or not is_below:
                 return None
             names = frozenset(name.encode() for name in wanted)
             load = [Snapshot.from_json(one) for one in about["load"]]

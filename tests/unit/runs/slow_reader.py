@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,12 @@ class SlowReader(RunReader):
         return self.snapshots(metrics=metrics)
 
     def blocks(
-        self, metrics: Iterable[str], from_s: float | None = None, *, arrived_in: Sequence[Window] = ()
+        self,
+        metrics: Iterable[str],
+        from_s: float | None = None,
+        *,
+        arrived_in: Sequence[Window] = (),
+        above: Mapping[str, float] | None = None,
     ) -> Iterator[Any]:
         wanted = frozenset(metrics)
         yield SlowBlock(list(by_arrival(lambda: self.snapshots(metrics=wanted), arrived_in)))
