@@ -9,7 +9,7 @@ Source: RFC 9112, section 9.3 (persistence is the default, and either side may c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from plimsoll.findings.resources import Means, means_of_steps
 from plimsoll.findings.words import ms_words
 
 if TYPE_CHECKING:
-    from plimsoll.runs.snapshot import Snapshot
+    from plimsoll.runs.snapshot import Series, Snapshot
 
 CONNECTING, HANDSHAKING = "http_req_connecting", "http_req_tls_handshaking"
 EACH_OPENS = 0.5  # connections opened per request, from which on they are told
@@ -71,9 +71,17 @@ class ChurnSeconds:
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second of load."""
+        self.add_load(snapshot)
+        self.add_series(snapshot.series)
+
+    def add_load(self, snapshot: Snapshot) -> None:
+        """Add one second, without its series."""
         self.seconds += 1
         self.vus = max(self.vus, snapshot.vus_max)
-        for series in snapshot.series:
+
+    def add_series(self, found: Iterable[Series]) -> None:
+        """Add the series of one second, or of several added up."""
+        for series in found:
             if series.metric not in (CONNECTING, HANDSHAKING):
                 continue
             self.spent_ms += series.sum
@@ -95,10 +103,24 @@ def churn_of(run: Any, windows: Sequence[tuple[float, float]]) -> Churn | None:
     """What the generator's own seconds within the windows tell. `run`: a RunReader; `windows`: elapsed seconds
     [from, to)."""
     counted = ChurnSeconds()
-    for snapshot in run.snapshots(metrics=(CONNECTING, HANDSHAKING)):
-        if any(begin <= snapshot.second < end for begin, end in windows):
-            counted.add(snapshot)
+    for block in run.blocks((CONNECTING, HANDSHAKING)):
+        for load in block.load:
+            if within(load.second, windows):
+                counted.add_load(load)
+        for merged in block.merged(edges_of(windows), ()):
+            if within(merged.from_s, windows):
+                counted.add_series(merged.series)
     return counted.found
+
+
+def within(second: float, windows: Sequence[tuple[float, float]]) -> bool:
+    """Whether a second begins in one of the windows."""
+    return any(begin <= second < end for begin, end in windows)
+
+
+def edges_of(windows: Sequence[tuple[float, float]]) -> list[float]:
+    """The bounds of windows, as Block.merged takes them: what it adds up lies in a window as a whole, or outside."""
+    return sorted({bound for window in windows for bound in window})
 
 
 def churn_between(means: Means) -> Iterator[str]:

@@ -148,7 +148,11 @@ def flow_of_run(run: Any) -> list[FlowSecond]:
     """All seconds of a run (a RunReader); of rows alone none are known."""
     if not hasattr(run, "snapshots"):
         return []
-    return [flow_second(one) for one in run.snapshots(metrics=METRICS)]
+    if not hasattr(run, "blocks"):
+        return [flow_second(one) for one in run.snapshots(metrics=METRICS)]
+    from plimsoll.runs.flow_blocks import flow_seconds
+
+    return [second for block in run.blocks(METRICS) for second in flow_seconds(block)]
 
 
 def of_step(flow: Sequence[FlowSecond], step: Mapping[str, Any]) -> slice:

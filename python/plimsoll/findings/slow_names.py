@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plimsoll.findings.connection_churn import measured_windows
+from plimsoll.findings.connection_churn import edges_of, measured_windows, within
 from plimsoll.findings.validity import Validity, of_time
 from plimsoll.findings.words import ms_words
 from plimsoll.probes import remedies
-from plimsoll.runs.name_lookups import METRICS, NameLookups
+from plimsoll.runs.name_lookups import BLOCKED, METRICS, SLOW_MS, TAGS, NameLookups
 
 
 def words_of(found: NameLookups) -> str:
@@ -39,9 +39,10 @@ def with_slow_names(main: Mapping[str, Any], found: NameLookups) -> dict[str, An
 def lookups_of(run: Any, main: Mapping[str, Any]) -> NameLookups:
     """What the measured seconds of a run (a RunReader) tell."""
     found, windows = NameLookups(), measured_windows(main)
-    for snapshot in run.snapshots(metrics=METRICS) if windows else ():
-        if any(begin <= snapshot.second < end for begin, end in windows):
-            found.add(snapshot)
+    for block in run.blocks(METRICS, above={BLOCKED: SLOW_MS}) if windows else ():
+        for merged in block.merged(edges_of(windows), TAGS):
+            if within(merged.from_s, windows):
+                found.add_series(merged.series)
     return found
 
 

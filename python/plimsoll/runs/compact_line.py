@@ -1,19 +1,20 @@
 """A second as a line of series.jsonl.zst: what a series is is told once, then it is a row of numbers.
 
-    {"compact": 1, …the load…, "define": [[3, metric, kind, tags], …], "rows": [[3, …], …]}
+    {"compact": 1, …load…, "define": [[3, metric, kind, tags], …], "series": [3, …], "counts": […], "rows": [[…], …]}
 
 `define` names the series that the portion of the file (packed_file.py) has not had before; a fifth item is their epoch.
-A row begins with the number of its series. In the order of their values (snapshot.FIELDS) follow those of a counter, a
-rate or a gauge; and of a trend
+`series` has the number of each series of this second, `counts` the counts of its trends, `rows` what else there is of
+each: of a counter, a rate or a gauge its values (snapshot.FIELDS), and of a trend
 
-    count, sum, min, max, steps, others    steps: the index of the first bucket, then from each to the next;
-                                           others: place and count of each bucket that has not 1, if any
-    count, sum, min, max                   without buckets
-    1, value                               one value, which tells its bucket
-    count                                  that many zeros
+    sum, min, max, steps, others    steps: the index of the first bucket, then from each to the next;
+                                    others: place and count of each bucket that has not 1, if any
+    sum, min, max                   without buckets
+    value                           of a count of 1: one value, which tells its bucket
+    nothing                         zeros alone
 
-What does not fit is a row as it is, a mapping. Rows have a tab behind the comma between them, so that a reader can cut
-them apart without parsing: a tab inside of a JSON text is escaped. All of it is exact.
+What does not fit is a row as it is, a mapping, and its number -1. Rows have a tab behind the comma between them, so
+that a reader can cut them apart without parsing: a tab inside of a JSON text is escaped. All of it is exact. Numbers
+and counts stand apart since they repeat those of the second before, and of the metric before, as they are.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from plimsoll.runs.directory import json_text
 from plimsoll.runs.snapshot import FIELDS
 
 VERSION = 1
+NO_SERIES = -1
 BEGIN = b'{"compact":1,'
 ROWS, BETWEEN = b',"rows":[', b",\t"
 _BETWEEN = BETWEEN.decode()
@@ -50,20 +52,17 @@ class Compactor:
     def line(self, data: Mapping[str, Any]) -> str:
         """The line of a snapshot's plain mapping."""
         define: list[Row] = []
-        rows = [json_text(self._row(item, define)) for item in data.get("series") or ()]
+        numbers, counts, rows = [], [], []
+        for item in data.get("series") or ():
+            row = _row(item)
+            numbers.append(NO_SERIES if row is None else self._number(item, define))
+            if row is not None and item["kind"] == "trend":
+                counts.append(item["count"])
+            rows.append(json_text(item if row is None else row))
         load = {"compact": VERSION} | {name: value for name, value in data.items() if name != "series"}
-        head = json_text(load | {"define": define} if define else load)
+        parts = {"define": define, "series": numbers, "counts": counts}
+        head = json_text(load | {name: part for name, part in parts.items() if part})
         return f'{head[:-1]},"rows":[{_BETWEEN.join(rows)}]}}'
-
-    def _row(self, item: Mapping[str, Any], define: list[Row]) -> Row | Mapping[str, Any]:
-        try:
-            kind = item["kind"]
-            if not item.keys() <= _NAMES[kind]:
-                return item
-            values = _trend(item) if kind == "trend" else [item.get(name) for name in FIELDS[kind]]
-            return [self._number(item, define), *values]
-        except (KeyError, TypeError, ValueError, AttributeError, struct.error):
-            return item
 
     def _number(self, item: Mapping[str, Any], define: list[Row]) -> int:
         tags, epoch = item.get("tags") or {}, item.get("epoch")
@@ -75,18 +74,29 @@ class Compactor:
         return number
 
 
+def _row(item: Mapping[str, Any]) -> Row | None:
+    """The values of a series; None if it does not fit."""
+    try:
+        kind, fits = item["kind"], isinstance(item["metric"], str) and item.keys() <= _NAMES[item["kind"]]
+        if not fits or not all(isinstance(value, str) for value in (item.get("tags") or {}).values()):
+            return None
+        return _trend(item) if kind == "trend" else [item.get(name) for name in FIELDS[kind]]
+    except (KeyError, TypeError, ValueError, AttributeError, struct.error):
+        return None
+
+
 def _trend(item: Mapping[str, Any]) -> Row:
-    count, total, least, most = (item.get(name) for name in FIELDS["trend"])
+    count, total, least, most = (item[name] if name == "count" else item.get(name) for name in FIELDS["trend"])
     pairs = item.get("buckets") or ()
     if not pairs:
-        return [count, total, least, most]
+        return [total, least, most]
     indices, times = zip(*pairs, strict=True)
     if len(indices) == 1 and times[0] == count and total is not None and least == most:
         if indices[0] == 0 and total == 0 == least:
-            return [count]
+            return []
         if count == 1 and total == least and indices[0] == bucket_of(least):
-            return [1, least]
-    row = [count, total, least, most, [indices[0], *map(sub, indices[1:], indices)]]
+            return [least]
+    row = [total, least, most, [indices[0], *map(sub, indices[1:], indices)]]
     if times.count(1) < len(times):
         row.append([one for place, number in enumerate(times) if number != 1 for one in (place, number)])
     return row

@@ -57,32 +57,38 @@ class LineCutter:
                 return None
             for number, metric, kind, tags, *epoch in load.get("define") or ():
                 self._defined[number] = (metric, kind, tags), epoch[0] if epoch else None
-            text = rest[:-2]
-            rows = text.split(compact_line.BETWEEN) if text and self._metrics != frozenset() else ()
-            return replace(Snapshot.from_json(load), series=tuple(self._rows(rows)))
-        except (ValueError, KeyError, TypeError, IndexError):
+            numbers = load.pop("series", ()) if self._metrics != frozenset() else ()
+            load["series"] = ()
+            rows = zip(numbers, rest[:-2].split(compact_line.BETWEEN), strict=True) if numbers else ()
+            return replace(Snapshot.from_json(load), series=tuple(self._rows(rows, load.get("counts") or ())))
+        except (ValueError, KeyError, TypeError, IndexError, RuntimeError):  # StopIteration in a generator is that one
             return None
 
-    def _rows(self, rows: Iterable[bytes]) -> Iterator[Series]:
-        for row in rows:
-            if row.startswith(b"{"):  # one that did not fit
+    def _rows(self, rows: Iterable[tuple[int, bytes]], counts: Iterable[int]) -> Iterator[Series]:
+        following = iter(counts)
+        for number, row in rows:
+            if number == compact_line.NO_SERIES:  # one that did not fit
                 one = Series.from_json(quick_json.loads(row))
                 if self._metrics is None or one.metric in self._metrics:
                     yield one
                 continue
-            defined = self._defined[int(row[1 : row.index(b"," if b"," in row else b"]")])]
-            if self._metrics is None or defined[0][0] in self._metrics:
-                yield self._row(defined, quick_json.loads(row)[1:])
+            (metric, kind, tags), epoch = self._defined[number]
+            count = next(following) if kind == "trend" else 0
+            if self._metrics is not None and metric not in self._metrics:
+                continue
+            values = quick_json.loads(row)
+            if kind == "trend":
+                yield Series(metric, kind, tags, count, *self._trend(count, values), epoch=epoch)
+            else:
+                yield Series(metric, kind, tags, **dict(zip(FIELDS[kind], values, strict=True)), epoch=epoch)
 
-    def _row(self, defined: Defined, values: list[Any]) -> Series:
-        about, epoch = defined
-        if about[1] != "trend":
-            return Series(*about, **dict(zip(FIELDS[about[1]], values, strict=True)), epoch=epoch)
-        if len(values) < 4:  # the same value once, or zero so often
-            count, value = (values[0], 0.0) if len(values) == 1 else values
-            values = [count, value, value, value, [compact_line.bucket_of(value)], [0, count]]
-        count, total, least, most = values[:4]
-        return Series(*about, count, total or 0.0, least, most, self._buckets(*values[4:]), epoch=epoch)
+    def _trend(self, count: int, values: list[Any]) -> tuple[float, float | None, float | None, Any]:
+        """Sum, least, greatest and buckets."""
+        if len(values) < 2:  # the same value once, or zero so often
+            value = values[0] if values else 0.0
+            return value, value, value, self._buckets([compact_line.bucket_of(value)], [0, count])
+        total, least, most, *buckets = values
+        return total or 0.0, least, most, self._buckets(*buckets)
 
     def _buckets(self, steps: Sequence[int] = (), others: Sequence[int] = ()) -> Any:
         """Buckets of the steps between their indices, and place and count of those that have not 1."""

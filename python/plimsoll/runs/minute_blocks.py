@@ -7,6 +7,7 @@ its seconds and by its buckets, and one is in memory at a time.
 from __future__ import annotations
 
 import bisect
+import math
 import zlib
 from binascii import a2b_base64
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +22,12 @@ from plimsoll.runs import quick_json
 from plimsoll.runs.histogram import bucket_middle
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import placed_lines
-from plimsoll.runs.minutes import MOST_BUCKETS, SECONDS, VERSION
+from plimsoll.runs.minutes import DIGITS, MOST_BUCKETS, SECONDS, SHORT, VERSION
 from plimsoll.runs.packed_file import is_frame_edge, is_packed
 from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
 _METRICS, _BETWEEN, _FIRST = b',"metrics":[', b',{"metric":"', b'{"metric":"'
+NOTHING_ABOVE: Mapping[str, float] = {}
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 _NONE = np.zeros((0, 2), np.int64)  # of buckets
@@ -147,7 +149,25 @@ def _known(value: float) -> float | None:
 
 def _column(text: str) -> NDArray[Any]:
     name, _, data = text.partition(":")
+    if name == SHORT:
+        return _of_six_digits(np.frombuffer(zlib.decompress(a2b_base64(data)), np.dtype("<f4")).astype(float))
     return np.frombuffer(zlib.decompress(a2b_base64(data)), np.dtype(name).newbyteorder("<"))
+
+
+def _of_six_digits(near: Reals) -> Reals:
+    """The numbers of six digits that these are the nearest of 4 bytes to. A whole number divided by a power of ten up
+    to 10²² is the number that its text is read as."""
+    found, scaled = near.copy(), (near != 0) & np.isfinite(near)
+    power = DIGITS - 1 - np.floor(np.log10(np.abs(near[scaled]))).astype(int)
+    for shift in np.unique(power).tolist():
+        chosen = np.flatnonzero(scaled)[power == shift]
+        if abs(shift) > 22:
+            found[chosen] = [float(f"{value:.{DIGITS}g}") for value in near[chosen].tolist()]
+        elif shift >= 0:
+            found[chosen] = np.rint(near[chosen] * 10.0**shift) / 10.0**shift
+        else:
+            found[chosen] = np.rint(near[chosen] / 10.0**-shift) * 10.0**-shift
+    return found
 
 
 def _whole(text: str) -> Integers:
@@ -166,13 +186,22 @@ class Block:
     to_byte: int = 0
 
     @classmethod
-    def from_line(cls, raw: bytes, wanted: frozenset[str], from_s: float | None = None) -> Block | None:
-        """From a line of minutes.jsonl; None if it is none of this version or lacks a metric that is wanted. Rows are
-        left out where it ends before second `from_s`."""
+    def from_line(
+        cls,
+        raw: bytes,
+        wanted: frozenset[str],
+        from_s: float | None = None,
+        above: Mapping[str, float] = NOTHING_ABOVE,
+    ) -> Block | None:
+        """From a line of minutes.jsonl.zst; None if it is none of this version or lacks a metric that is wanted; one of
+        `above` may lack if all of its values are less than that. Rows are left out where it ends before second
+        `from_s`."""
         head, _, rest = raw.partition(_METRICS)
         try:
             about = quick_json.loads(head + b"}")
-            if about["version"] != VERSION or not wanted.isdisjoint(about["left_out"]):
+            lacking, most = wanted.intersection(about["left_out"]), about.get("most") or {}
+            is_below = all(most.get(one, math.inf) < above.get(one, -math.inf) for one in lacking)
+            if about["version"] != VERSION or not is_below:
                 return None
             names = frozenset(name.encode() for name in wanted)
             load = [Snapshot.from_json(one) for one in about["load"]]
@@ -331,9 +360,16 @@ def blocks_of(snapshots: Iterable[Snapshot]) -> Iterator[Block]:
         yield Block.of_snapshots(pending)
 
 
-def blocks_of_run(minutes: Path, lines: Path, metrics: Iterable[str], from_s: float | None = None) -> Iterator[Block]:
+def blocks_of_run(
+    minutes: Path,
+    lines: Path,
+    metrics: Iterable[str],
+    from_s: float | None = None,
+    above: Mapping[str, float] = NOTHING_ABOVE,
+) -> Iterator[Block]:
     """The whole run in blocks, in order: from minutes.jsonl.zst where it has them, else from series.jsonl.zst. Blocks
-    that end before second `from_s` may come without rows."""
+    that end before second `from_s` may come without rows, and any without a metric of `above` whose values in it are
+    all less than that."""
     wanted, here = frozenset(metrics), 0
     try:
         series = lines.open("rb")
@@ -342,7 +378,7 @@ def blocks_of_run(minutes: Path, lines: Path, metrics: Iterable[str], from_s: fl
     with series:
         is_edge = is_frame_edge if is_packed(series) else _is_line_edge
         for _, raw in placed_lines(minutes):
-            block = Block.from_line(raw, wanted, from_s)
+            block = Block.from_line(raw, wanted, from_s, above)
             if block is None or not here <= block.from_byte < block.to_byte:
                 continue
             if not all(is_edge(series, at) for at in (block.from_byte, block.to_byte)):

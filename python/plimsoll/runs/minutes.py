@@ -23,17 +23,20 @@ from typing import Any
 
 from plimsoll.runs.directory import MINUTES, LineFile
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.name_lookups import CONNECTING, HANDSHAKING
 from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import FIELDS
 
 VERSION = 1
 # The trends that answers and reports are made of, beside the script's own; every other kind of series is small and is
 # kept whole.
-KEPT_TRENDS = frozenset(RESPONSE_METRICS)
+KEPT_TRENDS = frozenset((*RESPONSE_METRICS, CONNECTING, HANDSHAKING))
 SECONDS = 60
 MOST_BUCKETS = 500_000  # a block with as many is full before its minute is, so that memory stays bounded
 _FAST = 1  # zlib's level: a minute of 20 operations takes 25 ms
 _REAL, _SIGNED = "f8", "i8"
+# Sums and bounds of trends have six digits, a hundredth of a bucket's width, which a float of 4 bytes gives back.
+DIGITS, SHORT = 6, "d6"
 
 
 @dataclass
@@ -116,11 +119,19 @@ def _little(values: array[Any]) -> array[Any]:
 
 
 def _reals(values: Iterable[float | None]) -> str:
-    """Like `column` for numbers of 8 bytes; None becomes NaN. ValueError for one that is not finite."""
+    """Like `column` for numbers, in 4 bytes if none has more than six digits, else in 8; None becomes NaN. ValueError
+    for one that is not finite."""
     found = array("d", [math.nan if value is None else value for value in values])
     if any(math.isinf(value) for value in found):
         raise ValueError("not finite")
+    if all(value != value or _is_short(value) for value in found):
+        return _packed(SHORT, _little(array("f", found)).tobytes())
     return _packed(_REAL, _little(found).tobytes())
+
+
+def _is_short(value: float) -> bool:
+    """Whether that is a number of six digits, neither too large nor too small for 4 bytes."""
+    return value == 0 or (1e-30 < abs(value) < 1e30 and float(f"{value:.{DIGITS}g}") == value)
 
 
 def _packed(name: str, raw: bytes | bytearray) -> str:
@@ -143,7 +154,7 @@ class MinuteWriter:
         self._load: list[dict[str, Any]] = []
         self._rows: dict[tuple[str, str], _Rows] = {}
         self._tags: dict[tuple[tuple[str, str], ...], int] = {}
-        self._left_out: set[str] = set()
+        self._left_out: dict[str, float] = {}  # and their greatest values
 
     def before(self, second: Any) -> None:
         """What was gathered is given up, and remains in the lines alone, where this second does not follow it."""
@@ -175,7 +186,9 @@ class MinuteWriter:
         for place, item in enumerate(data.get("series") or ()):
             metric, kind = item["metric"], item["kind"]
             if kind == "trend" and metric not in self._kept:
-                self._left_out.add(metric)
+                greatest = item.get("max") if item["count"] else -math.inf
+                most = math.inf if greatest is None else float(greatest)
+                self._left_out[metric] = max(most, self._left_out.get(metric, -math.inf))
                 continue
             tags = self._tags.setdefault(tuple(item["tags"].items()), len(self._tags))
             rows = self._rows.get((metric, kind))
@@ -199,6 +212,7 @@ class MinuteWriter:
             "from_byte": self._lines.portion,
             "to_byte": self._lines.end_portion(),
             "left_out": sorted(self._left_out),
+            "most": {name: most for name, most in self._left_out.items() if math.isfinite(most)},
             "tags": [dict(pairs) for pairs in self._tags],
             "load": self._load,
             "metrics": columns,

@@ -21,6 +21,7 @@ BLOCKED, CONNECTING, HANDSHAKING, DURATION = (
     "http_req_tls_handshaking",
     "http_req_duration",
 )
+TAGS = ("proto", "url", "name")  # of a request, which tell whether it counts
 METRICS = (BLOCKED, CONNECTING, HANDSHAKING, DURATION)
 UNKNOWN_NAME = ("1100", "1101")  # error_code: the name server did not answer, or knows no such name
 SLOW_MS = 2.0  # a lookup that is shorter comes from this machine's own files or cache
@@ -40,7 +41,11 @@ class NameLookups:
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second of load."""
-        for series in snapshot.series:
+        self.add_series(snapshot.series)
+
+    def add_series(self, found: Iterable[Series]) -> None:
+        """Add the series of one second, or of several added up apart by TAGS."""
+        for series in found:
             if series.metric not in METRICS or series.tags.get("proto") == "HTTP/2.0" or _is_address(series):
                 continue
             sign = 1 if series.metric == BLOCKED else -1
@@ -85,6 +90,8 @@ def _is_address(series: Series) -> bool:
 
 def _over(series: Series) -> tuple[int, float]:
     """How many of its times are over SLOW_MS, and about their sum, from the middles of buckets."""
+    if series.max is not None and series.max < SLOW_MS:
+        return 0, 0.0
     pairs: Iterable[tuple[int, int]] = ((int(bucket), int(count)) for bucket, count in series.buckets)
     over = [((_edge(bucket) + _edge(bucket + 1)) / 2, count) for bucket, count in pairs if _edge(bucket) >= SLOW_MS]
     return sum(count for _, count in over), sum(middle * count for middle, count in over)

@@ -111,35 +111,40 @@ class RunReader:
             yield from block.whole_seconds()
 
     def blocks(
-        self, metrics: Iterable[str], from_s: float | None = None, *, arrived_in: Sequence[Window] = ()
+        self,
+        metrics: Iterable[str],
+        from_s: float | None = None,
+        *,
+        arrived_in: Sequence[Window] = (),
+        above: Mapping[str, float] | None = None,
     ) -> Iterator[Block]:
         """The run in blocks of at most a minute, in order, with the series of these metrics; those that end before
         second `from_s` may come without. What arrived in one of the windows `arrived_in` and ended after it is in the
-        last second of that window."""
+        last second of that window. A trend of `above` may be left out where all of its values are less than that."""
         wanted = frozenset(metrics)
         moves = moves_of(self.snapshots(metrics=()), arrived_in) if arrived_in else {}
         if not moves:
-            yield from self._blocks(wanted, from_s)
+            yield from self._blocks(wanted, from_s, above or {})
             return
         from plimsoll.runs.minute_blocks import Block
 
         late = {second for second, _ in moves}
         read = self.snapshots(min(late), max(late) + 1, metrics=wanted)
         homes = Homes(moves, (snapshot for snapshot in read if snapshot.second in late))
-        for block in self._blocks(wanted, from_s):
+        for block in self._blocks(wanted, from_s, {}):
             if homes.touched.isdisjoint(one.second for one in block.load):
                 yield block
             else:
                 yield Block.of_snapshots([homes.booked(snapshot) for snapshot in block.snapshots()])
 
-    def _blocks(self, wanted: frozenset[str], from_s: float | None) -> Iterator[Block]:
+    def _blocks(self, wanted: frozenset[str], from_s: float | None, above: Mapping[str, float]) -> Iterator[Block]:
         from plimsoll.runs import minute_blocks
 
         lines = self._series
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
             found = (_with_only(snapshot, wanted) for snapshot in self._from_tables(from_s, None))
             return minute_blocks.blocks_of(found)
-        return minute_blocks.blocks_of_run(file_of(self.path, directory.MINUTES), lines, wanted, from_s)
+        return minute_blocks.blocks_of_run(file_of(self.path, directory.MINUTES), lines, wanted, from_s, above)
 
     def _from_tables(self, from_s: float | None, to_s: float | None) -> Iterator[Snapshot]:
         from plimsoll.runs import tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import platform
 import shutil
@@ -22,7 +23,7 @@ from plimsoll.runs.clean_summary import clean_metrics
 from plimsoll.runs.compact_line import Compactor
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.machine import machine_facts
-from plimsoll.runs.minutes import MinuteWriter
+from plimsoll.runs.minutes import DIGITS, MinuteWriter
 from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.space import check_room
@@ -279,7 +280,9 @@ class RunWriter:
         if "metric" in item:
             clean["metric"] = self._clean(str(item["metric"]))
         if item.get("kind") == "trend":
-            clean |= {name: _short(item[name]) for name in ("sum", "min", "max") if name in item}
+            clean |= {name: _short(item[name]) for name in ("min", "max") if name in item}
+            if isinstance(item.get("sum"), float):
+                clean["sum"] = float(f"{item['sum']:.{DIGITS}g}")
         return clean
 
     def _tag(self, key: str, value: str) -> str:
@@ -298,15 +301,11 @@ class RunWriter:
         return self._cleaned[text]
 
 
-_DIGITS = 7  # of numbers that are kept each second: a ten-thousandth of a bucket's width
-_WHOLE_FROM = 10.0**_DIGITS  # numbers from here on may be bytes, which are counted whole
-
-
 def _short(value: Any) -> Any:
-    """A number with the digits that are told; what is none, whole or large stays as it is."""
-    if not isinstance(value, float) or not -_WHOLE_FROM < value < _WHOLE_FROM or value.is_integer():
+    """A number with the digits that are told; what is none or whole stays as it is."""
+    if not isinstance(value, float) or value.is_integer() or not math.isfinite(value):
         return value
-    return float(f"{value:.{_DIGITS}g}")
+    return float(f"{value:.{DIGITS}g}")
 
 
 def _shortened(values: Mapping[str, Any]) -> dict[str, Any]:

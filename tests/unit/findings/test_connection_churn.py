@@ -9,6 +9,7 @@ import pytest
 
 from plimsoll.findings.connection_churn import churn_between, churn_of, with_churn
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.minute_blocks import Block, blocks_of
 from plimsoll.runs.snapshot import Series, Snapshot
 
 STEP = {"level": 100, "measured_from_s": 2.0, "end_s": 12.0, "verdict": "good"}
@@ -19,6 +20,9 @@ class Run:
 
     def __init__(self, requests: int, opened: int, vus: int = 10, tls_ms: float = 0.0) -> None:
         self.requests, self.opened, self.vus, self.tls_ms = requests, opened, vus, tls_ms
+
+    def blocks(self, metrics: Iterable[str]) -> Iterator[Block]:
+        return blocks_of(self.snapshots(metrics=metrics))
 
     def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterator[Snapshot]:
         for second in range(14):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
 from plimsoll.findings.validity import Validity
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.minute_blocks import Block, blocks_of
 from plimsoll.runs.snapshot import Series, Snapshot
 
 STEP = {"level": 100, "measured_from_s": 2.0, "end_s": 12.0, "verdict": "good"}
@@ -20,6 +21,9 @@ class Run:
 
     def __init__(self, opened: int, lookup_ms: float, proto: str = "HTTP/1.1", url: str = "http://a.example/") -> None:
         self.opened, self.lookup_ms, self.tags = opened, lookup_ms, {"proto": proto, "url": url}
+
+    def blocks(self, metrics: Iterable[str], above: Mapping[str, float]) -> Iterator[Block]:
+        return blocks_of(self.snapshots(metrics=metrics))
 
     def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterator[Snapshot]:
         each = {"http_req_blocked": self.lookup_ms + 1, "http_req_connecting": 1, "http_req_tls_handshaking": 0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from plimsoll.report.html import render
 from plimsoll.runs.arrivals import Window, by_arrival
 from plimsoll.runs.histogram import Histogram, bucket_of
 from plimsoll.runs.lines import unpacked
-from plimsoll.runs.minute_blocks import Merged
+from plimsoll.runs.minute_blocks import Block, Merged, Rows
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
@@ -28,8 +28,11 @@ def told_seconds(file: Path) -> Iterator[dict[str, Any]]:
     for line in unpacked(file).decode().split("\n")[:-1]:
         data = json.loads(line)
         defined |= {number: about for number, *about in data.pop("define", ())}
-        rows = data.pop("rows")
-        series = [row if isinstance(row, dict) else series_of(defined[row[0]], row[1:]) for row in rows]
+        numbers, counts, rows = data.pop("series", ()), iter(data.pop("counts", ())), data.pop("rows")
+        series = []
+        for number, row in zip(numbers, rows, strict=True):
+            is_trend = number >= 0 and defined[number][1] == "trend"
+            series.append(row if number < 0 else series_of(defined[number], [next(counts), *row] if is_trend else row))
         yield data | {"series": series}
 
 
@@ -39,9 +42,9 @@ def series_of(about: list[Any], row: list[Any]) -> dict[str, Any]:
     series = {"metric": metric, "kind": kind, "tags": tags, "epoch": epoch[0] if epoch else None}
     if kind != "trend":
         return series | dict(zip(FIELDS[kind], row, strict=True))
-    if len(row) == 1:
+    if len(row) == 1:  # zeros
         row = [row[0], 0.0, 0.0, 0.0, [0], [0, row[0]]]
-    if len(row) == 2:
+    if len(row) == 2:  # one value
         row = [1, row[1], row[1], row[1], [int(bucket_of(row[1]))]]
     count, total, least, most, steps, others = [*row, *[[], []][len(row) - 4 :]]
     counts = [1] * len(steps)
@@ -69,7 +72,12 @@ class SlowReader(RunReader):
         return self.snapshots(metrics=metrics)
 
     def blocks(
-        self, metrics: Iterable[str], from_s: float | None = None, *, arrived_in: Sequence[Window] = ()
+        self,
+        metrics: Iterable[str],
+        from_s: float | None = None,
+        *,
+        arrived_in: Sequence[Window] = (),
+        above: Mapping[str, float] | None = None,
     ) -> Iterator[Any]:
         wanted = frozenset(metrics)
         yield SlowBlock(list(by_arrival(lambda: self.snapshots(metrics=wanted), arrived_in)))
@@ -80,6 +88,18 @@ class SlowBlock:
     """The whole run at once."""
 
     seconds: list[Snapshot]
+
+    @property
+    def load(self) -> list[Snapshot]:
+        return self.seconds
+
+    @property
+    def rows(self) -> Sequence[Rows]:
+        return Block.of_snapshots(self.seconds).rows
+
+    @property
+    def tags(self) -> Sequence[Any]:
+        return Block.of_snapshots(self.seconds).tags
 
     def whole_seconds(self, *, with_buckets: bool = True) -> Iterator[Snapshot]:
         return iter(self.seconds)

@@ -297,6 +297,31 @@ def test_a_number_below_zero_or_with_a_fraction_is_no_whole_number() -> None:
         column([1.5])  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_of_six_digits_come_back_from_four_bytes_and_others_take_eight(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    near = [0.0, 0.1, 0.01, 0.001, 9.99999, 99999.9, 999999.0, 1e6, 12345700.0, 1e-29, 1.5e29, -3.25, -0.001]
+    values = [*near, *(float(f"{value:.6g}") for value in 10 ** draw.uniform(-12, 12, 3000))]
+    text = minutes._reals([*values, None])
+    found = minute_blocks._column(text)
+    assert text.startswith("d6:") and found[:-1].tolist() == values and np.isnan(found[-1])
+    for odd in (0.1234567, 1e-300, 1e300):
+        text = minutes._reals([*values, odd])
+        assert text.startswith("f8:") and minute_blocks._column(text).tolist() == [*values, odd]
+
+
+def test_a_trend_that_is_left_out_can_be_done_without_where_it_is_below_what_is_asked(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, RunFacts("hold"), tables=False, redactor=Redactor()) as writer:
+        for second in range(30):
+            times = Histogram.from_values([9.0 if second == 15 else 1.0])
+            series = (Series.of_trend("http_req_blocked", {}, times), Series("http_reqs", "counter", {}, value=1.0))
+            writer.append_snapshot(Snapshot(second, series=series))
+    reader, metrics = RunReader(writer.path), ("http_req_blocked", "http_reqs")
+    found = [one for block in reader.blocks(metrics, above={"http_req_blocked": 2.0}) for one in block.snapshots()]
+    assert [len(one.series) for one in found] == [1] * 10 + [2] * 10 + [1] * 10
+    assert all(len(one.series) == 2 for block in reader.blocks(metrics) for one in block.snapshots())
+
+
 def test_a_block_is_full_when_it_has_many_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minutes, "MOST_BUCKETS", 500)
     monkeypatch.setattr(minute_blocks, "MOST_BUCKETS", 500)
