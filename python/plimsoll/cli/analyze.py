@@ -28,8 +28,8 @@ def analyze(
         float,
         typer.Option(
             parser=number("--offset", -bounds.MOST_OFFSET_S, bounds.MOST_OFFSET_S),
-            metavar="SECONDS",
-            help="to add to the times of --resources, if clocks differ",
+            metavar="NUMBER",
+            help="seconds to add to the times of --resources, if clocks differ",
         ),
     ] = 0.0,
     objective: Annotated[

@@ -52,12 +52,16 @@ def capacity(
     load_time: LoadTime = None,
     width: Annotated[
         float | None,
-        typer.Option(parser=number("--width", 0.001, 0.9), metavar="SHARE", help="(bad − good) / bad to stop at; 0.10"),
+        typer.Option(
+            parser=number("--width", 0.001, 0.9), metavar="NUMBER", help="(bad − good) / bad to stop at; 0.10"
+        ),
     ] = None,
     step: Annotated[
         float | None,
         typer.Option(
-            parser=number("--step", 1, bounds.MOST_SECONDS), metavar="SECONDS", help="a good step lasts at least; 10"
+            parser=number("--step", 1, bounds.MOST_SECONDS),
+            metavar="NUMBER",
+            help="seconds a good step lasts at least; 10",
         ),
     ] = None,
     users_at_1x: Annotated[

@@ -27,8 +27,8 @@ def compare(
         float | None,
         typer.Option(
             parser=number("--skip", 0, bounds.MOST_SECONDS),
-            metavar="SECONDS",
-            help="at the beginning of finished runs that do not count; 0",
+            metavar="NUMBER",
+            help="first seconds of finished runs that do not count; 0",
         ),
     ] = None,
     pairs: Annotated[
@@ -38,7 +38,7 @@ def compare(
         float | None,
         typer.Option(
             parser=number("--margin", 0, 0.99, above=True),
-            metavar="SHARE",
+            metavar="NUMBER",
             help="relative change that does not matter; 0.05",
         ),
     ] = None,

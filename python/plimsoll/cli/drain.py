@@ -42,16 +42,16 @@ def drain(
         float | None,
         typer.Option(
             parser=number("--index-budget", 0, bounds.MOST_MIB, above=True),
-            metavar="MIB",
-            help="that the index must not exceed",
+            metavar="NUMBER",
+            help="MiB that the index must not exceed",
         ),
     ] = None,
     memory_budget: Annotated[
         float | None,
         typer.Option(
             parser=number("--memory-budget", 0, bounds.MOST_MIB, above=True),
-            metavar="MIB",
-            help="of memory that the processes must not exceed",
+            metavar="NUMBER",
+            help="MiB of memory that the processes must not exceed",
         ),
     ] = None,
     operation: Annotated[str | None, typer.Option(help="the operation that puts items in; all")] = None,
@@ -73,16 +73,16 @@ def drain(
         float | None,
         typer.Option(
             parser=number("--warm-up", 0, bounds.MOST_SECONDS),
-            metavar="SECONDS",
-            help="before that, which do not count; 10",
+            metavar="NUMBER",
+            help="seconds before that do not count; 10",
         ),
     ] = None,
     drain_limit: Annotated[
         float | None,
         typer.Option(
             parser=number("--drain-limit", 0, bounds.MOST_SECONDS),
-            metavar="SECONDS",
-            help="to wait for the backlog after it; 300",
+            metavar="NUMBER",
+            help="seconds to wait for the backlog after it; 300",
         ),
     ] = None,
     variant: TargetVariant = None,

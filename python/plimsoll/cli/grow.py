@@ -31,7 +31,7 @@ def grow(
     allowed_failures: Annotated[
         float | None,
         typer.Option(
-            parser=number("--allowed-failures", 0, 0.99), metavar="SHARE", help="of creates, that may fail; 0"
+            parser=number("--allowed-failures", 0, 0.99), metavar="NUMBER", help="share of creates that may fail; 0"
         ),
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="an earlier run to go on from: its items count")] = None,

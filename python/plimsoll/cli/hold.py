@@ -48,24 +48,24 @@ def hold(
         float | None,
         typer.Option(
             parser=number("--warm-up", 0, bounds.MOST_SECONDS),
-            metavar="SECONDS",
-            help="before that, which do not count; 30",
+            metavar="NUMBER",
+            help="seconds before that do not count; 30",
         ),
     ] = None,
     baseline: Annotated[
         float | None,
         typer.Option(
             parser=number("--baseline", 0, bounds.MOST_SECONDS),
-            metavar="SECONDS",
-            help="of one user alone before; 30; 0 leaves it out",
+            metavar="NUMBER",
+            help="seconds of one user alone before; 30; 0 leaves it out",
         ),
     ] = None,
     memory_limit: Annotated[
         float | None,
         typer.Option(
             parser=number("--memory-limit", 0, bounds.MOST_MIB, above=True),
-            metavar="MIB",
-            help="of memory that the target must not reach; the host's free memory",
+            metavar="NUMBER",
+            help="MiB of memory that the target must not reach; the host's free memory",
         ),
     ] = None,
     variant: TargetVariant = None,

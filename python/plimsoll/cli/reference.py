@@ -13,6 +13,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import typer
 
+from plimsoll.study.bounds import MOST_SEED
+
 HEAD = """# Commands and flags
 
 Made by `make docs` from the commands themselves; a test says when it is out of date. Every command has `--help`.
@@ -139,10 +141,14 @@ def _value(kind: Any, info: Any) -> str:
     """What follows the flag: its kind with the bounds, and whether the flag may be repeated; nothing for a switch."""
     parts = {kind, *get_args(kind), *(inner for part in get_args(kind) for inner in get_args(part))}
     words = next((words for part, words in KINDS.items() if part in parts), "")
-    bounds = [f"from {info.min:g}"] if info.min is not None else []
-    bounds += [f"to {info.max:g}"] if info.max is not None else []
+    bounds = [f"from {_bound(info.min)}"] if info.min is not None else []
+    bounds += [f"to {_bound(info.max)}"] if info.max is not None else []
     repeated = ", may be repeated" if any(get_origin(part) is list for part in parts) else ""
     return " ".join([words, *bounds]) + repeated
+
+
+def _bound(value: float) -> str:
+    return "2⁶³ − 1" if value == MOST_SEED else f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
 def _default(default: Any) -> str:

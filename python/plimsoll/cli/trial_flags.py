@@ -19,16 +19,16 @@ Seconds = Annotated[
     typer.Option(
         "--trial",
         parser=number("--trial", 1, bounds.MOST_SECONDS),
-        metavar="SECONDS",
-        help="each trial is held and counts; 10",
+        metavar="NUMBER",
+        help="seconds each trial is held and counts; 10",
     ),
 ]
 WarmUp = Annotated[
     float | None,
     typer.Option(
         parser=number("--warm-up", 0, bounds.MOST_SECONDS),
-        metavar="SECONDS",
-        help="before them that do not count; 2",
+        metavar="NUMBER",
+        help="seconds before them that do not count; 2",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=bounds.MOST_SEED, help="for the order of trials and random arrivals")]

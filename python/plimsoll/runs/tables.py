@@ -11,6 +11,7 @@ DuckDB reads them as they are: SELECT scenario, sum(count) FROM 'series.parquet'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import placed_lines, read_lines
@@ -156,8 +158,18 @@ def resource_rows(line: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read_table(path: Path) -> pa.Table:
-    """A Parquet file of a run as a table."""
-    return pq.read_table(path)
+    """A Parquet file of a run as a table. RunDirectoryError if it is damaged."""
+    with _whole(path):
+        return pq.read_table(path)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        what = f"{path} cannot be read: {' '.join(str(error).split())[:120]}"
+        raise RunDirectoryError(what, "Restore it, or make the run again.") from error
 
 
 def snapshots_from(seconds: pa.Table, series_file: Path, wanted: Callable[[int], bool]) -> Iterator[Snapshot]:
@@ -184,7 +196,7 @@ def _series(row: dict[str, Any]) -> Series:
 def _grouped_by_second(path: Path) -> Iterator[tuple[int, Rows]]:
     current: int | None = None
     group: Rows = []
-    with pq.ParquetFile(path) as file:
+    with _whole(path), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=2_000):
             for row in batch.to_pylist():
                 if row["second"] != current:
