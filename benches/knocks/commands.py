@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 
 MARK = "PLIMSOLL_KNOCK"
+PACKAGE = Path(__file__).parents[2] / "python"
 ENDS_S = 60.0
 GONE_S = 30.0
 
@@ -76,7 +77,7 @@ class Commands:
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
                 command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
-                env={**os.environ, **(environment or {}), MARK: self._mark}, **more,
+                env={**os.environ, "PYTHONPATH": str(PACKAGE), **(environment or {}), MARK: self._mark}, **more,
             )  # fmt: skip
         return Running(process, output, errors)
 
