@@ -18,7 +18,8 @@ GOOD = Facts(
     open_files=1 << 20, local_ports=28_232, time_wait=10, time_wait_reuse=2, tracked_connections=10,
     most_tracked_connections=1 << 18, cores=8, host_cores=8, busy_share=0.01, busiest="sshd (7)", steal_share=0.0,
     governors=("performance",), memory_maps=65_530,
-    available_bytes=16 * GIB, swap_used_bytes=0, clock="tsc", huge_pages="always", disk_free_bytes=50 * GIB, vu_runtimes="shared",
+    available_bytes=16 * GIB, swap_used_bytes=0, clock="tsc", huge_pages="always", disk_free_bytes=50 * GIB,
+    vu_runtimes="shared",
 )  # fmt: skip
 
 
