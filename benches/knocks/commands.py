@@ -76,7 +76,7 @@ class Commands:
         command = [*before, sys.executable, "-m", "plimsoll", *map(str, arguments)]
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
-                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, preexec_fn=_as_in_a_shell,
                 env={**os.environ, "PYTHONPATH": str(PACKAGE), **(environment or {}), MARK: self._mark}, **more,
             )  # fmt: skip
         return Running(process, output, errors)
@@ -153,6 +153,11 @@ def wait_until(condition: Callable[[], Any], within_s: float) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def _as_in_a_shell() -> None:
+    """SIGHUP ends again, also where the bench itself runs under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _words(process: psutil.Process) -> str:
