@@ -76,7 +76,8 @@ class Commands:
         command = [*before, sys.executable, "-m", "plimsoll", *map(str, arguments)]
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
-                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, preexec_fn=_as_in_a_shell,
+                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                start_new_session=True, preexec_fn=_as_in_a_shell,
                 env={**os.environ, "PYTHONPATH": str(PACKAGE), **(environment or {}), MARK: self._mark}, **more,
             )  # fmt: skip
         return Running(process, output, errors)
