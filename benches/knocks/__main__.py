@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "python"))
 # Each registers its knocks.
 import disk  # noqa: F401
 import hostile  # noqa: F401
@@ -38,6 +40,7 @@ KEPT = Path(__file__).with_name("outcomes.json")
 
 def main() -> None:
     asked = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what stands is taken down
     if asked.list:
         for one in KNOCKS.values():
             print(f"{one.name}\n    {one.promised}")

@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 
 MARK = "PLIMSOLL_KNOCK"
+PACKAGE = Path(__file__).parents[2] / "python"
 ENDS_S = 60.0
 GONE_S = 30.0
 
@@ -75,8 +76,9 @@ class Commands:
         command = [*before, sys.executable, "-m", "plimsoll", *map(str, arguments)]
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
-                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
-                env={**os.environ, **(environment or {}), MARK: self._mark}, **more,
+                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                start_new_session=True, preexec_fn=_as_in_a_shell,
+                env={**os.environ, "PYTHONPATH": str(PACKAGE), **(environment or {}), MARK: self._mark}, **more,
             )  # fmt: skip
         return Running(process, output, errors)
 
@@ -152,6 +154,11 @@ def wait_until(condition: Callable[[], Any], within_s: float) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def _as_in_a_shell() -> None:
+    """SIGHUP ends again, also where the bench itself runs under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _words(process: psutil.Process) -> str:

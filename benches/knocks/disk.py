@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from commands import Commands, Hung
+import psutil
+from commands import Commands, Hung, Running, wait_until
 from knock import Bench, CannotTry, Try, knock
+from stops import LOADED_S, seconds_written
 from verbs import server, write_inputs
 from written import unreadable
 
-DISK_KIB = 1536
-#: Fills a small disk within seconds: each of many names has series of its own.
+DISK_MIB = 256
 WORDY = """import http from 'k6/http';
 import { sleep } from 'k6';
-export const options = { vus: 2, duration: '40s', gracefulStop: '2s' };
+const all = { executor: 'constant-vus', vus: 2, duration: '40s', gracefulStop: '2s' };
+export const options = { scenarios: { all } };
 export default function () {
-  http.get(`${__ENV.BASE_URL}/`, { tags: { name: `${'a long name '.repeat(20)}${Math.floor(Math.random() * 300)}` } });
+  http.get(`${__ENV.BASE_URL}/`, { tags: { name: `name ${Math.floor(Math.random() * 200)}` } });
   sleep(0.01);
 }
 """
-VERBS = {
+VERBS: dict[str, tuple[object, ...]] = {
     "run": ("run", "-q", "-e", "BASE_URL={url}", "script.js"),
     "hold": ("hold", "-q", "study.yaml", "--duration", 40),
     "capacity": ("capacity", "-q", "study.yaml", "--for", "60s"),
     "sweep": ("sweep", "-q", "study.yaml", "--over", "X=1,2", "--repeats", 8, "--trial", 4, "--warm-up", 1),
 }
 ENDS_S = 90.0
+Fill = Callable[[Commands, Running], None]
 
 
 @knock(
@@ -41,26 +44,27 @@ ENDS_S = 90.0
 )
 def full_disk(bench: Bench) -> Iterator[Try]:
     with server() as url:
-        for name, words in VERBS.items():
-            case = f"{name}, a disk of {DISK_KIB:,} KiB"
+        for name in VERBS:
+            case, folder = f"{name}, a disk without room", bench.try_folder()
             try:
-                yield _on(bench, name, words, url, case, small_disk)
+                with small_disk(folder / "runs"):
+                    yield _on(folder, name, url, case, _fill_disk)
             except CannotTry as reason:
                 yield Try(case, skipped=str(reason))
-        for name, words in VERBS.items():
-            yield _on(bench, name, words, url, f"{name}, files of 200 KiB at most", small_files)
+        for name in VERBS:
+            yield _on(bench.try_folder(), name, url, f"{name}, files that may not grow", _forbid_growth)
 
 
-Confine = Callable[[Path], AbstractContextManager[dict[str, Any]]]
-
-
-def _on(bench: Bench, name: str, words: tuple[object, ...], url: str, case: str, confine: Confine) -> Try:
-    folder = bench.try_folder()
+def _on(folder: Path, name: str, url: str, case: str, fill: Fill) -> Try:
     write_inputs(folder, WORDY)
-    with Commands(folder) as commands, confine(folder) as options:
-        arguments = [word.replace("{url}", url) if isinstance(word, str) else word for word in words]
+    with Commands(folder) as commands:
+        arguments = [word.replace("{url}", url) if isinstance(word, str) else word for word in VERBS[name]]
+        running = commands.begin(*arguments)
+        if not wait_until(lambda: seconds_written(commands) >= 2, LOADED_S):
+            return Try(case, (f"no load within {LOADED_S:.0f} s: {running.errors.read_text()[-200:]!r}",))
+        fill(commands, running)
         try:
-            ended = commands.run(*arguments, limit_s=ENDS_S, **options)
+            ended = running.end(ENDS_S)
         except Hung as hung:
             return Try(case, (f"it {hung}",))
         broken = ended.mistakes()
@@ -79,22 +83,27 @@ def _on(bench: Bench, name: str, words: tuple[object, ...], url: str, case: str,
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[dict[str, Any]]:
-    """A file system of its own for the run directories."""
-    runs = folder / "runs"
-    runs.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_KIB}k", "plimsoll-knock", str(runs)]
+def small_disk(place: Path) -> Iterator[None]:
+    """A file system of its own there."""
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m", "plimsoll-knock", str(place)]
     done = subprocess.run(mount, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CannotTry(f"no file system can be mounted: {done.stderr.strip()}")
     try:
-        yield {}
+        yield
     finally:
-        subprocess.run(["umount", "--lazy", str(runs)], check=False)
+        subprocess.run(["umount", "--lazy", str(place)], check=False)
 
 
-@contextmanager
-def small_files(folder: Path) -> Iterator[dict[str, Any]]:
-    """No file may be larger (RLIMIT_FSIZE), as on a disk with a quota; needs no privilege."""
-    most = 200 << 10
-    yield {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))}
+def _fill_disk(commands: Commands, _: Running) -> None:
+    """All that is left of the disk, as by somebody else's file."""
+    place = commands.folder / "runs"
+    with (place / "filler").open("wb") as file:
+        while (left := os.statvfs(place)).f_bavail:
+            os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), left.f_bavail * left.f_bsize)
+
+
+def _forbid_growth(_: Commands, running: Running) -> None:
+    """No file may be larger than a page (RLIMIT_FSIZE), as with a quota that is used up; needs no privilege."""
+    psutil.Process(running.process.pid).rlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))

@@ -25,7 +25,8 @@ from confined import Skipped, memory_limit
 GROUP_MIB = 400
 HOARD = """import http from 'k6/http';
 import { sleep } from 'k6';
-export const options = { vus: 4, duration: '20s', gracefulStop: '2s' };
+const all = { executor: 'constant-vus', vus: 4, duration: '20s', gracefulStop: '2s' };
+export const options = { scenarios: { all } };
 const kept = [];
 export default function () { http.get(`${__ENV.BASE_URL}/`); kept.push(new Uint8Array(4 << 20).fill(1)); sleep(0.05); }
 """

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from commands import Commands, Hung, Running, wait_until
 from knock import Bench, Try, knock
 from verbs import LOADING, Verb, of, server, write_inputs
-from written import findings, unreadable
+from written import findings, seconds_of, unreadable
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOADED_S = 60.0
@@ -57,8 +57,7 @@ def _one(bench: Bench, verb: Verb, number: signal.Signals, url: str) -> Try:
 
 def seconds_written(commands: Commands) -> int:
     """Seconds in the newest run directory."""
-    files = [run / "series.jsonl" for run in commands.runs()[-1:]]
-    return sum(file.read_bytes().count(b"\n") for file in files if file.exists())
+    return sum(seconds_of(run) for run in commands.runs()[-1:])
 
 
 BUSY = """export const options = { scenarios: { a: %s } };

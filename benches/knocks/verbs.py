@@ -15,7 +15,8 @@ from plimsoll.lab.ports import free_port
 TESTKIT = Path(__file__).parents[2] / "target" / "release" / "plimsoll-testkit"
 SCRIPT = """import http from 'k6/http';
 import { sleep } from 'k6';
-export const options = { vus: 2, duration: '60s', gracefulStop: '5s' };
+const all = { executor: 'constant-vus', vus: 2, duration: '60s', gracefulStop: '5s' };
+export const options = { scenarios: { all } };
 export default function () { http.get(`${__ENV.BASE_URL}/${__ENV.X || ''}`); sleep(0.02); }
 """
 STUDY = """name: knocks
