@@ -264,6 +264,7 @@ ELSEWHERE = {
     "probes/jvm/attach.py": "the file whose being there asks a Java machine to listen",
     "probes/profiling/tools.py": "a log in a temporary folder",
     "runs/importers/spill.py": "parts in a temporary folder",
+    "runs/kept/archive.py": "files of a run that is brought in, new in a new folder",
 }
 
 

@@ -126,7 +126,7 @@ def prune(
 ) -> None:
     """Delete old runs, by their age, by the size of all, or both, after asking. Kept runs (plimsoll runs keep) and runs
     that go on stay."""
-    from plimsoll.cli.memory_size import memory_size
+    from plimsoll.memory_size import memory_size
     from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import delete_runs, prune_runs
 

@@ -315,9 +315,13 @@ def _facts(arm: Arm, plan: Plan, base: Base) -> dict[str, Any]:
     script = plan.config.script
     assert script is not None
     switch = base.target.variant(arm.switch_to) if arm.switch_to is not None else None
+    try:
+        content = script.read_bytes()
+    except OSError as error:
+        raise InputError(f"{script}: {error.strerror}", "Give the path of a k6 script.") from None
     return {
         "script": script.name,
-        "sha256": hashlib.sha256(script.read_bytes()).hexdigest(),
+        "sha256": hashlib.sha256(content).hexdigest(),
         "variables": dict(plan.config.env),
         "exec": arm.exec,
         "switch_to": arm.switch_to,

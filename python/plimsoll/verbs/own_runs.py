@@ -52,8 +52,11 @@ class Again:
 
 
 def is_own_run(path: Path) -> bool:
-    """Whether that is a run directory."""
-    return (path / directory.MANIFEST).is_file()
+    """Whether that is a run directory; a name that no file can have is none."""
+    try:
+        return (path / directory.MANIFEST).is_file()
+    except OSError:
+        return False
 
 
 def judge_again(path: Path, again: Again, *, report: bool = True) -> tuple[list[dict[str, Any]], Path | None]:

@@ -80,7 +80,7 @@ def trial(number: int) -> dict[str, Any]:
 
 def test_a_trial_that_counts_in_spite_of_a_short_standstill_says_so() -> None:
     short = {"lag_max_ms": 600.0, "cpu_s": 0.01}
-    found = sound_trials([trial(1), trial(2)], seconds(40, s10=short, s27=STOPPED), [], tail=False)
+    found = sound_trials([trial(1), trial(2)], seconds(40, s10=short, s27=STOPPED), [], rests_on="middle")
     assert [one["trial"] for one in found.sound] == [1] and found.excluded[0]["name"] == "stood_still"
     assert found.generator["notes"] == [
         "In trial 1, which counts: The generator stood still for 0.6 s from second 10: its process was stopped "
@@ -91,7 +91,7 @@ def test_a_trial_that_counts_in_spite_of_a_short_standstill_says_so() -> None:
 
 def test_a_warm_up_of_a_trial_is_told_too() -> None:
     snapshots = seconds(20, s2=STOPPED)
-    found = sound_trials([trial(1)], snapshots, [], tail=False)
+    found = sound_trials([trial(1)], snapshots, [], rests_on="middle")
     assert found.sound and found.generator["notes"] == [] and found.generator["stood_still_s"] == 0
     [told] = notes(snapshots, generator=found.generator)
     assert "stood still for 4.0 s from second 2" in told and told.endswith("Not in what decides the answer.")

@@ -23,6 +23,7 @@ from plimsoll.runs.directory import run_error
 from plimsoll.runs.kept.catalogue import is_run, stored_run
 from plimsoll.runs.space import FLOOR_BYTES, free_bytes
 from plimsoll.runs.zstandard import MAGIC, ZstdError, ZstdFile
+from plimsoll.written_files import own_file
 
 SUFFIXES = (".tar.zst", ".zip")
 MOST_FILES = 100_000
@@ -45,15 +46,11 @@ def export_run(path: Path, to: Path | None = None) -> Path:
         raise InputError(f"{to}: an exported run is .tar.zst or .zip", "Give a name that ends so.")
     if to.exists() or to.is_symlink():
         raise InputError(f"{to} is there already", "Choose another name, or move it away.")
-    aside = to.with_name(f".{to.name}.{secrets.token_hex(4)}")
     try:
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+        with own_file(to) as file:
             (_write_zip if to.suffix == ".zip" else _write_tar)(path, file)
-        aside.replace(to)
     except OSError as error:
         raise run_error("write", to, error) from error
-    finally:
-        aside.unlink(missing_ok=True)
     return to
 
 
