@@ -29,7 +29,8 @@ import sys, resource
 from pathlib import Path
 from plimsoll.verbs.analysis import AnalysisChoices, analyze
 answer = analyze([sys.argv[1]], AnalysisChoices(runs=Path(sys.argv[2]), report=False))[0]
-print(answer.findings[0]["totals"]["requests"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+totals = next(one["totals"] for one in answer.findings if "totals" in one)
+print(totals["requests"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 

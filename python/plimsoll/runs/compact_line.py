@@ -6,11 +6,14 @@
 `series` has the number of each series of this second, `counts` the counts of its trends, `rows` what else there is of
 each: of a counter, a rate or a gauge its values (snapshot.FIELDS), and of a trend
 
-    sum, min, max, steps, others    steps: the index of the first bucket, then from each to the next;
-                                    others: place and count of each bucket that has not 1, if any
-    sum, min, max                   without buckets
-    value                           of a count of 1: one value, which tells its bucket
-    nothing                         zeros alone
+    sum, min, max, steps, others          the steps from each bucket's index to the next, from that of min on; the last
+                                          bucket is that of max, and to it is no step; others: place and count of each
+                                          bucket that has not 1, if any
+    sum, min, max, null, steps, others    where min and max do not tell their buckets: first the index of the first one
+    sum, min, max                         without buckets
+    min, max                              two values
+    value                                 one value
+    nothing                               zeros alone
 
 What does not fit is a row as it is, a mapping, and its number -1. Rows have a tab behind the comma between them, so
 that a reader can cut them apart without parsing: a tab inside of a JSON text is escaped. All of it is exact. Numbers
@@ -91,15 +94,24 @@ def _trend(item: Mapping[str, Any]) -> Row:
     if not pairs:
         return [total, least, most]
     indices, times = zip(*pairs, strict=True)
-    if len(indices) == 1 and times[0] == count and total is not None and least == most:
-        if indices[0] == 0 and total == 0 == least:
-            return []
-        if count == 1 and total == least and indices[0] == bucket_of(least):
-            return [least]
-    row = [total, least, most, [indices[0], *map(sub, indices[1:], indices)]]
+    bounds = (indices[0], indices[-1])
+    is_told = least is not None and most is not None and bounds == (bucket_of(least), bucket_of(most))
+    if not is_told or (len(indices) > 1) != (bounds[0] < bounds[1]):
+        row = [total, least, most, None, [indices[0], *map(sub, indices[1:], indices)]]
+    elif times == (count,) and total == least == most and (count == 1 or least == 0):
+        return [least] if least else []
+    elif count == len(indices) == 2 and total == sum_of_two(least, most):
+        return [least, most]
+    else:
+        row = [total, least, most, list(map(sub, indices[1:-1], indices))]
     if times.count(1) < len(times):
         row.append([one for place, number in enumerate(times) if number != 1 for one in (place, number)])
     return row
+
+
+def sum_of_two(least: float, most: float) -> float:
+    """The sum of two values, in the digits in which sums are told."""
+    return float(f"{least + most:.6g}")
 
 
 def bucket_of(value: float) -> int:

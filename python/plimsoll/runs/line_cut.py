@@ -84,11 +84,19 @@ class LineCutter:
 
     def _trend(self, count: int, values: list[Any]) -> tuple[float, float | None, float | None, Any]:
         """Sum, least, greatest and buckets."""
-        if len(values) < 2:  # the same value once, or zero so often
+        bucket_of = compact_line.bucket_of
+        if len(values) < 2:  # one value, or zeros alone
             value = values[0] if values else 0.0
-            return value, value, value, self._buckets([compact_line.bucket_of(value)], [0, count])
-        total, least, most, *buckets = values
-        return total or 0.0, least, most, self._buckets(*buckets)
+            return value, value, value, self._buckets([bucket_of(value)], [0, count])
+        if len(values) == 2:
+            values = [compact_line.sum_of_two(*values), *values, []]
+        total, least, most, *rest = values
+        if rest and rest[0] is None:
+            rest = rest[1:]
+        elif rest:
+            first, last = bucket_of(least), bucket_of(most)
+            rest[0] = [first] if first == last else [first, *rest[0], last - first - sum(rest[0])]
+        return total or 0.0, least, most, self._buckets(*rest)
 
     def _buckets(self, steps: Sequence[int] = (), others: Sequence[int] = ()) -> Any:
         """Buckets of the steps between their indices, and place and count of those that have not 1."""

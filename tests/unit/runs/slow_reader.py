@@ -42,11 +42,18 @@ def series_of(about: list[Any], row: list[Any]) -> dict[str, Any]:
     series = {"metric": metric, "kind": kind, "tags": tags, "epoch": epoch[0] if epoch else None}
     if kind != "trend":
         return series | dict(zip(FIELDS[kind], row, strict=True))
-    if len(row) == 1:  # zeros
-        row = [row[0], 0.0, 0.0, 0.0, [0], [0, row[0]]]
-    if len(row) == 2:  # one value
-        row = [1, row[1], row[1], row[1], [int(bucket_of(row[1]))]]
-    count, total, least, most, steps, others = [*row, *[[], []][len(row) - 4 :]]
+    count, *row = row
+    bucket = lambda value: int(bucket_of(value))  # noqa: E731
+    if len(row) < 2:  # one value, or zeros
+        value = row[0] if row else 0.0
+        row = [value, value, value, None, [bucket(value)], [0, count]]
+    if len(row) == 2:
+        row = [float(f"{row[0] + row[1]:.6g}"), *row, None, [bucket(row[0]), bucket(row[1]) - bucket(row[0])]]
+    total, least, most, *rest = row
+    if rest and rest[0] is not None:  # between the buckets of the bounds
+        first, last = bucket(least), bucket(most)
+        rest = [None, [first, *rest[0], last - first - sum(rest[0])] if first < last else [first], *rest[1:]]
+    steps, others = [*rest[1:], [], []][:2]
     counts = [1] * len(steps)
     for place, number in zip(others[::2], others[1::2], strict=True):
         counts[place] = number
