@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -17,6 +17,7 @@ from verbs import server, write_inputs
 from written import unreadable
 
 DISK_MIB = 256
+SPARE_PAGES = 64  # which a line that is written meanwhile may take
 WORDY = """import http from 'k6/http';
 import { sleep } from 'k6';
 const all = { executor: 'constant-vus', vus: 2, duration: '40s', gracefulStop: '2s' };
@@ -99,9 +100,12 @@ def small_disk(place: Path) -> Iterator[None]:
 def _fill_disk(commands: Commands, _: Running) -> None:
     """All that is left of the disk, as by somebody else's file."""
     place = commands.folder / "runs"
-    with (place / "filler").open("wb") as file:
-        while (left := os.statvfs(place)).f_bavail:
-            os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), left.f_bavail * left.f_bsize)
+    left = os.statvfs(place)
+    with (place / "filler").open("wb", buffering=0) as file, suppress(OSError):  # until there is no room for a page
+        os.posix_fallocate(file.fileno(), 0, max(0, left.f_bavail - SPARE_PAGES) * left.f_bsize)
+        file.seek(0, os.SEEK_END)
+        while file.write(bytes(left.f_bsize)):
+            pass
 
 
 def _forbid_growth(_: Commands, running: Running) -> None:

@@ -207,13 +207,10 @@ def _beside_others(bench: Bench, name: str, url: str) -> Try:
         except Hung as hung:
             return Try(name, (f"it {hung}",))
         broken = ended.mistakes(0, 3, 99)
-        told = _told(commands, ended)
-        named = any(
-            text in told for text in ("other work", "other processes", "work of others", "no processor", "foreign")
-        )
+        told = _told(commands, ended).lower()
+        named = any(text in told for text in ("other work", "other processes", "work of others", "foreign"))
         broken += [] if named else [f"the work of others is not named: {ended.text[-300:]!r}"]
-        if not any(not found["valid"] for run in commands.runs() for found in findings(run)) and ended.code != 3:
-            broken.append("every finding is valid")
+        broken += [] if _is_doubted(commands) else ["every finding is valid"]
     return Try(name, tuple(broken))
 
 
@@ -240,3 +237,10 @@ def _compute() -> None:
 def _told(commands: Commands, ended: Ended) -> str:
     """What the command and the findings of its runs say."""
     return " ".join([ended.text, *(str(found) for run in commands.runs() for found in findings(run))])
+
+
+def _is_doubted(commands: Commands) -> bool:
+    """Whether a finding, or a part that it rests on, is not valid, or within an error only."""
+    every = [found for run in commands.runs() for found in findings(run)]
+    parts = [part for found in every for part in found.get("validity", [])]
+    return any(not found["valid"] for found in every) or any(part["verdict"] != "valid" for part in parts)
