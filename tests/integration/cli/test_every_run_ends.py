@@ -125,6 +125,7 @@ def test_the_second_ctrl_c_ends_it_wherever_the_script_computes(cli: Cli, place:
     code, said = watched.end(signal.SIGINT)
     assert code == 105 and "Traceback" not in said and "computed for over" not in said, said
     assert RunReader(cli.runs()[0]).state == "interrupted"
+    assert "must return an object" not in said
     assert (f"{place}() was interrupted" in said) is (place in ("teardown", "handleSummary"))
 
 
