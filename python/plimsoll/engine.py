@@ -27,7 +27,7 @@ from plimsoll.study.secret_sources import values_of_sources
 from plimsoll.study.secrets import Redactor
 
 POLL_S = 0.05
-END_AT_ONCE_S = 0.9  # teardown() and handleSummary() have half a second of it
+END_AT_ONCE_S = 0.7  # teardown() and handleSummary() have 0.3 s of it
 BACKGROUND_NICE = 10
 _T = TypeVar("_T")
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
@@ -216,7 +216,7 @@ class EngineRun:
 
     def stop(self, at_once: bool = False) -> None:
         """Stop; running iterations end within their gracefulStop, or are interrupted at once, when teardown() and
-        handleSummary() have half a second left."""
+        handleSummary() have 0.3 s left."""
         self._run.stop(at_once)
 
     def cut(self) -> None:

@@ -7,7 +7,7 @@ use plimsoll_script::term::Orders;
 use tokio::sync::watch;
 
 /// Left to teardown() and handleSummary() once a run has to end at once.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// How far a run has been told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

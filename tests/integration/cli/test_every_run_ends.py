@@ -125,6 +125,7 @@ def test_the_second_ctrl_c_ends_it_wherever_the_script_computes(cli: Cli, place:
     code, said = watched.end(signal.SIGINT)
     assert code == 105 and "Traceback" not in said and "computed for over" not in said, said
     assert RunReader(cli.runs()[0]).state == "interrupted"
+    assert "must return an object" not in said
     assert (f"{place}() was interrupted" in said) is (place in ("teardown", "handleSummary"))
 
 
@@ -153,12 +154,12 @@ def test_the_second_sigterm_ends_a_loop_that_computes(cli: Cli) -> None:
     watched.until_it_says("stopping:")
     time.sleep(1.2)  # two within a second are one
     code, said = watched.end(signal.SIGTERM)
-    assert code == 105 and "3 of 3 iterations were cut off" in said, said
+    assert code == 105 and "iterations were cut off" in said, said
 
 
 @pytest.mark.timeout(60)
 def test_a_function_that_cannot_be_interrupted_is_left_behind(cli: Cli) -> None:
-    native = "[].indexOf.call({ length: Number.MAX_SAFE_INTEGER }, 1);"
+    native = "'a'.repeat(1e7).indexOf('a'.repeat(5e6) + 'b');"  # compared at each of 5 million places
     watched = Watched(cli, PLACES["default"].replace("BODY", native), "-u", "1", "-d", "1m")
     watched.until_it_says("here")
     watched.process.send_signal(signal.SIGINT)
