@@ -67,6 +67,11 @@ def base_of(source: Source | None, experiment: str, request: CompareRequest | No
                 "Write them as target.variants and target.reset of the study, and name the variants with --a and --b.",
             )
         return Base(source, study, study.script_path, study.target)
+    for name, command in told.items():
+        if not command.strip():
+            raise InputError(f"--switch-{name} is empty", "Give the command that switches the target to that arm.")
+    if reset is not None and not reset.strip():
+        raise InputError("--reset is empty", "Give the command that sets the target's data back, or leave it out.")
     variants = {name: Variant(switch=told.get(name, "true")) for name in "ab"} if told else {}
     return Base(source, None, Path(str(source)), Target(reset=reset, variants=variants))
 
