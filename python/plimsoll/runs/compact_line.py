@@ -94,10 +94,10 @@ def _trend(item: Mapping[str, Any]) -> Row:
     if not pairs:
         return [total, least, most]
     indices, times = zip(*pairs, strict=True)
-    bounds = (indices[0], indices[-1])
-    is_told = least is not None and most is not None and bounds == (bucket_of(least), bucket_of(most))
-    if not is_told or (len(indices) > 1) != (bounds[0] < bounds[1]):
-        row = [total, least, most, None, [indices[0], *map(sub, indices[1:], indices)]]
+    first, last = indices[0], indices[-1]
+    is_in_order = (len(indices) == 1) == (first >= last)
+    if least is None or most is None or not is_in_order or (first, last) != (bucket_of(least), bucket_of(most)):
+        row: Row = [total, least, most, None, [first, *map(sub, indices[1:], indices)]]
     elif times == (count,) and total == least == most and (count == 1 or least == 0):
         return [least] if least else []
     elif count == len(indices) == 2 and total == sum_of_two(least, most):

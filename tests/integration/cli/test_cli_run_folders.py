@@ -21,7 +21,7 @@ export const options = { scenarios: { a: {
 let n = 0;
 export default function () { http.get(__ENV.URL, { tags: { name: `page ${n++ % 30}` } }); }
 """  # many series, so that seconds are large
-ROOM_BYTES = 72 * 1024
+ROOM_BYTES = 56 * 1024
 
 
 def mounted(folder: Path, *options: str) -> bool:
