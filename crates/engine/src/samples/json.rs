@@ -118,8 +118,8 @@ fn definition(metric: &Metric, thresholds: &[Threshold], cleaner: &Cleaner) -> V
         .map(|key| {
             let suffix = key.split_once('{').map_or("", |(_, rest)| rest.trim_end_matches('}'));
             let tags = plimsoll_core::threshold::parse_key(key).map(|(_, tags)| tags).unwrap_or_default();
-            let tags: serde_json::Map<String, Value> =
-                tags.into_iter().map(|(key, value)| (cleaner.text(&key), json!(cleaner.tag(&key, &value)))).collect();
+            let tags = tags.iter().map(|(key, value)| (cleaner.text(key), json!(cleaner.tag(key, value))));
+            let tags: serde_json::Map<String, Value> = tags.collect();
             json!({"name": cleaner.text(key), "suffix": cleaner.text(suffix), "tags": tags})
         })
         .collect();
