@@ -74,7 +74,7 @@ def _of_run(commands: Commands, run: Path, verb: Verb, killed_unix_s: float, mea
         lost_s(run, killed_unix_s) if verb.continuous and '"running"' in (run / "manifest.json").read_text() else None
     )
     if lost is not None:
-        measured["lost s"] = lost
+        measured["s lost"] = lost
         broken += [f"{lost:.2f} s were lost"] if lost > MOST_LOST_S else []
     return broken + _reports(commands, run)
 

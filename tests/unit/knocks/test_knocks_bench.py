@@ -39,9 +39,9 @@ def test_a_promise_that_was_broken_shows_in_the_table_with_its_case() -> None:
     from page import table
 
     shown = table(
-        {"a": outcome(), "b": outcome(held=2, broken=["case 7: 9 s were lost"], measured={"lost s": 9.0})}, "M"
+        {"a": outcome(), "b": outcome(held=2, broken=["case 7: 9 s were lost"], measured={"s lost": 9.0})}, "M"
     )
-    assert "| a | All is well. | 3 | 3 | – |" in shown and "| b | All is well. | 3 | 2 | 9 lost s |" in shown
+    assert "| a | All is well. | 3 | 3 | – |" in shown and "| b | All is well. | 3 | 2 | 9 s lost |" in shown
     assert "- b: case 7: 9 s were lost" in shown
 
 
