@@ -26,7 +26,7 @@ BROKEN = ["/short", "/close/head", "/chunks/plus", "/chunks/end", "/chunks/cut",
 MOST_MIB = 200
 
 
-def peak_mib(folder: Path, script: str, url: str, *flags: str, limit_s: float = 150) -> tuple[float, str]:
+def peak_mib(folder: Path, script: str, url: str, *flags: str, limit_s: float = 100) -> tuple[float, str]:
     """The highest resident set of a run of the script, and what it printed."""
     (folder / "script.js").write_text(script)
     command = [sys.executable, "-m", "plimsoll", "run", *flags, "-e", f"URL={url}", "script.js"]
@@ -45,8 +45,9 @@ def peak_mib(folder: Path, script: str, url: str, *flags: str, limit_s: float = 
     return peak_kib / 1024, printed
 
 
+@pytest.mark.timeout(600)
 def test_many_hostile_answers_of_all_kinds_keep_memory_bounded(tmp_path: Path, known_server: Server) -> None:
-    iterations = int(os.environ.get("HOSTILE_ANSWERS", "1500"))
+    iterations = int(os.environ.get("HOSTILE_ANSWERS", "500"))
     script = f"""import http from 'k6/http';
 import exec from 'k6/execution';
 const big = {[*ENDLESS, *BOMBS]}, small = {BROKEN};
@@ -57,9 +58,10 @@ export default function () {{
   const path = n % 50 === 0 ? big[(n / 50) % big.length] : small[n % small.length];
   http.get(__ENV.URL + path, {{ timeout: '30s' }});
 }}"""
-    peak, printed = peak_mib(tmp_path, script, known_server("--site"), limit_s=500)
-    assert f"✓ count=={iterations}" in printed or "count==" in printed, printed[-2000:]
-    assert 0 < peak < MOST_MIB, (peak, printed[-1500:])
+    peak, printed = peak_mib(tmp_path, script, known_server("--site"), limit_s=550)
+    assert re.search(rf"✓ http_reqs\.+: {iterations} ", printed), printed[-2000:]
+    print(f"{iterations} hostile answers: at most {peak:.0f} MiB")
+    assert 0 < peak < MOST_MIB, peak
 
 
 @pytest.mark.parametrize("path", [*ENDLESS, BOMBS[2]])
