@@ -267,7 +267,7 @@ mod tests {
         twice.merge(&histogram);
         for histogram in [histogram, twice] {
             assert!(histogram.sum().is_finite() && histogram.mean().unwrap().is_finite());
-            assert_eq!((histogram.quantile(0.9), histogram.max()), (Some(f64::MAX), f64::MAX));
+            assert!(histogram.max() == f64::MAX && histogram.quantile(0.9).is_some_and(|high| high / f64::MAX > 0.999));
         }
     }
 
