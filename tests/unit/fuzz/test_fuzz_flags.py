@@ -49,6 +49,8 @@ def nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _flags(options: list[tuple[str, bool]]) -> st.SearchStrategy[list[list[str]]]:
     """Up to four of these flags (spelling, whether a value follows)."""
+    if not options:
+        return st.just([])
     one = st.sampled_from(options).flatmap(
         lambda option: odd_texts.map(lambda text: [option[0], text]) if option[1] else st.just([option[0]])
     )
