@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.plans.requests import CompareRequest, Source
 from plimsoll.study import Study, Target, Variant, load_study
 from plimsoll.study.experiments import Experiment
@@ -60,6 +60,9 @@ def base_of(source: Source | None, experiment: str, request: CompareRequest | No
     switches = {name: getattr(request, f"switch_{name}", None) for name in "ab"}
     reset = request.reset if request is not None else None
     told = {name: command for name, command in switches.items() if command is not None}
+    empty = [InputError(f"--switch-{name} is an empty command", "Leave it out.") for name in told if not told[name]]
+    if empty or reset == "":
+        raise InputErrors(empty or [InputError("--reset is an empty command", "Leave it out.")])
     if study is not None:
         if told or reset is not None:
             raise InputError(

@@ -314,14 +314,14 @@ def _work_of(function: str) -> dict[str, Any]:
 def _facts(arm: Arm, plan: Plan, base: Base) -> dict[str, Any]:
     script = plan.config.script
     assert script is not None
-    switch = base.target.variant(arm.switch_to) if arm.switch_to is not None else None
     try:
-        content = script.read_bytes()
+        sha256 = hashlib.sha256(script.read_bytes()).hexdigest()
     except OSError as error:
-        raise InputError(f"{script}: {error.strerror}", "Give the path of a k6 script.") from None
+        raise InputError(f"cannot read it: {error.strerror}", "Give the path of a script.", file=script) from None
+    switch = base.target.variant(arm.switch_to) if arm.switch_to is not None else None
     return {
         "script": script.name,
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": sha256,
         "variables": dict(plan.config.env),
         "exec": arm.exec,
         "switch_to": arm.switch_to,

@@ -50,8 +50,9 @@ export function setup() { return { token: __ENV.API_TOKEN, list: [1] }; }
 export default async function () {
   const url = __ENV.BASE_URL;
   const mock = await secrets.get('mock');
-  const file = await secrets.source('vault').get('file');
-  const short = await secrets.source('vault').get('short');
+  const vault = await secrets.source('vault');
+  const file = await vault.get('file');
+  const short = await vault.get('short');
   tokens.add(3); times.add(5); open.add(1);
   http.get(`${url}/a?token=${__ENV.API_TOKEN}&page=2`);
   http.get(`${url}/b?access_token=QUERY&key=KEY`);
