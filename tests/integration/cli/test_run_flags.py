@@ -189,7 +189,7 @@ def test_without_a_summary_nothing_is_printed_and_handle_summary_is_not_called(t
 
 def test_a_file_that_handle_summary_cannot_write_is_named(tmp_path: Path) -> None:
     done = shown(tmp_path, SHOWN + "export const handleSummary = () => ({ 'none/x.json': '1' });")
-    assert done.returncode != 0 and "handleSummary returned to none/x.json" in done.stderr
+    assert done.returncode != 0 and "handleSummary: cannot write 'none/x.json': there is no folder none" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -13,7 +13,7 @@ from command_line import Cli
 
 SCRIPT = """import exec from 'k6/execution';
 export const options = OPTIONS;
-export function setup() { return { options: exec.test.options, env: __ENV }; }
+export function setup() { return { options: exec.test.options, seen: __ENV }; }
 export default function () {}
 """
 
@@ -47,9 +47,9 @@ def test_a_file_gives_a_load_to_a_script_that_states_none(cli: Cli) -> None:
 
 
 def test_the_environment_is_the_system_s_and_that_of_flags(cli: Cli) -> None:
-    env = told(cli, {}, "-e", "MINE=1", THEIRS="2")["env"]
+    env = told(cli, {}, "-e", "MINE=1", THEIRS="2")["seen"]
     assert (env["MINE"], env["THEIRS"]) == ("1", "2")
-    assert told(cli, {}, "--include-system-env-vars=false", "-e", "MINE=1", THEIRS="2")["env"] == {"MINE": "1"}
+    assert told(cli, {}, "--include-system-env-vars=false", "-e", "MINE=1", THEIRS="2")["seen"] == {"MINE": "1"}
 
 
 @pytest.mark.parametrize(
