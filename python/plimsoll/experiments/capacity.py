@@ -18,10 +18,10 @@ from collections.abc import Callable
 
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
-from plimsoll.experiments.evidence import waiting_of
+from plimsoll.experiments.evidence import host_speed, waiting_of
 from plimsoll.experiments.expected import hold_expected, kept_back_s
 from plimsoll.experiments.failing import backlog_s, error_reason
-from plimsoll.experiments.judge import judge
+from plimsoll.experiments.judge import LEAST_DRIFT, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
 from plimsoll.experiments.load import LoadSource
@@ -185,7 +185,9 @@ class _OpenSearch:
         bad, quicker = self.result.bracket.bad, self.confirming.quicker()
         if bad is None or quicker is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return False
-        if self._hold(bad).judgement.verdict != "good" or self.result.reason:
+        again = self._hold(bad)
+        fast = host_speed(again.measurement, self.known.context(again.measurement)) >= 1 + LEAST_DRIFT
+        if again.judgement.verdict != "good" or fast or self.result.reason:
             return False
         self.known.outgrow(quicker.from_s, quicker.words)
         return True

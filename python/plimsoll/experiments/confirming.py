@@ -91,7 +91,8 @@ class Confirming:
         if before is None or not (before.measurement.iterations.count and last.measurement.iterations.count):
             return None
         took_ms, takes_ms = before.measurement.iterations.mean, last.measurement.iterations.mean
-        if takes_ms >= QUICKER * took_ms:
+        hosts = [host_speed(one.measurement, self.known.context(one.measurement)) for one in (before, last)]
+        if takes_ms >= QUICKER * took_ms or hosts[1] >= hosts[0] + LEAST_DRIFT:
             return None
         return Quicker(last.start_s, OUTGROWN.format(level_text(before.level), took_ms, takes_ms))
 

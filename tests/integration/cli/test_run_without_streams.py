@@ -179,7 +179,9 @@ def test_all_of_a_run_is_its_owners_alone_whatever_the_umask(cli: Cli, known_ser
         assert cli("report", run, **umask).returncode == 0
         assert cli("report", run, "-o", run / "findings-again.json", **umask).returncode == 0
         found = modes(run)
-        assert {"manifest.json", "series.jsonl.zst", "events.jsonl", "report.html", "series.parquet", "logs"} <= set(found)
+        assert {"manifest.json", "series.jsonl.zst", "events.jsonl", "report.html", "series.parquet", "logs"} <= set(
+            found
+        )
         wrong = {name: oct(mode) for name, mode in found.items() if mode != (0o700 if (run / name).is_dir() else 0o600)}
         assert not wrong and stat.S_IMODE(run.stat().st_mode) == 0o700
     assert "logs/start.log" in modes(cli.runs()[0])
