@@ -16,7 +16,7 @@ def clean_summary(data: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]
     if data.get("root_group"):
         found["root_group"] = _group(data["root_group"], redactor)
     if "setup_data" in data:
-        found["setup_data"] = redactor.data(data["setup_data"])
+        found["setup_data"] = redactor.script_data(data["setup_data"])
     return found
 
 

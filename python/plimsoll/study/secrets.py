@@ -37,7 +37,7 @@ from plimsoll.study.secrets_in_text import (
 
 __all__ = ["HIDDEN", "Redactor", "is_secret_key", "redact"]
 
-_HIDDEN_MAPPINGS = {"environment", "env", "headers"}  # all of whose values are hidden
+_HIDDEN_MAPPINGS = frozenset({"environment", "env", "headers"})  # all of whose values are hidden
 _COMMANDS = {
     "start", "ready", "reset", "stop", "switch", "switch_a", "switch_b", "data_volume", "verify", "remedy",
     "remedy_wanted", "command", "backlog", "produced", "consumed",
@@ -102,6 +102,10 @@ class Redactor:
         """A copy of plain data (mappings, lists, scalars) without secrets, in its keys as well."""
         return self._data(value, hide_all=False)
 
+    def script_data(self, value: Any) -> Any:
+        """The same of what a script made, whose `env` or `headers` may be anything: values by their own keys alone."""
+        return self._data(value, hide_all=False, mappings=frozenset())
+
     def names(self, items: Mapping[str, Any]) -> dict[str, Any]:
         """The items under their names without secrets; of two that are the same then, the second has a number."""
         found: dict[str, Any] = {}
@@ -120,11 +124,11 @@ class Redactor:
                 text = text.replace(form, HIDDEN)
         return self._words.sub(HIDDEN, text) if self._words is not None else text
 
-    def _data(self, value: Any, hide_all: bool) -> Any:
+    def _data(self, value: Any, hide_all: bool, mappings: frozenset[str] = _HIDDEN_MAPPINGS) -> Any:
         if isinstance(value, Mapping):
-            return self._mapping({key: self._entry(str(key), item, hide_all) for key, item in value.items()})
+            return self._mapping({key: self._entry(str(key), item, hide_all, mappings) for key, item in value.items()})
         if isinstance(value, (list, tuple)):
-            return [self._data(item, hide_all) for item in value]
+            return [self._data(item, hide_all, mappings) for item in value]
         if hide_all and value is not None:
             return HIDDEN
         return self.text(value) if isinstance(value, str) else value
@@ -136,11 +140,11 @@ class Redactor:
         own = {key: item for key, item in items.items() if not isinstance(key, str) or _OWN_KEY.fullmatch(key)}
         return {**own, **self.names({key: item for key, item in items.items() if key not in own})}
 
-    def _entry(self, key: str, item: Any, hide_all: bool) -> Any:
+    def _entry(self, key: str, item: Any, hide_all: bool, mappings: frozenset[str]) -> Any:
         if isinstance(item, str) and key in _COMMANDS and not hide_all:
             return self.command(item)
-        is_hidden = key.lower() in _HIDDEN_MAPPINGS and isinstance(item, Mapping)
-        return self._data(item, hide_all or is_hidden or is_secret_key(key))
+        is_hidden = key.lower() in mappings and isinstance(item, Mapping)
+        return self._data(item, hide_all or is_hidden or is_secret_key(key), mappings)
 
 
 def redact(value: Any) -> Any:
