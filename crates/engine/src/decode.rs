@@ -4,12 +4,14 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use plimsoll_script::allowance::{Allowance, Claim};
+use plimsoll_script::allowance::{Allowance, Claim, Gathered};
 use plimsoll_script::compression::{Decoding, STEP_BYTES};
 use plimsoll_script::effect::{code, Failure, HttpRequest, HttpResponse};
 
 /// Texts become so many times smaller.
 const USUAL_RATIO: usize = 4;
+/// Room by which a reader sees that it is at the end.
+const SPARE_BYTES: usize = 64;
 
 /// The response with its body decoded, or failed. Between the pieces the thread's other work goes on, and time limits end
 /// it. Bodies that nobody keeps are not decoded, as in k6.
@@ -28,20 +30,16 @@ async fn undo(response: &mut HttpResponse, allowance: &Rc<Allowance>) -> Result<
     let broken = |message| Failure { code: code::DECOMPRESSION, message };
     let codings: Vec<Cow<str>> = response.head.all("content-encoding").collect();
     let Some(mut decoding) = Decoding::new(&codings.join(","), response.body.clone()).map_err(broken)? else { return Ok(()) };
-    let mut plain = Vec::with_capacity(response.body.len().saturating_mul(USUAL_RATIO).min(STEP_BYTES));
+    let mut plain = Gathered::with_capacity(response.body.len().saturating_mul(USUAL_RATIO).min(STEP_BYTES));
     let mut claim = Claim::on(allowance);
     loop {
-        if plain.len() >= STEP_BYTES {
-            // With room for the few bytes more by which the reader sees an end.
-            claim.make_room(&mut plain, STEP_BYTES + 64);
-        }
-        let is_end = decoding.step(&mut plain).map_err(broken)?;
-        claim.grow_to(plain.len()).map_err(|over| Failure { code: code::GENERIC, message: over.to_string() })?;
+        let is_end = decoding.step(plain.room(SPARE_BYTES)).map_err(broken)?;
+        claim.grow_to(plain.length()).map_err(|over| Failure { code: code::GENERIC, message: over.to_string() })?;
         if is_end {
             break;
         }
         tokio::task::yield_now().await;
     }
-    (response.body, response.claim, response.is_coded) = (plain.into(), claim, false);
+    (response.body, response.claim, response.is_coded) = (plain.whole(), claim, false);
     Ok(())
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
-use plimsoll_script::allowance::{Allowance, Claim, TooLarge};
+use plimsoll_script::allowance::{Allowance, Claim, Gathered, TooLarge};
 use plimsoll_script::effect::{code, Failure, Head, HttpRequest, HttpResponse, Timings, Tls};
 use tokio_rustls::client::TlsStream;
 
@@ -207,7 +207,7 @@ async fn receive_body(mut incoming: RecvStream, length: Option<usize>, mut keep:
     if let (Keep::All(claim), Some(length)) = (&keep, length) {
         claim.admits(length)?;
     }
-    let (mut first, mut joined, mut received) = (Bytes::new(), Vec::new(), 0);
+    let (mut first, mut joined, mut received) = (Bytes::new(), Gathered::default(), 0);
     while let Some(part) = incoming.data().await {
         let part = part?;
         incoming.flow_control().release_capacity(part.len())?;
@@ -220,8 +220,8 @@ async fn receive_body(mut incoming: RecvStream, length: Option<usize>, mut keep:
                 first = part;
             }
             Keep::All(claim) => {
-                if joined.is_empty() {
-                    joined.extend_from_slice(&first);
+                if joined.length() == 0 {
+                    claim.add(&mut joined, &first)?;
                 }
                 claim.add(&mut joined, &part)?;
             }
@@ -230,7 +230,7 @@ async fn receive_body(mut incoming: RecvStream, length: Option<usize>, mut keep:
     if length.is_some_and(|length| received < length) {
         return Err(Broken::generic("unexpected EOF".into()));
     }
-    Ok(if joined.is_empty() { first } else { joined.into() })
+    Ok(if joined.length() == 0 { first } else { joined.whole() })
 }
 
 /// The head as HTTP/1.1 would have written it, which is how responses keep it.

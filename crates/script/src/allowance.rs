@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use bytes::Bytes;
 use thiserror::Error;
 
 /// More than what test scripts read as text by two orders of magnitude, and little enough that hostile answers to a few
@@ -90,27 +91,55 @@ impl Claim {
         Ok(())
     }
 
-    /// Makes room for that many more bytes of the body. It doubles as a vector does, but not past the limits: the bytes
-    /// between the limit and twice of it would be copied for nothing.
-    pub fn make_room(&self, body: &mut Vec<u8>, more_bytes: usize) {
-        let wanted = body.len() + more_bytes;
-        if wanted <= body.capacity() {
-            return;
-        }
-        let limit = self.of.as_ref().map_or(usize::MAX, |allowance| allowance.limits.one_bytes.min(allowance.limits.vu_bytes));
-        let doubled = body.capacity().saturating_mul(2).min(limit);
-        body.reserve_exact(wanted.max(doubled) - body.len());
-    }
-
     /// Adds a part to the body.
     ///
     /// # Errors
     /// The limit that it would be over.
-    pub fn add(&mut self, body: &mut Vec<u8>, part: &[u8]) -> Result<(), TooLarge> {
-        self.grow_to(body.len() + part.len())?;
-        self.make_room(body, part.len());
-        body.extend_from_slice(part);
+    pub fn add(&mut self, body: &mut Gathered, part: &[u8]) -> Result<(), TooLarge> {
+        self.grow_to(body.length() + part.len())?;
+        body.room(part.len()).extend_from_slice(part);
         Ok(())
+    }
+}
+
+/// A body as it comes, in pieces: one buffer that doubles would be copied each time, and for that moment be there twice.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    full: Vec<Vec<u8>>,
+    full_bytes: usize,
+    last: Vec<u8>,
+}
+
+impl Gathered {
+    const PIECE_BYTES: usize = 1 << 20;
+
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { last: Vec::with_capacity(bytes), ..Self::default() }
+    }
+
+    pub fn length(&self) -> usize {
+        self.full_bytes + self.last.len()
+    }
+
+    /// The piece to which that many bytes may be added.
+    pub fn room(&mut self, more_bytes: usize) -> &mut Vec<u8> {
+        if self.last.len() >= Self::PIECE_BYTES {
+            let full = std::mem::replace(&mut self.last, Vec::with_capacity(Self::PIECE_BYTES * 9 / 8 + more_bytes));
+            self.full_bytes += full.len();
+            self.full.push(full);
+        }
+        self.last.reserve(more_bytes);
+        &mut self.last
+    }
+
+    pub fn whole(mut self) -> Bytes {
+        if self.full.is_empty() {
+            return self.last.into();
+        }
+        let mut whole = Vec::with_capacity(self.length());
+        self.full.into_iter().for_each(|piece| whole.extend_from_slice(&piece));
+        whole.append(&mut self.last);
+        whole.into()
     }
 }
 
@@ -140,12 +169,23 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_grows_to_its_limit_takes_no_more_than_that() {
-        let allowance = Allowance::new(BodyLimits { one_bytes: 1000, vu_bytes: 5000 });
-        let (mut claim, mut body) = (Claim::on(&allowance), Vec::new());
-        while claim.add(&mut body, &[0; 30]).is_ok() {}
-        assert_eq!((body.len(), allowance.held_bytes()), (990, 990));
-        assert!(body.capacity() <= 1000, "{}", body.capacity());
+    fn a_body_is_whole_again_and_takes_little_more_than_it_is_while_it_grows() {
+        let allowance = Allowance::new(BodyLimits { one_bytes: 5 << 20, vu_bytes: 5 << 20 });
+        for (parts, bytes) in [(0, 10), (3, 10), (70, 30_000), (50, 100_000), (2, 2 << 20)] {
+            let (mut claim, mut body, mut wanted) = (Claim::on(&allowance), Gathered::default(), Vec::new());
+            for part in 0..parts {
+                let part = vec![part as u8; bytes];
+                claim.add(&mut body, &part).unwrap();
+                wanted.extend(part);
+            }
+            let capacity: usize = body.full.iter().map(Vec::capacity).sum::<usize>() + body.last.capacity();
+            assert!(capacity <= 2 * body.length() + (2 << 20), "{parts} of {bytes}: {capacity}");
+            assert_eq!((body.length(), allowance.held_bytes()), (wanted.len(), wanted.len()));
+            assert_eq!(body.whole(), wanted);
+        }
+        let (mut claim, mut body) = (Claim::on(&allowance), Gathered::default());
+        while claim.add(&mut body, &[0; 65_000]).is_ok() {}
+        assert_eq!(body.length(), (5 << 20) / 65_000 * 65_000);
     }
 
     #[test]

@@ -135,6 +135,10 @@ impl Decoding {
         if codings.len() > MOST_CODINGS {
             return Err(broken(&format!("{} codings upon each other; at most {MOST_CODINGS} are undone", codings.len())));
         }
+        // No frame at all is a body of nothing, as in k6; the other codings have a beginning and an end.
+        if body.is_empty() && codings == [Coding::Zstd] {
+            return Ok(None);
+        }
         let Some((first, others)) = codings.split_first() else { return Ok(None) };
         let mut lefts = Vec::with_capacity(codings.len());
         let mut left = || {
@@ -254,6 +258,7 @@ mod tests {
             assert!(decode(coding, &longer.into()).is_err(), "{coding}");
         }
         assert!(decode("gzip", &Bytes::new()).is_err());
+        assert_eq!(decode("zstd", &Bytes::new()).unwrap().0, "");
     }
 
     #[test]

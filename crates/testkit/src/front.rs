@@ -142,8 +142,11 @@ async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::serv
     if hostile::is_early(head.uri.path()) {
         let refused = http::Response::builder().status(413).body(()).unwrap_or_default();
         responder.send_response(refused, false)?.send_data(Bytes::from_static(b"too much"), true)?;
-        // The client's part of the stream stays open and unread.
-        std::future::pending::<()>().await;
+        if head.uri.path() == "/early/stall" {
+            // The client's part of the stream stays open and unread.
+            std::future::pending::<()>().await;
+        }
+        return Ok(());
     }
     let mut body = Vec::new();
     while let Some(part) = incoming.data().await {

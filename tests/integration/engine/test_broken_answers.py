@@ -127,6 +127,7 @@ def test_a_coded_body_that_is_broken_has_k6s_code_1701(
         }}
         for (const coding of {CODINGS[:4]}) found['not ' + coding] = told(http.get(`${{U}}/broken/${{coding}}`));
         found['many gzip'] = told(http.get(`${{U}}/broken/${{Array(9).fill('gzip').join(',')}}`));
+        found.nothing = told(http.get(`${{U}}/coded/empty/zstd`));
         found.none = told(http.get(`${{U}}/coded/cut/gzip`, {{ responseType: 'none' }}));
         found.head = told(http.head(`${{U}}/coded/cut/gzip`));
         found.batch = http.batch([`${{U}}/coded/cut/gzip`, `${{U}}/echo`]).map((r) => r.error_code);
@@ -137,6 +138,7 @@ def test_a_coded_body_that_is_broken_has_k6s_code_1701(
         found.after = http.get(`${{U}}/echo`).status;""",
     )  # fmt: skip
     assert found.pop("none") == [200, 0, "", None], "k6 decodes nothing that nobody keeps"
+    assert found.pop("nothing") == [200, 0, "", ""], "no frame of zstd is nothing, as in k6"
     assert found.pop("head")[:2] == [200, 0], "where no body is, none is broken"
     assert found.pop("batch") == [1701, 0] and found.pop("async") == 1701 and found.pop("after") == 200
     assert "error decompressing response body" in found.pop("throw")

@@ -3,7 +3,7 @@
 use std::io;
 
 use bytes::{Buf, Bytes};
-use plimsoll_script::allowance::{Claim, TooLarge};
+use plimsoll_script::allowance::{Claim, Gathered, TooLarge};
 
 use super::head::{chunk_size, invalid, shown, too_long, Framing, MOST_BYTES};
 use super::Connection;
@@ -17,7 +17,7 @@ const MOST_PASSED_OVER_BYTES: u64 = 256 << 10;
 
 /// A body as it grows; without a claim it is thrown away.
 struct Body<'a> {
-    bytes: Vec<u8>,
+    bytes: Gathered,
     claim: Option<&'a mut Claim>,
 }
 
@@ -41,7 +41,7 @@ impl Connection {
             Framing::Empty => Ok(Bytes::new()),
             Framing::Length(length) if length <= MOST_BUFFERED_BYTES => self.read_length(length, claim).await,
             _ => {
-                let mut body = Body { bytes: Vec::new(), claim };
+                let mut body = Body { bytes: Gathered::default(), claim };
                 match framing {
                     Framing::Length(length) => {
                         body.claim.as_ref().map_or(Ok(()), |claim| claim.admits(length)).map_err(over)?;
@@ -50,7 +50,7 @@ impl Connection {
                     Framing::Chunked => self.read_chunks(&mut body).await?,
                     _ => self.read_to_end(&mut body).await?,
                 }
-                Ok(body.bytes.into())
+                Ok(body.bytes.whole())
             }
         }
     }
