@@ -22,10 +22,13 @@ struct Source {
     values: Vec<(String, String)>,
 }
 
+/// What a text is without secrets, by the name of the tag that it is the value of; of other texts that is empty.
+type Clean = dyn Fn(&str, &str) -> String + Send + Sync;
+
 /// The caller's own way to take secrets out of a text, given the name of the tag that holds it (empty for others). It may
 /// be slow: it is asked once for each name, and for messages, of which there are few.
 #[derive(Clone, Default)]
-pub struct Cleaner(Option<Arc<dyn Fn(&str, &str) -> String + Send + Sync>>);
+pub struct Cleaner(Option<Arc<Clean>>);
 
 impl fmt::Debug for Cleaner {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
