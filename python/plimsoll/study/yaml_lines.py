@@ -143,7 +143,7 @@ class _Walk:
             return None
         try:
             return self.loader.construct_object(node, deep=True)
-        except (yaml.YAMLError, ValueError) as error:
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, OverflowError) as error:
             what = f"cannot read {node.value[:MOST_DIGITS]!r}: {getattr(error, 'problem', None) or error}"
             self._mistake(node, path, what, "Write it as plain text, in quotes if need be.")
             return None
