@@ -33,7 +33,7 @@ demo: build
 COMPUTING = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
   tests/integration/mysql tests/integration/probes tests/integration/profiles tests/integration/cli/test_cli_secrets.py
 PAIRED = tests/integration/capacity tests/integration/long_runs tests/integration/trials
-ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/mysql/test_statement_as_limit.py
+ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/cli/test_every_run_ends.py tests/integration/mysql/test_statement_as_limit.py
 test: build postgresql mariadb jdk
 	cargo test --workspace --quiet --locked
 	$(BIN)/python -m pytest --numprocesses auto $(ALONE:%=--ignore=%) $(COMPUTING)
