@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::options::{lost_scenarios, overlaid, with_own_names, Executor, Options, Scenario};
+use plimsoll_core::options::layers::{lost_scenarios, overlaid, with_own_names};
+use plimsoll_core::options::{Executor, Options, Scenario};
 use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
