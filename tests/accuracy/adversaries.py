@@ -570,7 +570,7 @@ class ClosedMetastable(ClosedRetrograde):
 
 
 class ClosedQuota(ClosedQueue):
-    """Users who wait. One request in fifty is refused, whatever the load, once 5,000 have been served."""
+    """A closed load. One request in fifty is refused, whatever the load, once 5,000 have been served."""
 
     served = 0
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
-from plimsoll.experiments.evidence import host_speed, waiting_of
+from plimsoll.experiments.evidence import waiting_of
 from plimsoll.experiments.expected import hold_expected, kept_back_s
 from plimsoll.experiments.failing import backlog_s, error_reason
 from plimsoll.experiments.judge import LEAST_DRIFT, judge
@@ -27,7 +27,7 @@ from plimsoll.experiments.known import Known
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.overload import find_recovery, time_needed_s
-from plimsoll.experiments.persisting import MOST_CHECKS, failures_persist
+from plimsoll.experiments.persisting import FailureChecks
 from plimsoll.experiments.ramp import MOST_PROBES, Ramp, is_filling, warm_up_from
 from plimsoll.experiments.recovery import come_to_rest, why_gone
 from plimsoll.experiments.result import (
@@ -113,7 +113,7 @@ class _OpenSearch:
         self.known = Known(holder, settings, result)
         self.confirming = Confirming(self.known, self._recover)
         self._has_answered = False
-        self._checks = 0
+        self._checks = FailureChecks(holder, result)
 
     def run(self) -> None:
         """Ramp, bracket, confirmation, expected level; sets the status on the way."""
@@ -186,14 +186,14 @@ class _OpenSearch:
         if bad is None or quicker is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return False
         again = self._hold(bad)
-        fast = host_speed(again.measurement, self.known.context(again.measurement)) >= 1 + LEAST_DRIFT
+        fast = self.known.host_speed_in(again.measurement) >= 1 + LEAST_DRIFT
         if again.judgement.verdict != "good" or fast or self.result.reason:
             return False
         self.known.outgrow(quicker.from_s, quicker.words)
         return True
 
     def _hold(self, level: float) -> StepRecord:
-        """Hold one level until it is judged or its share of the time is spent; whether the target is still there."""
+        """Hold one level until it is judged or its share of the time is spent, and let the target recover."""
 
         def decide(seen: Measurement) -> Judgement | None:
             self.known.learn(seen)
@@ -258,8 +258,7 @@ class _OpenSearch:
         overloaded = record.judgement.verdict == "bad" and backlog_s(record.measurement) >= RESTED_BACKLOG_S
         gone = why_gone(self.holder, record, self.settings.drain_limit_s)
         if not gone and overloaded:
-            calm = [step.level for step in self.holder.records if self.known.is_calm(step)]
-            come_to_rest(self.holder, self.known.idle_s(math.inf), calm, self.known.goal.whole)
+            come_to_rest(self.holder, self.known.idle_s(math.inf), self.known.calm_levels(), self.known.goal.whole)
         if not gone:
             self._mind_failures(record)
             return True
@@ -271,15 +270,12 @@ class _OpenSearch:
         seen = record.measurement
         failing = error_reason(seen, self.known.context(seen).base_errors) is not None
         enough = self.known.left_s() >= CHECK_STEPS * self.known.step_cost_s()
-        if not failing or record.judgement.verdict != "bad" or self._checks >= MOST_CHECKS or not enough:
+        if not failing or record.judgement.verdict != "bad" or not enough:
             return
-        self._checks += 1
-        calm = [step.level for step in self.holder.records if self.known.is_calm(step)]
-        found = failures_persist(self.holder, record, calm, self.known.goal.whole)
+        found = self._checks.after(record, self.known.calm_levels(), self.known.goal.whole)
         if found is None:
             return
         self.known.persisting.append(found)
-        self.result.failing_anyway = self.known.persisting[0]
         if record.kind == "probe":
             record.judgement = self._conclude_probe(seen)
         elif record.kind == "confirm":

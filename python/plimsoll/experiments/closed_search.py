@@ -27,7 +27,7 @@ from plimsoll.experiments.expected import hold_expected
 from plimsoll.experiments.failing import error_reason, give_up_reason
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.persisting import MOST_CHECKS, failures_persist
+from plimsoll.experiments.persisting import FailureChecks
 from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp, warm_up_within
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.result import (
@@ -76,7 +76,7 @@ class _ClosedSearch:
         self.holder, self.settings, self.result = holder, settings, result
         self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
-        self._checks = 0
+        self._checks = FailureChecks(holder, result)
         self.low: LoadSeconds | None = None
         self.warm_ups: list[tuple[float, float]] = []  # level, seconds that its own iterations ask for
         self.rests: list[StepRecord] = []
@@ -391,13 +391,11 @@ class _ClosedSearch:
 
     def _mind_failures(self, record: StepRecord) -> None:
         seen = record.measurement
-        if error_reason(seen, self.base_errors) is None or self._checks >= MOST_CHECKS:
+        if error_reason(seen, self.base_errors) is None:
             return
-        self._checks += 1
         calm = [one.level for one in self.holder.records if one.level not in self.known.failing and one is not record]
-        found = failures_persist(self.holder, record, calm, self.known.whole)
+        found = self._checks.after(record, calm, self.known.whole)
         if found is not None:
-            self.result.failing_anyway = self.result.failing_anyway or found
             self.base_errors = found.failed, found.requests
             record.judgement = self._conclude(seen)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from plimsoll.experiments.evidence import host_speed, waiting_of
+from plimsoll.experiments.evidence import waiting_of
 from plimsoll.experiments.judge import LEAST_DRIFT, calm_words, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
@@ -91,8 +91,8 @@ class Confirming:
         if before is None or not (before.measurement.iterations.count and last.measurement.iterations.count):
             return None
         took_ms, takes_ms = before.measurement.iterations.mean, last.measurement.iterations.mean
-        hosts = [host_speed(one.measurement, self.known.context(one.measurement)) for one in (before, last)]
-        if takes_ms >= QUICKER * took_ms or hosts[1] >= hosts[0] + LEAST_DRIFT:
+        before_speed, last_speed = (self.known.host_speed_in(one.measurement) for one in (before, last))
+        if takes_ms >= QUICKER * took_ms or last_speed >= before_speed + LEAST_DRIFT:
             return None
         return Quicker(last.start_s, OUTGROWN.format(level_text(before.level), took_ms, takes_ms))
 
@@ -127,10 +127,9 @@ class Confirming:
 
     def _is_behind(self, seen: Measurement) -> bool:
         """Whether much is left on a host that is slower than in the mean, which would leave the step undecided."""
-        context = self.known.context(seen)
-        if host_speed(seen, context) > 1 - LEAST_DRIFT:
+        if self.known.host_speed_in(seen) > 1 - LEAST_DRIFT:
             return False
-        waiting = waiting_of(seen, context)
+        waiting = waiting_of(seen, self.known.context(seen))
         held = len(seen.seconds) >= self.known.settings.step_s
         return held and float(waiting[-LASTING_S:].min()) >= MUCH_LEFT_S * max(seen.done_per_s, 1.0)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plimsoll.experiments.evidence import Context, busy_speeds, plateau_of
+from plimsoll.experiments.evidence import host_speed as speed_of_host
 from plimsoll.experiments.judge import judge, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import mostly_pauses
@@ -118,6 +119,14 @@ class Known:
     def _calm(self, level: float) -> list[Measurement]:
         """What the calm steps well below this level measured."""
         return [one.measurement for one in self.holder.records if self.is_calm(one) and one.level <= LOW_LOAD * level]
+
+    def calm_levels(self) -> list[float]:
+        """The levels of the calm steps."""
+        return [step.level for step in self.holder.records if self.is_calm(step)]
+
+    def host_speed_in(self, seen: Measurement) -> float:
+        """What the speed of the host let the target do in that step, 1 in the mean of the search."""
+        return speed_of_host(seen, self.context(seen))
 
     def is_calm(self, step: StepRecord) -> bool:
         return step.judgement.verdict == "good" and step.kind not in AFTER_OVERLOAD

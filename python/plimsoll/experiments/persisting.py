@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import FailingAnyway, StepRecord
+from plimsoll.experiments.result import CapacityResult, FailingAnyway, StepRecord
 from plimsoll.experiments.search import Verdict, rounded
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.stats.wilson import wilson_interval
@@ -22,11 +22,28 @@ SAME, OTHER = 0.25, 0.5  # of the share of failures in the step
 FEWEST_FAILED, LATE_S = 3, 5
 
 
-def failures_persist(
+class FailureChecks:
+    """Checks of low load in a search, at most `MOST_CHECKS`; the first that finds failures is told in `result`."""
+
+    def __init__(self, holder: StepHolder, result: CapacityResult) -> None:
+        self._holder, self._result, self._made = holder, result, 0
+
+    def after(self, record: StepRecord, calm: Sequence[float], whole: bool) -> FailingAnyway | None:
+        """What fails at low load too after that step, whose requests failed; None where nothing more is checked, or
+        less fails there. `calm`: levels at which they did not fail."""
+        if self._made >= MOST_CHECKS:
+            return None
+        self._made += 1
+        found = _failures_at_low_load(self._holder, record, calm, whole)
+        self._result.failing_anyway = self._result.failing_anyway or found
+        return found
+
+
+def _failures_at_low_load(
     holder: StepHolder, record: StepRecord, calm: Sequence[float], whole: bool
 ) -> FailingAnyway | None:
     """Hold low load after a step whose requests failed, and say what fails there too; None where that is less, or
-    cannot be told. `calm`: levels at which they did not fail."""
+    cannot be told."""
     seen = record.measurement
     lower = [level for level in calm if level < record.level]
     if not lower or not seen.failed:
