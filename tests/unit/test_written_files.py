@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from null_device import null_device
 
 from plimsoll.own_programs import PACKAGE
 from plimsoll.written_files import is_own_descriptor, new_private, own_file, ready_for_others, write_named, write_own
@@ -29,16 +30,6 @@ def umask() -> Iterator[None]:
 
 def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def null_device(path: Path) -> Path:
-    """A device of our own: what replaces it does no harm."""
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        path.open("wb").close()
-    except OSError:
-        pytest.skip("this user may not make devices here")
-    return path
 
 
 def test_a_file_of_ours_is_its_owners_alone_whatever_was_there(tmp_path: Path) -> None:

@@ -19,6 +19,13 @@ TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"
 LIMIT_S = 90.0
 
 
+MINUTE_OF_LOAD = """import http from 'k6/http';
+import { sleep } from 'k6';
+export const options = { vus: 2, duration: '60s' };
+export default function () { http.get(__ENV.BASE_URL); sleep(0.02); }
+"""
+
+
 class Cli:
     """Runs `plimsoll` in a folder of its own. What is still running at the end of the test is killed."""
 

@@ -12,16 +12,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from command_line import LIMIT_S, TESTKIT, Cli, lives, seconds_written, wait_until, working_in
+from command_line import LIMIT_S, MINUTE_OF_LOAD, TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 
 from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
 
-SCRIPT = """import http from 'k6/http';
-import { sleep } from 'k6';
-export const options = { vus: 2, duration: '60s' };
-export default function () { http.get(__ENV.BASE_URL); sleep(0.02); }
-"""
 STUDY = """target:
   url: 'http://127.0.0.1:{port}'
   start: 'echo $$ > {name}.pid; exec {testkit} --port {port} --service-ms 2'
@@ -33,7 +28,7 @@ workload: {{script: script.js, operations: [{{name: a, exec: default, per_user_h
 
 def begin_study(cli: Cli, port: int, name: str = "study") -> subprocess.Popen[str]:
     """A capacity search of a target that it starts itself, with run directories below `name`."""
-    cli.write(script_js=SCRIPT)
+    cli.write(script_js=MINUTE_OF_LOAD)
     (cli.folder / f"{name}.yaml").write_text(STUDY.format(port=port, name=name, testkit=TESTKIT))
     return cli.begin("capacity", "-q", "--runs", name, f"{name}.yaml")
 
@@ -70,7 +65,7 @@ def test_ctrl_c_once_in_capacity_reports_what_was_measured_and_stops_the_target(
 
 
 def test_ctrl_c_twice_ends_a_search_at_once_and_its_run_still_reports(cli: Cli, hanging_url: str) -> None:
-    cli.write(script_js=SCRIPT)
+    cli.write(script_js=MINUTE_OF_LOAD)
     search = cli.begin("capacity", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")
     run_directory = loaded(cli, "runs", 2)
     search.send_signal(signal.SIGINT)
@@ -88,7 +83,7 @@ def test_ctrl_c_twice_ends_a_search_at_once_and_its_run_still_reports(cli: Cli, 
 
 
 def test_sigterm_twice_in_run_cuts_iterations_off_and_prints_the_summary(cli: Cli, hanging_url: str) -> None:
-    cli.write(script_js=SCRIPT)
+    cli.write(script_js=MINUTE_OF_LOAD)
     running = cli.begin("run", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")
     run_directory = loaded(cli, "runs", 1)
     running.send_signal(signal.SIGTERM)
@@ -105,7 +100,7 @@ def test_sigterm_twice_in_run_cuts_iterations_off_and_prints_the_summary(cli: Cl
 def test_ctrl_c_while_the_target_gets_ready_stops_it_and_says_where_its_output_is(
     cli: Cli,
 ) -> None:
-    cli.write(script_js=SCRIPT)
+    cli.write(script_js=MINUTE_OF_LOAD)
     text = STUDY.format(port=free_port(), name="study", testkit=TESTKIT).replace("ready: /", "ready: 'false'")
     cli.write(study_yaml=text)
     search = cli.begin("capacity", "-q", "study.yaml")
@@ -122,7 +117,7 @@ def test_a_kill_at_any_moment_leaves_a_run_that_opens_and_reports_and_no_target(
     """Ten kills: five of searches that started their targets, five of plain runs, each at its own random moment."""
     url, seed = known_server(), random.randrange(10**6)
     moments = random.Random(seed)
-    cli.write(script_js=SCRIPT)
+    cli.write(script_js=MINUTE_OF_LOAD)
     running = {f"search{n}": begin_study(cli, free_port(), f"search{n}") for n in range(5)}
     for n in range(5):
         running[f"run{n}"] = cli.begin("run", "-q", "-e", f"BASE_URL={url}", "--runs", f"run{n}", "script.js")
@@ -169,7 +164,7 @@ def test_timeout_which_signals_twice_lets_iterations_end(cli: Cli) -> None:
 
 
 def test_ctrl_c_right_after_sigterm_ends_at_once(cli: Cli, hanging_url: str) -> None:
-    cli.write(script_js=SCRIPT)
+    cli.write(script_js=MINUTE_OF_LOAD)
     running = cli.begin("run", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")
     run_directory = loaded(cli, "runs", 1)
     running.send_signal(signal.SIGTERM)

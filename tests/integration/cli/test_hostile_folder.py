@@ -10,16 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import TESTKIT, Cli, lives, seconds_written, wait_until, working_in
+from command_line import MINUTE_OF_LOAD, TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 from hostile_folder import HOME, LATER, command_script, ended, hostile_folder, ran_in
 
 from plimsoll.lab.ports import free_port
 
-SCRIPT = """import http from 'k6/http';
-import { sleep } from 'k6';
-export const options = { vus: 2, duration: '60s' };
-export default function () { http.get(__ENV.BASE_URL); sleep(0.02); }
-"""
 STUDY = """target:
   url: 'http://127.0.0.1:{port}'
   start: 'echo $$ > pid; exec {testkit} --port {port} --service-ms 2'
@@ -44,7 +39,7 @@ def test_a_report_made_inside_it(cli: Cli, folder: Path) -> None:
 
 
 def test_a_killed_hold_leaves_no_target_behind(cli: Cli, folder: Path) -> None:
-    (folder / "script.js").write_text(SCRIPT)
+    (folder / "script.js").write_text(MINUTE_OF_LOAD)
     (folder / "study.yaml").write_text(STUDY.format(port=free_port(), testkit=TESTKIT))
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [*command_script(cli.folder), "hold", "study.yaml", "--users", "2", "--duration", "60", "-q"]

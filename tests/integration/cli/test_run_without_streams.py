@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 from command_line import Cli, wait_until
+from null_device import null_device
 
 from plimsoll.runs.reader import RunReader
 
@@ -81,13 +82,7 @@ def test_a_terminal_without_the_characters_gets_a_summary(cli: Cli) -> None:
 
 @pytest.fixture
 def device(cli: Cli) -> Path:
-    path = cli.folder / "null"
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        path.open("wb").close()
-    except OSError:
-        pytest.skip("this user may not make devices here")
-    return path
+    return null_device(cli.folder / "null")
 
 
 def test_devices_that_are_named_for_output_stay_devices(cli: Cli, device: Path) -> None:

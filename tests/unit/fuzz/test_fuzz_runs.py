@@ -8,7 +8,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,27 +79,24 @@ def test_changed_values_of_a_run_are_understood_or_refused(run: Path, tmp_path: 
 
 
 def test_changed_bytes_of_a_run_are_understood_or_refused(run: Path, tmp_path: Path) -> None:
-    def check(case: tuple[str, list]) -> None:
-        name, given = case
-        path = _copy(run, tmp_path)
-        (path / name).write_bytes(cut((run / name).read_bytes(), given))
-        ask(path)
-
-    holds("bytes of a run", st.tuples(st.sampled_from(FILES), cuts), check)
+    _holds_for_changed_bytes("bytes of a run", FILES, run, tmp_path)
 
 
 def test_changed_bytes_of_tables_are_understood_or_refused(run: Path, tmp_path: Path) -> None:
     write_missing_tables(run)
     for name in ("series.jsonl", "resources.jsonl"):
         (run / name).unlink()
+    _holds_for_changed_bytes("bytes of tables", TABLES, run, tmp_path)
 
+
+def _holds_for_changed_bytes(what: str, files: Sequence[str], run: Path, tmp_path: Path) -> None:
     def check(case: tuple[str, list]) -> None:
         name, given = case
         path = _copy(run, tmp_path)
         (path / name).write_bytes(cut((run / name).read_bytes(), given))
         ask(path)
 
-    holds("bytes of tables", st.tuples(st.sampled_from(TABLES), cuts), check)
+    holds(what, st.tuples(st.sampled_from(files), cuts), check)
 
 
 def _copy(run: Path, tmp_path: Path) -> Path:
