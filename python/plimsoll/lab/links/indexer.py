@@ -172,12 +172,13 @@ class Indexer:
     def _read_base(self, source: Source, workers: ThreadPoolExecutor, last: int | None) -> int:
         """Process every member of the base, then the deletions since `last` (None: all is new); returns its cutoff."""
         reached = 0
-        newest = source.changes_after(last) if last is not None else []
         members: list[Coalesced] = []
         for cutoff, page in source.base_pages():
             reached = cutoff
             members += [Coalesced(member, False, 0) for member in page]
         self._carry_out(source, members, workers)
+        # Asked for once the base is read: what was deleted just before that is neither in it nor told of later.
+        newest = source.changes_after(last) if last is not None else []
         newest = [one for one in newest if one.number <= reached]
         gone = [one for one in coalesced(newest) if one.deleted]
         self._carry_out(source, gone, workers)

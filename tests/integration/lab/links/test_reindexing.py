@@ -20,7 +20,7 @@ from plimsoll.lab.database import postgresql_engine, sqlite_engine
 from plimsoll.lab.links import index
 from plimsoll.lab.links.index import Item, Sight
 from plimsoll.lab.links.indexer import Indexer, Switches
-from plimsoll.lab.links.source import Source
+from plimsoll.lab.links.source import Change, Source
 
 ADDRESS = "/cm/artifacts/1"
 LINK = {"type": "related", "target": "http://a"}
@@ -138,6 +138,29 @@ def test_with_reindex_all_every_poll_retrieves_the_whole_base(engine: Engine, re
         assert polls[-1]["kind"] == "initial"
         assert {one["kind"] for one in polls[:-1]} == ({"all"} if reindex_all else set())
         assert index.counts(connection)["tracked"] == 1
+
+
+class DeletedMeanwhile(OneDefect):
+    """A source whose defect is deleted when its base is asked for a second time: the base no longer has it."""
+
+    asked = 0
+
+    def changes_after(self, last: int) -> list[Change]:
+        return [] if self.there or last else [Change(1, True, ADDRESS)]
+
+    def base_pages(self) -> Iterator[tuple[int, list[str]]]:
+        self.asked += 1
+        self.there = self.asked < 2
+        yield from super().base_pages()
+
+
+def test_with_reindex_all_what_is_deleted_while_a_poll_begins_is_gone_from_the_index(engine: Engine) -> None:
+    with following(engine, DeletedMeanwhile(), reindex_all=True) as indexer:
+        tally = indexer.tallies["cm"]
+        eventually(lambda: tally.polls >= 3)
+        assert tally.changes == 1
+    with engine.connect() as connection:
+        assert index.counts(connection)["tracked"] == 0
 
 
 class Odd(OneDefect):
