@@ -204,8 +204,12 @@ class EngineRun:
         return self._run.elapsed_s()
 
     def connections(self) -> list[tuple[str, int]]:
-        """The addresses (IP, port) that the run has connected to so far."""
+        """The addresses (IP, port) that the run has connected to so far, unless through a proxy."""
         return self._run.connections()
+
+    def proxies(self) -> list[str]:
+        """The proxies that the run has connected through so far, as "proxy.example:3128 of HTTP_PROXY"."""
+        return self._run.proxies()
 
     def set_level(self, level: float) -> None:
         """Multiply the declared load by `level` from now on. Raises InputError for one that no generator could make."""
@@ -367,8 +371,13 @@ class EngineSource:
             yield self._unread.popleft()
 
     def connections(self) -> list[tuple[str, int]]:
-        """The addresses (IP, port) that the load has connected to so far; empty before it starts."""
+        """The addresses (IP, port) that the load has connected to so far, unless through a proxy; empty before it
+        starts."""
         return self._run.connections() if self._run is not None else []
+
+    def proxies(self) -> list[str]:
+        """The proxies that the load has connected through so far; empty before it starts."""
+        return self._run.proxies() if self._run is not None else []
 
     def now(self) -> float:
         return self._running().elapsed_s() or 0.0

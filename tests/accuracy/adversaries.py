@@ -253,6 +253,15 @@ class Compiler(Adversary):
         return 1 + 0.6 * math.exp(-self.served / 10_000)
 
 
+class Ageing(Adversary):
+    """More and more work for each request, as the load itself writes the data that each looks through."""
+
+    requests_to_double = 60_000
+
+    def slowdown(self, now: float, job: Job) -> float:
+        return 1 + self.served / self.requests_to_double
+
+
 class Autoscaling(Adversary):
     """Two servers; twice as many 15 s after two thirds of them were busy, up to eight; never fewer again."""
 

@@ -256,7 +256,7 @@ fn warn_of_overflow(overflow: &Overflow) {
         Overflow::At(Some(place)) => format!(". The first of them came from\n  {place}\n"),
         Overflow::At(None) | Overflow::Unplaced => ". ".to_owned(),
     };
-    eprintln!(
+    plimsoll_script::tell!(
         "WARN over {MAX_TAG_SETS} distinct series: the rest merge into \"other\"{place}\
          A URL with an id in it makes one each; group them with a tag: http.get(url, {{tags: {{name: 'GET /issues/:id'}}}})"
     );

@@ -9,6 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -19,6 +20,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use crate::client::milliseconds;
+use crate::proxy::Proxy;
 use crate::traffic::Counted;
 use body::MOST_BUFFERED_BYTES;
 pub use head::{too_long, MOST_BYTES as MOST_HEAD_BYTES};
@@ -40,6 +42,8 @@ pub struct Connection {
     stream: Stream,
     remote: SocketAddr,
     tls: Option<Tls>,
+    /// It is to this proxy, which takes the whole URL.
+    proxy: Option<Arc<Proxy>>,
     buffer: BytesMut,
     request: Vec<u8>,
     outbox: Outbox,
@@ -66,6 +70,7 @@ impl Connection {
             stream,
             remote,
             tls,
+            proxy: None,
             buffer: BytesMut::with_capacity(READ_BYTES),
             request: Vec::new(),
             outbox: Outbox::default(),
@@ -73,6 +78,11 @@ impl Connection {
             most_received: None,
             last: LastHead::default(),
         }
+    }
+
+    /// The same, to a proxy that takes the whole URL.
+    pub fn through(self, proxy: Option<Arc<Proxy>>) -> Self {
+        Self { proxy, ..self }
     }
 
     /// Whether the peer has closed or written while the connection was idle; either way it cannot be reused.
@@ -175,11 +185,12 @@ impl Connection {
 
     /// Begins to send the message, or makes the request's; what does not go out at once is left in the outbox.
     fn send(&mut self, request: &HttpRequest, message: Option<&[u8]>) -> io::Result<()> {
-        if let Some(message) = message {
+        // Made beforehand, it is as the target takes it.
+        if let Some(message) = message.filter(|_| self.proxy.is_none()) {
             return self.outbox.begin(&mut self.stream, message, Bytes::new());
         }
         self.request.clear();
-        write_head(&mut self.request, request);
+        write_head(&mut self.request, request, self.proxy.as_deref());
         let mut rest = request.body.clone();
         if rest.len() <= MAX_BODY_COPIED {
             self.request.extend_from_slice(&rest);
@@ -231,7 +242,7 @@ impl Connection {
 /// A request as HTTP/1.1 has it, with its body.
 pub fn message(request: &HttpRequest) -> Vec<u8> {
     let mut message = Vec::new();
-    write_head(&mut message, request);
+    write_head(&mut message, request, None);
     message.extend_from_slice(&request.body);
     message
 }
@@ -240,11 +251,19 @@ pub fn message(request: &HttpRequest) -> Vec<u8> {
 const FRAMING_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "trailer"];
 
 /// The request must be one that is not refused (`refusal`): its texts are written as they are.
-fn write_head(head: &mut Vec<u8>, request: &HttpRequest) {
+fn write_head(head: &mut Vec<u8>, request: &HttpRequest, proxy: Option<&Proxy>) {
     let mut put = |parts: &[&str]| parts.iter().for_each(|part| head.extend_from_slice(part.as_bytes()));
-    put(&[&request.method, " ", request.address.target(), " HTTP/1.1\r\n"]);
+    let address = &request.address;
+    put(&[&request.method, " "]);
+    if proxy.is_some() {
+        put(&["http://", &address.origin.authority]);
+    }
+    put(&[address.target(), " HTTP/1.1\r\n"]);
+    if let Some(authorization) = proxy.and_then(Proxy::authorization) {
+        put(&["Proxy-Authorization: ", &authorization, "\r\n"]);
+    }
     if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        put(&["Host: ", &request.address.origin.authority, "\r\n"]);
+        put(&["Host: ", &address.origin.authority, "\r\n"]);
     }
     if let Some(user_agent) = &request.user_agent {
         put(&["User-Agent: ", user_agent, "\r\n"]);

@@ -21,7 +21,7 @@ pub fn show_request(what: HttpDebug, request: &HttpRequest, secrets: &Secrets) {
 
 pub fn show_response(what: HttpDebug, response: &HttpResponse, secrets: &Secrets) {
     match &response.failure {
-        Some(failure) => eprintln!("INFO No response: {} (error code {})\n", secrets.redact(&failure.message), failure.code),
+        Some(failure) => plimsoll_script::tell!("INFO No response: {} (error code {})\n", secrets.redact(&failure.message), failure.code),
         None => {
             let head = String::from_utf8_lossy(&response.head.0).replace("\r\n", "\n").trim_end().to_owned() + "\n";
             show("Response", what, head, &response.body, secrets);
@@ -33,5 +33,5 @@ fn show(which: &str, what: HttpDebug, mut text: String, body: &[u8], secrets: &S
     if what == HttpDebug::Full && !body.is_empty() {
         text.push_str(&format!("\n{}\n", String::from_utf8_lossy(body)));
     }
-    eprintln!("INFO {which}:\n{}", secrets.redact(&text));
+    plimsoll_script::tell!("INFO {which}:\n{}", secrets.redact(&text));
 }

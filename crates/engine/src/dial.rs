@@ -1,4 +1,4 @@
-//! From an origin to a connection: `hosts`, `blockHostnames`, DNS, `blacklistIPs`, `localIPs`, TCP, TLS.
+//! From an origin to a connection: `hosts`, `blockHostnames`, proxies, DNS, `blacklistIPs`, `localIPs`, TCP, TLS.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -79,16 +79,27 @@ impl Network {
         } else {
             None
         };
+        self.allow(origin)?;
+        let proxy = self.rules.proxies.between(origin)?;
         let began = Instant::now();
-        let remote = self.locate(origin).await?;
+        let remote = self.locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin)).await?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
-        let tcp = dial(remote, from, self.last_file).await.map_err(|error| self.failed(&error))?;
+        let mut tcp = dial(remote, from, self.last_file).await.map_err(|error| self.failed(&error))?;
         let _ = tcp.set_nodelay(true);
-        self.note_reached(remote);
+        match &proxy {
+            Some(proxy) => {
+                self.rules.proxies.note_used(proxy);
+                tcp = Box::pin(proxy.tunnel(tcp, origin)).await?;
+            }
+            None => self.note_reached(remote),
+        }
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
-        let Some(tls) = tls else { return Ok(Link::Http1(Box::new(Connection::new(Stream::Plain(tcp), remote, None)))) };
+        let Some(tls) = tls else {
+            let connection = Connection::new(Stream::Plain(tcp), remote, None);
+            return Ok(Link::Http1(Box::new(connection.through(proxy.filter(|proxy| proxy.takes_whole_url(origin))))));
+        };
         let name =
             ServerName::try_from(origin.host.clone()).map_err(|error| Failure { code: code::TLS, message: format!("{}: {error}", origin.host) })?;
         let stream = TlsConnector::from(tls).connect(name, Counted::new(tcp)).await.map_err(|error| failures::of_exchange(&error))?;
@@ -119,13 +130,19 @@ impl Network {
         failures::of_dialling(error)
     }
 
+    /// Fails where `blockHostnames` has the origin.
+    fn allow(&self, origin: &Origin) -> Result<(), Failure> {
+        let blocked = &self.rules.network.block_hostnames;
+        if blocked.iter().any(|pattern| pattern.matches(&origin.host, origin.port)) {
+            return Err(Failure { code: code::BLOCKED_HOSTNAME, message: "hostname is blocked".into() });
+        }
+        Ok(())
+    }
+
     /// The address to connect to, unless the options forbid it.
     async fn locate(&self, origin: &Origin) -> Result<SocketAddr, Failure> {
         let network = &self.rules.network;
         let (host, port) = (origin.host.as_str(), origin.port);
-        if network.block_hostnames.iter().any(|pattern| pattern.matches(host, port)) {
-            return Err(Failure { code: code::BLOCKED_HOSTNAME, message: "hostname is blocked".into() });
-        }
         let remote = match network.target_of(host, port) {
             Some(target) => SocketAddr::new(target.ip, target.port.unwrap_or(port)),
             None => SocketAddr::new(self.resolve(host).await?, port),

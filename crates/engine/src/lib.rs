@@ -1,7 +1,7 @@
 //! The load engine: threads, sockets, the clock, executors and live control.
 //!
 //! `run` owns a whole run; each `worker` is one thread with its VUs and executors (`closed`, `open`,
-//! `iterations`); `client` carries out requests, over `connection` (HTTP/1.1) or `http2`, which `dial` makes by the run's `rules`;
+//! `iterations`); `client` carries out requests, over `connection` (HTTP/1.1) or `http2`, which `dial` makes by the run's `rules`, through a `proxy` where the environment names one;
 //! `deadline` is their time limits, `beside` what runs beside a script; `collector` merges the threads' seconds into snapshots;
 //! `stop` tells all of it to end, `gate` lets the threads begin together; `epochs` knows the level to which an arrival belongs; `self_watch` is what a thread sees of itself; `samples` writes raw ones; `plain` requests one URL without a script.
 
@@ -26,6 +26,7 @@ pub mod limits;
 mod once;
 mod open;
 mod plain;
+mod proxy;
 mod rules;
 pub mod run;
 mod samples;

@@ -78,7 +78,7 @@ impl Plan {
 /// Says that a function did not come to its end, and so has no result. Nothing follows a setup() that was cut off.
 fn cut_off(function: &str) -> Option<String> {
     if function != "setup" {
-        eprintln!("WARN {function}() was interrupted before its end: the run was told to end at once");
+        plimsoll_script::tell!("WARN {function}() was interrupted before its end: the run was told to end at once");
     }
     None
 }

@@ -11,6 +11,7 @@ use plimsoll_core::options::Options;
 use plimsoll_script::allowance::BodyLimits;
 use plimsoll_script::secrets::Secrets;
 
+use crate::proxy::Proxies;
 use crate::tls::Tls;
 
 pub struct Rules {
@@ -20,7 +21,8 @@ pub struct Rules {
     pub tls: Tls,
     pub pace: Option<Pace>,
     pub bodies: BodyLimits,
-    /// Where connections were made to.
+    pub proxies: Proxies,
+    /// Where connections were made to, unless through a proxy.
     pub reached: Reached,
     /// What logs of requests must not show.
     pub secrets: Arc<Secrets>,
@@ -53,7 +55,8 @@ impl Rules {
         let network = options.network.clone();
         let tls = Tls::new(&network, options.insecure_skip_tls_verify)?;
         let pace = network.rps.map(Pace::new);
-        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, bodies, reached: Reached::default(), secrets }))
+        let proxies = Proxies::of_environment();
+        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, bodies, proxies, reached: Reached::default(), secrets }))
     }
 }
 

@@ -472,6 +472,11 @@ impl Run {
         self.rules.reached.all()
     }
 
+    /// The proxies through which connections were made so far, each with the variable that names it.
+    pub fn proxies(&self) -> Vec<String> {
+        self.rules.proxies.used()
+    }
+
     /// The next snapshot as JSON; `Ok(None)` on a timeout, `Err(())` when the run has ended.
     #[allow(clippy::result_unit_err)]
     pub fn next_snapshot(&self, timeout: Duration) -> Result<Option<String>, ()> {
@@ -556,8 +561,8 @@ impl Plan {
             Ok(Some(Value::Object(files))) => return Some(Value::Object(files)),
             // It was cut off, which is said.
             Ok(None) if self.stop.orders().last_moment().is_some() => {}
-            Ok(_) => eprintln!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
-            Err(error) => eprintln!("ERROR {}", self.loaded.bundle.secrets.clean(&error.to_string())),
+            Ok(_) => plimsoll_script::tell!("ERROR handleSummary() must return an object of file names and their contents, as in {{stdout: 'text'}}"),
+            Err(error) => plimsoll_script::tell!("ERROR {}", self.loaded.bundle.secrets.clean(&error.to_string())),
         }
         None
     }
@@ -573,7 +578,7 @@ impl Plan {
         let abort = {
             let (stop, aborted, secrets) = (self.stop.clone(), aborted.clone(), self.loaded.bundle.secrets.clone());
             move |by_script: bool, message: String| {
-                eprintln!("ERROR test aborted: {}", secrets.clean(&message));
+                plimsoll_script::tell!("ERROR test aborted: {}", secrets.clean(&message));
                 locked(&aborted).get_or_insert(Abort { by_script, message });
                 stop.advance(Phase::Aborting);
             }

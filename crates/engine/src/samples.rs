@@ -362,7 +362,7 @@ fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Forma
                 format.write(&Taken { source, at, values })
             });
             if let Err(error) = &written {
-                eprintln!("ERROR raw samples are no longer written: {}", failed(path, error));
+                plimsoll_script::tell!("ERROR raw samples are no longer written: {}", failed(path, error));
                 failures.push(failed(path, error));
             }
             written.is_ok()

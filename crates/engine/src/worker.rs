@@ -235,8 +235,8 @@ impl Worker {
         let shown = self.errors_shown.get();
         self.errors_shown.set(shown + 1);
         match shown {
-            _ if shown < MAX_ERRORS_SHOWN => eprintln!("ERROR {}", self.shared.bundle.secrets.clean(&error.to_string())),
-            MAX_ERRORS_SHOWN => eprintln!("ERROR more script errors follow and are not shown"),
+            _ if shown < MAX_ERRORS_SHOWN => plimsoll_script::tell!("ERROR {}", self.shared.bundle.secrets.clean(&error.to_string())),
+            MAX_ERRORS_SHOWN => plimsoll_script::tell!("ERROR more script errors follow and are not shown"),
             _ => {}
         }
     }

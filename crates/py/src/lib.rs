@@ -155,6 +155,11 @@ impl EngineRun {
         Ok(self.run()?.connections().iter().map(|remote| (remote.ip().to_string(), remote.port())).collect())
     }
 
+    /// The proxies through which connections were made so far, as "proxy.example:3128 of HTTP_PROXY".
+    fn proxies(&self) -> PyResult<Vec<String>> {
+        Ok(self.run()?.proxies())
+    }
+
     /// Waits for the end, and serves signals meanwhile: JSON of {summary, handled, aborted, failure, marked_failed, samples}; None at a second call.
     fn join(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let run = self.run()?;

@@ -207,11 +207,11 @@ impl Bundle {
 
     /// Writes a line of a VU to the console's file, else to stderr, without secrets.
     pub fn log(&self, level: &str, vu: u64, text: &str) {
-        let line = format!("{level} [VU {vu}] {}\n", self.secrets.redact(text));
-        let Some(console) = &self.console else { return eprint!("{line}") };
-        if let Err(error) = lock(console).write_all(line.as_bytes()) {
+        let line = format!("{level} [VU {vu}] {}", self.secrets.redact(text));
+        let Some(console) = &self.console else { return crate::tell!("{line}") };
+        if let Err(error) = lock(console).write_all((line + "\n").as_bytes()) {
             if self.first_time("console") {
-                eprintln!("ERROR the console's lines are lost: {error}");
+                crate::tell!("ERROR the console's lines are lost: {error}");
             }
         }
     }

@@ -531,7 +531,7 @@ impl Call {
             if self.warns {
                 let how = "pass {redirects: n} with the request or set options.maxRedirects to silence this";
                 let at = vu.bundle.secrets.clean(&self.request.address.masked());
-                eprintln!("WARN stopped after the most redirects at {at} and returned the redirection; {how}");
+                crate::tell!("WARN stopped after the most redirects at {at} and returned the redirection; {how}");
             }
             return None;
         }

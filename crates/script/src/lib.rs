@@ -41,6 +41,7 @@ mod runtime;
 pub mod secrets;
 mod selector;
 pub mod state;
+mod tell;
 pub mod term;
 mod text;
 mod typescript;

@@ -56,7 +56,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.told_secrets import redactor_of_run
     from plimsoll.engine import DeafScript, EngineRun, vu_runtimes
     from plimsoll.errors import RunDirectoryError, ScriptError
-    from plimsoll.probes.ignored_proxy import ignored_proxy
+    from plimsoll.probes.proxy_between import proxy_words
     from plimsoll.probes.vu_runtimes import own_runtimes_words
     from plimsoll.runs.writer import RunFacts, RunWriter
     from plimsoll.written_files import ready_for_others
@@ -90,7 +90,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 _follow(control, tally, watch, quiet)
                 ended = engine.result()
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
-                watch.proxy = ignored_proxy(os.environ, engine.connections())
+                watch.proxy = proxy_words(engine.proxies())
                 status = "interrupted" if ended_early() else "finished"
                 caps = () if tally.ended_at_once else script_caps(config, told, tally)
                 finding = watch.finding(status, str(writer.path), tally.unanswered, caps)

@@ -33,7 +33,7 @@ class RunWatch:
         self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()
         self._lookups = NameLookups()
-        self.proxy: str | None = None  # that one was not used, in words
+        self.proxy: str | None = None  # what went through one, in words
         self.own_runtimes: str | None = None  # that VUs do not share JavaScript runtimes, in words
 
     def add(self, snapshot: Snapshot, writer: RunWriter) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from plimsoll.experiments.ageing import slowed
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
 from plimsoll.experiments.evidence import waiting_of
@@ -88,6 +89,7 @@ def run_capacity(
         result.load_s = source.now() if started else 0.0
         _stop(source, graceful=result.status != "failed" and not holder.only_stuck)
         holder.finish()
+    result.slowed = slowed(holder.records, result.bracket.good, search.known.host_speed_in)
     result.rate_per_level_s = search.known.rate_per_level_s()
     result.rate_arrivals = None if settings.arrivals_per_level_s else holder.planned_total
     holder.event("capacity_result", result.load_s, result=result.to_json())

@@ -177,6 +177,18 @@ class FailingAnyway:
 
 
 @dataclass(frozen=True)
+class Slowed:
+    """The median response time in ms at `level`, which is low load, was `from_ms` until `from_s` of the run and `to_ms`
+    from `to_s` on: the target became slower."""
+
+    level: float
+    from_ms: float
+    to_ms: float
+    from_s: float
+    to_s: float
+
+
+@dataclass(frozen=True)
 class Stuck:
     """Arrivals that were never answered: `count` in all, most of them of `level`."""
 
@@ -246,6 +258,7 @@ class CapacityResult:
     cap: Cap | None = None
     collapse: Collapse | None = None
     failing_anyway: FailingAnyway | None = None
+    slowed: Slowed | None = None
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
@@ -287,6 +300,7 @@ class CapacityResult:
             "cap": asdict(self.cap) if self.cap else None,
             "collapse": asdict(self.collapse) if self.collapse else None,
             "failing_anyway": asdict(self.failing_anyway) if self.failing_anyway else None,
+            "slowed": asdict(self.slowed) if self.slowed else None,
             "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],
             "recovery_steps": [step.to_json() for step in self.steps if step.kind in AFTER_OVERLOAD],
         }

@@ -263,6 +263,7 @@ def _capacity(
         "cap": {key: facts["cap"][key] for key in ("level", "per_s", "why")} if facts.get("cap") else None,
         "collapse": facts.get("collapse"),
         "failing_anyway": facts.get("failing_anyway"),
+        "slowed": facts.get("slowed"),
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }

@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.findings.collapse import failing_anyway_words, lost_words, not_carried_words, recovery_words
+from plimsoll.findings.collapse import (
+    failing_anyway_words,
+    lost_words,
+    not_carried_words,
+    recovery_words,
+    slowed_words,
+)
 from plimsoll.findings.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
@@ -34,6 +40,12 @@ WAITED_FOR = {
     "leak": "{where}",
     "periodic_job": "{where}",
 }
+
+AGES = (
+    "Find out what made the target slower: the data that the load writes, its memory, or a job beside it. Hold the "
+    "carried level for longer (`plimsoll hold`) to see how it goes on, and set the target back before each run "
+    "(target.reset of a study)."
+)
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -67,6 +79,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "interrupted":
         parts.insert(0, "Interrupted: this rests on what was measured until then.")
     parts.extend(failing_anyway_words(result, level_words))
+    parts.extend(slowed_words(result, level_words))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
     return " ".join(parts)
@@ -234,6 +247,8 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         steps.append(
             f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: more load time (--for) narrows it."
         )
+    if result.get("slowed"):
+        steps.append(AGES)
     probed = any(saw_target(step.get("cpu") or ()) for step in finding["steps"])
     if bad is not None or finding["limited_by"]["kind"] != "unknown":
         steps += steps_of(finding["limited_by"], verify=True, probed=probed)

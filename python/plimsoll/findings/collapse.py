@@ -56,6 +56,19 @@ def failing_anyway_words(result: Mapping[str, Any], level_words: WordsOfLevel) -
     ]
 
 
+def slowed_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """That the target became slower while it was searched, at a load at which nothing waits."""
+    found = result.get("slowed")
+    if not found:
+        return []
+    level = level_words(found["level"], result["unit"])
+    return [
+        f"The target became slower meanwhile: at {level}, where hardly anything waits, half of the requests took up to "
+        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
+        f"second {found['to_s']:.0f} on. What it carries falls with that."
+    ]
+
+
 def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
     fell = result.get("collapse")

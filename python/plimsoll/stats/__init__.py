@@ -32,6 +32,7 @@ wilson.py          interval of a share
 drift.py           slope of a series whose neighbours depend on each other
 trend.py           slope of a series of independent values with an interval
 periodic.py        pulses that come back, in noise that remembers
+rank_shift.py      did values become greater, by ranks
 regular_stalls.py  do a few stark stalls come back at even gaps
 bursts.py          do failures gather in time
 growth_family.py   which family of curves a cost follows as the data grows

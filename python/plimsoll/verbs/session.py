@@ -22,9 +22,9 @@ from plimsoll.findings.beside import findings_beside
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.plans.load import Choices, Plan
-from plimsoll.probes.ignored_proxy import ignored_proxy
 from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.probes.probe import Observer, Probe
+from plimsoll.probes.proxy_between import proxy_words
 from plimsoll.probes.vu_runtimes import own_runtimes_words
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
@@ -84,8 +84,8 @@ class Session:
 
     def all_notes(self, plan: Plan, status: str) -> list[str]:
         """What the findings repeat, with what is known at the end: of a target that was not reset or ended by itself,
-        and of a proxy that was not used."""
-        proxy = ignored_proxy(os.environ, self.load.connections()) if self.load is not None else None
+        and of a proxy between."""
+        proxy = proxy_words(self.load.proxies()) if self.load is not None else None
         return [*self.notes, *ageing_notes(plan, self.control, status), *([proxy] if proxy else [])]
 
     @property

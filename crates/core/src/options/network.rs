@@ -161,7 +161,10 @@ fn number_of(ip: IpAddr) -> u128 {
 
 impl IpRange {
     /// `10.0.0.1`, `10.0.0.0/8` or `10.0.0.1-10.0.0.9`.
-    fn parse(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// That it is none, in a sentence.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("'{text}' is not an IP address or range of them, as 10.0.0.1, 10.0.0.0/8 or 10.0.0.1-10.0.0.9");
         let ip = |part: &str| part.trim().parse::<IpAddr>().map_err(|_| wrong());
         let made =

@@ -69,6 +69,16 @@ class FailingAnyway(TypedDict):
     causes: str
 
 
+class Slowed(TypedDict):
+    """The median response time at `level`, which is low load, until `from_s` of the run and from `to_s` on."""
+
+    level: Level
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    from_s: Seconds
+    to_s: Seconds
+
+
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
@@ -89,6 +99,7 @@ class Capacity(TypedDict, total=False):
     cap: Cap | None
     collapse: Collapse | None
     failing_anyway: FailingAnyway | None
+    slowed: Slowed | None
     interval: list[Level] | None
     confidence: Probability | None
     interval_means: str

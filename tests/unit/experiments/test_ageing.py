@@ -1,0 +1,49 @@
+"""A target that becomes slower while it is searched is told; one that stays the same, or becomes quicker, is not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.result import CapacityResult, CapacitySettings
+from plimsoll.findings.capacity import capacity_findings
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
+from adversaries import Adversary, Ageing, ColdCache, Collector, Compiler
+
+
+def searched(target: type[Adversary], seed: int, expected: float | None = 20.0) -> CapacityResult:
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=300, expected_level=expected, start_level=5.0)
+    return run_capacity(target(4, 4 / 300, seed), settings)
+
+
+def answer(result: CapacityResult) -> dict[str, Any]:
+    return capacity_findings(result, None)[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_target_that_does_more_work_for_each_request_is_told(seed: int) -> None:
+    result = searched(Ageing, seed)
+    found = result.slowed
+    assert found is not None and found.level == 20 and found.to_ms > 1.25 * found.from_ms
+    assert found.from_s < 60 < found.to_s
+    finding = answer(result)
+    assert finding["capacity"]["slowed"]["level"] == 20
+    assert "The target became slower meanwhile: at 20 users" in finding["answer"]
+    assert any("made the target slower" in step for step in finding["next"])
+
+
+@pytest.mark.parametrize("target", [Adversary, Collector, ColdCache, Compiler])
+def test_others_are_not(target: type[Adversary]) -> None:
+    for seed in range(4):
+        result = searched(target, seed)
+        assert result.slowed is None, result.slowed
+    assert "became slower" not in answer(result)["answer"]
+
+
+def test_without_a_load_that_was_held_early_and_late_nothing_is_told() -> None:
+    assert searched(Ageing, 1, expected=None).slowed is None
