@@ -111,7 +111,7 @@ impl Proxy {
     fn parse(variable: &'static str, value: &str) -> Result<Self, String> {
         let with_host = |text: &str| Url::parse(text).ok().filter(|url| url.host_str().is_some_and(|host| !host.is_empty()));
         let how = "write http://host:port or socks5://host:port, or unset it";
-        let url = with_host(value).or_else(|| with_host(&format!("http://{value}")));
+        let url = if value.contains("://") { with_host(value) } else { with_host(&format!("http://{value}")) };
         let url = url.ok_or_else(|| format!("{variable} is no address of a proxy; {how}"))?;
         let (kind, usual_port) = match url.scheme() {
             "http" => (Kind::Http, 80),
