@@ -15,15 +15,17 @@ from plimsoll.stats.wilson import wilson_interval
 MARK = "<!-- made by benches/gauntlet -->"
 COLUMNS = (
     "product", "run", "carried /s", "truth", "not carried /s", "truth", "width", "valid", "limit", "took",
-    "target's core",
+    "target's core", "code",
 )  # fmt: skip
 
 
 def write(page: Path, records: Sequence[dict[str, Any]], revision: str) -> None:
-    """Put the tables behind the mark of the page; what stands before it is kept."""
+    """Put the tables behind the mark of the page; what stands before it is kept. `revision`: one, or several with
+    commas, of which the last record of each product and run counts."""
     head = page.read_text().partition(MARK)[0] if page.exists() else "# The gauntlet\n\n"
     counted = [one for one in records if one["revision"] in revision.split(",") and not is_disturbed(one)]
-    page.write_text(f"{head}{MARK}\n\n{text_of(counted, revision)}")
+    newest = {(one["product"], one["run"]): one for one in counted}
+    page.write_text(f"{head}{MARK}\n\n{text_of(list(newest.values()), revision)}")
 
 
 def text_of(records: Sequence[dict[str, Any]], revision: str) -> str:
@@ -64,7 +66,7 @@ def _scores(records: Sequence[dict[str, Any]]) -> list[str]:
 def _cells(record: dict[str, Any]) -> list[object]:
     name = _marked(record["product"])
     if record["status"] != "answered":
-        return [name, record["run"], "no answer", *[""] * 8]
+        return [name, record["run"], "no answer", *[""] * 8, record["revision"]]
     rate = record["declared_per_s"]
     limit = record["limit"]
     ends = {end: f"{record[end] * rate:,.4g}" if record[end] is not None else "–" for end in ("good", "bad")}
@@ -76,7 +78,7 @@ def _cells(record: dict[str, Any]) -> list[object]:
     valid = "yes" if record["valid"] else "no"
     return [
         name, record["run"], ends["good"], truths["good"], ends["bad"], truths["bad"], width, valid, said,
-        f"{record['asked_s']:.0f} s", used,
+        f"{record['asked_s']:.0f} s", used, record["revision"],
     ]  # fmt: skip
 
 
