@@ -72,6 +72,8 @@ def _unknown(file: SourceFile, head: str) -> InputError:
     for words, what, step in _KNOWN_OTHERS:
         if all(word.lower() in begin for word in words):
             return InputError(f"this is {what}", step, file=file.path)
+    if jtl_csv.lacks_names(head):
+        return InputError(jtl_csv.NAMES_MISSING, jtl_csv.NAMES_STEP, file=file.path)
     first = head.split("\n", 1)[0][:60]
     step = (
         "Known are JMeter, k6, Locust, Gatling, vegeta, oha, wrk, wrk2 and tables whose headings name a level or a "

@@ -1,0 +1,99 @@
+"""Files that users of other tools reported as read wrongly; each test names the report. The inputs are made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from importing import imported
+
+from plimsoll.errors import InputError
+from plimsoll.runs.importers import jtl_csv
+from plimsoll.runs.importers.catalogue import format_of
+from plimsoll.runs.importers.lines import SourceFile
+
+T0_MS = 1_790_000_000_000
+NAMES = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,"
+    "grpThreads,allThreads,URL,Latency,IdleTime,Connect"
+)
+
+
+def sample(number: int, success: str = "true", delimiter: str = ",") -> str:
+    """A line of JMeter's with its default columns."""
+    at = T0_MS + 100 * number
+    cells = (at, 40, "Home", 200, "OK", f"Users 1-{number % 5 + 1}", "text", success, "", 500, 90, 5, 5, "u", 30, 0, 1)
+    return delimiter.join(map(str, cells)) + "\n"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_jtl_without_the_names_of_its_columns_is_named_as_one(tmp_path: Path, delimiter: str) -> None:
+    # kulya/jmeter-gradle-plugin 45, flood-io/ruby-jmeter 39: print_field_names is off
+    (tmp_path / "r.jtl").write_text("".join(sample(number, delimiter=delimiter) for number in range(9)))
+    with pytest.raises(InputError, match="without the line that names its columns") as error:
+        format_of(SourceFile(tmp_path / "r.jtl"))
+    assert NAMES in str(error.value)
+
+
+def test_a_jtl_that_a_spreadsheet_saved_has_its_success_in_capitals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # CSVSaveService of JMeter reads it so: Boolean.valueOf()
+    lines = "".join(sample(number, "FALSE" if number % 10 == 0 else "TRUE") for number in range(50))
+    (tmp_path / "r.csv").write_text(f"{NAMES}\n{lines}")
+    found = imported(tmp_path / "r.csv")
+    assert (found.spill.samples, found.spill.failed) == (50, 5)
+    monkeypatch.setattr(jtl_csv, "LARGE_BYTES", 0)
+    assert imported(tmp_path / "r.csv").spill.failed == 5
+
+
+SUMMED = "this line holds 10 samples in one"
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_lines_that_hold_several_samples_have_no_times_and_are_refused(
+    tmp_path: Path, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # JMeter's StatisticalSampleResult: `elapsed` is the sum of the times of SampleCount samples
+    if large:
+        monkeypatch.setattr(jtl_csv, "LARGE_BYTES", 0)
+    one = f"{T0_MS},400,Home,200,OK,Users 1-1,true,5000,5,1,0\n"
+    several = f"{T0_MS + 900},4000,Home,200,OK,Users 1-1,true,5000,5,10,1\n"
+    names = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads"
+    names = f"{names},SampleCount,ErrorCount"
+    (tmp_path / "r.jtl").write_text(f"{names}\n{one}{one}")
+    assert imported(tmp_path / "r.jtl").spill.samples == 2
+    (tmp_path / "r.jtl").write_text(f"{names}\n{one}{several}{one}")
+    with pytest.raises(InputError, match=rf"r\.jtl:3.*{SUMMED}.*mode=StrippedBatch"):
+        imported(tmp_path / "r.jtl")
+
+
+def test_so_are_those_of_an_xml(tmp_path: Path) -> None:
+    line = f'<sample t="4000" ts="{T0_MS}" s="true" lb="Home" rc="200" rm="OK" tn="U 1-1" na="5" sc="{{}}" ec="0"/>'
+    (tmp_path / "r.xml").write_text(f'<testResults version="1.2">{line.format(1)}{line.format(1)}</testResults>')
+    assert imported(tmp_path / "r.xml").spill.samples == 2
+    (tmp_path / "r.xml").write_text(f'<testResults version="1.2">{line.format(1)}{line.format(10)}</testResults>')
+    with pytest.raises(InputError, match=SUMMED):
+        imported(tmp_path / "r.xml")
+
+
+@pytest.mark.parametrize(
+    "saved",
+    ["PNG&#x0;&#x1;", "PNG&#0;&#11;", "PNG\x01\x1f", "&#xFFFF;&#xD800;", "&" + "#x0;", "a&#xA;b &amp; &#128512;\tc"],
+)
+@pytest.mark.parametrize("before", [0, 65_400])
+def test_answers_that_were_saved_with_characters_that_xml_does_not_have_cost_no_result(
+    tmp_path: Path, saved: str, before: int
+) -> None:
+    # afranken/jmeter-analysis-maven-plugin 40, Blazemeter/taurus 619, apache/jmeter 6761: bodies that are no text
+    body = f'<responseData class="java.lang.String">{"x" * before}{saved}</responseData>'
+    lines = [
+        f'<httpSample t="100" ts="{T0_MS + 100 * number}" s="true" lb="Home" rc="200" rm="OK" tn="U 1-1" by="9" na="5">'
+        f"{body if number == 3 else ''}</httpSample>\n"
+        for number in range(9)
+    ]
+    (tmp_path / "r.xml").write_text(f'<?xml version="1.0"?>\n<testResults>{"".join(lines)}</testResults>')
+    found = imported(tmp_path / "r.xml")
+    assert found.spill.samples == 9
+    replaced = [note for note in found.notes if "XML does not have" in note]
+    assert len(replaced) == (0 if "amp" in saved else 1), found.notes
