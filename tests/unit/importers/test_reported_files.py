@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from importing import imported
+from importing import imported, table_of
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers import jtl_csv
@@ -97,3 +97,41 @@ def test_answers_that_were_saved_with_characters_that_xml_does_not_have_cost_no_
     assert found.spill.samples == 9
     replaced = [note for note in found.notes if "XML does not have" in note]
     assert len(replaced) == (0 if "amp" in saved else 1), found.notes
+
+
+WRK = """Running 5s test @ http://localhost:8081
+  2 threads and 20 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     {mean}    0.00us   {most}    {share}%
+    Req/Sec     0.00      0.00     0.00      -nan%
+  Latency Distribution
+     50%    {median}
+     99%    {most}
+  {count} requests in 5.00s, 15.11KB read
+  Socket errors: connect 1, read {read}, write 0, timeout {late}
+{refused}Requests/sec:      {rate}
+Transfer/sec:      3.02KB
+"""
+
+
+def test_wrk_that_timed_nothing_has_no_times(tmp_path: Path) -> None:
+    # wg/wrk 497, 452: no request was answered, or all came later than --timeout; it prints 0.00us for each time
+    none = dict.fromkeys(("mean", "most", "median"), "0.00us")
+    (tmp_path / "w.txt").write_text(
+        WRK.format(**none, share="-nan", count=0, read=236, late=0, refused="", rate="0.00")
+    )
+    _, table, notes = table_of(tmp_path / "w.txt")
+    assert table.rows[0].times_ms == {} and (table.rows[0].samples, table.rows[0].failed) == (237, 237)
+    assert any("no time" in note for note in notes)
+
+
+def test_wrk_counts_late_answers_among_its_requests(tmp_path: Path) -> None:
+    # wg/wrk 140, 452: response_complete() of wrk.c adds to `complete` before the time is judged
+    times = {"mean": "9.00ms", "most": "90.00ms", "median": "8.00ms", "share": "90.00"}
+    (tmp_path / "w.txt").write_text(WRK.format(**times, count=1000, read=4, late=100, refused="", rate="200.00"))
+    row = table_of(tmp_path / "w.txt")[1].rows[0]
+    assert (row.samples, row.failed) == (1005, 105)
+    refused = "  Non-2xx or 3xx responses: 1000\n"
+    (tmp_path / "w.txt").write_text(WRK.format(**times, count=1000, read=4, late=100, refused=refused, rate="200.00"))
+    row = table_of(tmp_path / "w.txt")[1].rows[0]
+    assert (row.samples, row.failed) == (1005, 1005), "an answer is both refused and late, and fails once"
