@@ -135,3 +135,23 @@ def test_wrk_counts_late_answers_among_its_requests(tmp_path: Path) -> None:
     (tmp_path / "w.txt").write_text(WRK.format(**times, count=1000, read=4, late=100, refused=refused, rate="200.00"))
     row = table_of(tmp_path / "w.txt")[1].rows[0]
     assert (row.samples, row.failed) == (1005, 1005), "an answer is both refused and late, and fails once"
+
+
+HISTORY = (
+    "Timestamp,User Count,Type,Name,Requests/s,Failures/s,50%,66%,75%,80%,90%,95%,98%,99%,99.9%,99.99%,100%,"
+    "Total Request Count,Total Failure Count,Total Median Response Time,Total Average Response Time,"
+    "Total Min Response Time,Total Max Response Time,Total Average Content Size\r\n"
+)
+
+
+def test_locusts_counts_that_begin_anew_count_from_there(tmp_path: Path) -> None:
+    # locustio/locust 513, 662, 846: statistics are reset once all users are there (--reset-stats)
+    counts = [50, 100, 150, 45, 95, 145]
+    lines = [
+        f"{T0_MS // 1000 + second},10,,Aggregated,50.0,0.0,{','.join(['100'] * 11)},{count},0,100,100,100,100,10\r\n"
+        for second, count in enumerate(counts)
+    ]
+    (tmp_path / "x_stats_history.csv").write_text(HISTORY + "".join(lines))
+    found = imported(tmp_path / "x_stats_history.csv")
+    assert found.total("http_reqs") == 150 + 145
+    assert any("began anew" in note for note in found.notes)
