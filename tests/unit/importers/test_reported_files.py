@@ -155,3 +155,46 @@ def test_locusts_counts_that_begin_anew_count_from_there(tmp_path: Path) -> None
     found = imported(tmp_path / "x_stats_history.csv")
     assert found.total("http_reqs") == 150 + 145
     assert any("began anew" in note for note in found.notes)
+
+
+AGGREGATE = (
+    "Label,# Samples,Average,Median,90% Line,95% Line,99% Line,Min,Max,Error %,Throughput,Received KB/sec,Sent KB/sec"
+)
+PLUGINS = (
+    "sampler_label,aggregate_report_count,average,aggregate_report_median,aggregate_report_90%_line,"
+    "aggregate_report_95%_line,aggregate_report_99%_line,aggregate_report_min,aggregate_report_max,"
+    "aggregate_report_error%,aggregate_report_rate,aggregate_report_bandwidth,aggregate_report_stddev"
+)
+
+
+@pytest.mark.parametrize("names", [AGGREGATE, AGGREGATE.replace(",Max,", ",Maximum,"), PLUGINS])
+def test_jmeters_own_tables_have_the_units_that_their_headings_lack(tmp_path: Path, names: str) -> None:
+    # test-results-reporter/testbeats 69, flood-io/ruby-jmeter 48
+    rows = "Home,1000,120,110,200,250,300,50,400,0.000%,10.50000,20.11,1.2\nLogin,500,220,210,300,350,400,150,500,"
+    rows += "2.000%,5.25,20.1,1.2\nTOTAL,1500,153,140,280,320,390,50,500,0.667%,15.75,40.2,2.4\n"
+    (tmp_path / "a.csv").write_text(f"{names}\n{rows}")
+    found, table, _ = table_of(tmp_path / "a.csv")
+    home, login, total = table.rows
+    assert found.name == "table" and (home.operation, login.operation, total.operation) == ("Home", "Login", None)
+    assert (
+        home.times_ms["mean"] == (120, 120)
+        and home.times_ms["p99"] == (300, 300)
+        and home.times_ms["max"] == (400, 400)
+    )
+    assert (login.samples, login.error_share, login.throughput_per_s) == (500, pytest.approx(0.02), 5.25)
+    assert any("times are taken as ms" in note for note in table.notes)
+
+
+def test_a_summary_report_with_a_column_of_users_is_a_table_of_levels(tmp_path: Path) -> None:
+    # ballerina-performance-cloud appends a line a test, with the users behind JMeter's own columns
+    names = "Label,# Samples,Average,Min,Max,Std. Dev.,Error %,Throughput,Received KB/sec,Sent KB/sec,Avg. Bytes,Users"
+    rows = "".join(f"get,1000,{20 + n},1,90,3.10,0.000%,{100 * n}.00000,1.2,0.5,90.0,{10 * n}\n" for n in (1, 2, 4))
+    (tmp_path / "s.csv").write_text(f"{names}\n{rows}")
+    table = table_of(tmp_path / "s.csv")[1]
+    assert [(row.level, row.throughput_per_s) for row in table.rows] == [(10, 100), (20, 200), (40, 400)]
+
+
+def test_other_tables_still_need_their_units(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("users,throughput (/s),average\n10,100,120\n")
+    with pytest.raises(InputError, match="no unit says whether this is ms or s"):
+        table_of(tmp_path / "t.csv")
