@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -198,3 +199,51 @@ def test_other_tables_still_need_their_units(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("users,throughput (/s),average\n10,100,120\n")
     with pytest.raises(InputError, match="no unit says whether this is ms or s"):
         table_of(tmp_path / "t.csv")
+
+
+def test_a_test_that_ended_before_its_vus_were_counted_is_of_no_level(tmp_path: Path) -> None:
+    # FAULTS: `vus` of runs under a second are 0; the analysis of such a summary ended with a traceback
+    metrics = {"http_reqs": {"count": 2, "rate": 46.6}, "vus": {"value": 0, "min": 0, "max": 0}}
+    (tmp_path / "s.json").write_text(json.dumps({"metrics": metrics | {"http_req_duration": {"p(95)": 41.3}}}))
+    table = table_of(tmp_path / "s.json")[1]
+    assert table.rows[0].level is None and any("is of no level" in note for note in table.notes)
+
+
+def test_the_new_machine_readable_summary_of_k6_says_the_same(tmp_path: Path) -> None:
+    # grafana/k6 4803, --new-machine-readable-summary: it was "no requests in it; check that the test ran"
+    def metric(name: str, kind: str, **values: float) -> dict[str, object]:
+        return {"name": name, "type": kind, "contains": "time" if kind == "trend" else "default", "values": values}
+
+    times = {"avg": 12.5, "med": 10, "p(90)": 20, "p(95)": 30, "max": 90}
+    metrics = [
+        metric("http_reqs", "counter", count=100),
+        metric("http_req_failed", "rate", matches=3, total=100, rate=0.03),
+        metric("http_req_duration", "trend", **times),
+        metric("vus", "gauge", value=5, min=5, max=5),
+    ]
+    whole = {"version": "1.0.0", "config": {"duration": 20.0, "execution": "local", "script": "s.js"}}
+    (tmp_path / "n.json").write_text(json.dumps(whole | {"results": {"checks": None, "metrics": metrics}}))
+    found, table, _ = table_of(tmp_path / "n.json")
+    [row] = table.rows
+    assert (found.name, row.level, row.samples, row.failed) == ("k6-summary", 5, 100, 3)
+    assert (row.throughput_per_s, row.duration_s) == (5, 20)
+    assert row.times_ms["p95"] == (30, 30) and row.times_ms["mean"] == (12.5, 12.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "step"),
+    [
+        ('{"Home": {"transaction": "Home", "sampleCount": 9}}', "JMeter's dashboard", "Give the JTL"),
+        ('{"type": "GROUP", "stats": {"numberOfRequests": {"total": 9}}}', "Gatling's report", "simulation.log"),
+        ("shop.Simulation\tshop\tRUN\t1790000000000\t \t2.0\n", "Gatling 2.0 or 2.1", "2.2 or later"),
+        ('Method,Name,Error,Occurrences\r\nGET,/a,"x",3\r\n', "list of failures", "_stats_history.csv"),
+        ('{"aggregate": {"counters": {"http.requests": 9}}}', "Artillery", "table of levels"),
+        ("response-time,DNS+dialup,DNS,Request-write\n0.01,0,0,0\n", "a result of hey", "table of levels"),
+        ("This is ApacheBench, Version 2.3\n", "ApacheBench", "table of levels"),
+    ],
+)
+def test_files_that_are_not_read_are_named_with_what_to_give(tmp_path: Path, text: str, what: str, step: str) -> None:
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(InputError, match=what) as error:
+        format_of(SourceFile(tmp_path / "f"))
+    assert step in str(error.value)
