@@ -137,9 +137,18 @@ impl<'a, 'm> Reader<'a, 'm> {
         duration::from_json(value).map_err(|what| self.mistake(key, &what)).ok()
     }
 
+    /// As `get`, of a number: a text without anything in it is none.
+    fn get_number(&mut self, key: &'static str) -> Option<&'a Value> {
+        self.get(key).filter(|value| value.as_str() != Some(""))
+    }
+
     fn whole(&mut self, key: &'static str) -> Option<u64> {
-        let value = self.get(key)?;
-        let number = value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64));
+        let value = self.get_number(key)?;
+        let number = match value {
+            // `vus: __ENV.VUS` is a text, and k6 takes it.
+            Value::String(text) => text.parse().ok(),
+            _ => value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64)),
+        };
         if number.is_none() {
             self.mistake(key, &format!("{value} is not a whole number of at least 0"));
         }
@@ -156,8 +165,12 @@ impl<'a, 'm> Reader<'a, 'm> {
     }
 
     fn number(&mut self, key: &'static str) -> Option<f64> {
-        let value = self.get(key)?;
-        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+        let value = self.get_number(key)?;
+        let number = match value {
+            Value::String(text) => text.parse().ok(),
+            _ => value.as_f64(),
+        };
+        let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
         if number.is_none() {
             self.mistake(key, &format!("{value} is not a number of at least 0"));
         }
@@ -453,6 +466,19 @@ mod tests {
             (json!(null), "shared-iterations"),
         ] {
             assert_eq!(Options::from_json(&value).unwrap().scenarios[0].executor_name, executor);
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_a_text_as_environment_variables_are() {
+        let options = Options::from_json(&json!({"vus": "3", "iterations": "7", "maxRedirects": ""})).unwrap();
+        let Executor::SharedIterations { vus, iterations, .. } = options.scenarios[0].executor else { panic!("{options:?}") };
+        assert_eq!((vus, iterations, options.max_redirects), (3, 7, 10));
+        let arrivals = json!({"executor": "constant-arrival-rate", "rate": "2", "duration": "1s", "maxVUs": "5"});
+        assert!(Options::from_json(&json!({"scenarios": {"a": arrivals}})).is_ok());
+        for text in ["3 ", "x", "-1", "1e3", "3.5"] {
+            let mistakes = Options::from_json(&json!({"vus": text})).unwrap_err();
+            assert!(mistakes.len() == 1 && mistakes[0].starts_with("options.vus: "), "{mistakes:?}");
         }
     }
 
