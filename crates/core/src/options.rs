@@ -503,6 +503,8 @@ mod tests {
         for (value, wanted) in [
             (json!({"vus": 5, "iterations": 1}), "options.iterations: 1 is fewer than the 5 VUs"),
             (json!({"vus": 0, "duration": "1s"}), "options.vus: must be at least 1"),
+            (json!({"duration": "0s"}), "options.duration: must be above 0"),
+            (json!({"stages": [{"duration": 0, "target": 5}]}), "options.stages: last 0 s together"),
             (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
             (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
             (json!({"paused": "yes"}), "options.paused"),
