@@ -402,13 +402,22 @@ fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Thr
     thresholds
 }
 
+const THRESHOLD_FIELDS: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
+
 fn read_threshold(key: &str, row: &Value) -> Result<Threshold, String> {
     match row {
         Value::String(source) => Threshold::parse(key, source),
         Value::Object(fields) => {
             let source = fields.get("threshold").and_then(Value::as_str).ok_or_else(|| format!("'{key}': the field 'threshold' is missing"))?;
             let mut threshold = Threshold::parse(key, source)?;
-            threshold.abort_on_fail = fields.get("abortOnFail").and_then(Value::as_bool).unwrap_or(false);
+            threshold.abort_on_fail = match fields.get("abortOnFail") {
+                None | Some(Value::Null) => false,
+                Some(Value::Bool(flag)) => *flag,
+                Some(other) => return Err(format!("'{key}': abortOnFail: {other} is not true or false")),
+            };
+            if let Some(unknown) = fields.keys().find(|name| !THRESHOLD_FIELDS.contains(&name.as_str())) {
+                return Err(format!("'{key}': {unknown}: unknown; known are {}", THRESHOLD_FIELDS.join(", ")));
+            }
             if let Some(delay) = fields.get("delayAbortEval") {
                 threshold.delay_abort_s = duration::from_json(delay)?.as_secs_f64();
             }
@@ -508,6 +517,8 @@ mod tests {
             (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
             (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
             (json!({"paused": "yes"}), "options.paused"),
+            (json!({"thresholds": {"checks": [{"threshold": "rate>0", "abortOnFail": "yes"}]}}), "abortOnFail: \"yes\" is not true or false"),
+            (json!({"thresholds": {"checks": [{"threshold": "rate>0", "abortOnfail": true}]}}), "abortOnfail: unknown"),
             (json!({"executionSegment": "2"}), "options.executionSegment: '2'"),
             (json!({"systemTags": "url"}), "options.systemTags"),
         ] {
