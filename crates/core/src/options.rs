@@ -16,7 +16,7 @@ use crate::schedule::Profile;
 use crate::segment::Segment;
 use crate::system_tags::SystemTags;
 use crate::think::ThinkTime;
-use crate::threshold::{Aggregate, Threshold};
+use crate::threshold::{parse_key, Aggregate, Threshold};
 
 /// What a scenario does with its VUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +63,21 @@ impl Scenario {
     }
 }
 
+/// A submetric that the summary shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// As written, for the summary.
+    pub key: String,
+    pub metric: String,
+    pub tags: Vec<(String, String)>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     pub scenarios: Vec<Scenario>,
     pub thresholds: Vec<Threshold>,
+    /// Keys of thresholds without a condition, `'http_req_duration{name:x}': []`: the summary shows them and judges nothing.
+    pub shown: Vec<Shown>,
     pub tags: Vec<(String, String)>,
     pub setup_timeout: Duration,
     pub teardown_timeout: Duration,
@@ -262,6 +273,7 @@ impl Options {
         let mut options = Self {
             scenarios: Vec::new(),
             thresholds: Vec::new(),
+            shown: Vec::new(),
             tags: reader.pairs("tags"),
             setup_timeout: reader.duration("setupTimeout").unwrap_or(Duration::from_secs(60)),
             teardown_timeout: reader.duration("teardownTimeout").unwrap_or(Duration::from_secs(60)),
@@ -300,7 +312,7 @@ impl Options {
         }
         reader.used.extend(WITHOUT_EFFECT);
         options.warnings = reader.unknown();
-        options.thresholds = read_thresholds(thresholds, &mut mistakes);
+        options.thresholds = read_thresholds(thresholds, &mut options.shown, &mut mistakes);
         if mistakes.is_empty() {
             Ok(options)
         } else {
@@ -383,7 +395,7 @@ fn read_time_unit(reader: &mut Reader) -> String {
     unit
 }
 
-fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Threshold> {
+fn read_thresholds(value: Option<&Value>, shown: &mut Vec<Shown>, mistakes: &mut Vec<String>) -> Vec<Threshold> {
     let Some(value) = value else { return Vec::new() };
     let Some(fields) = value.as_object() else {
         mistakes.push("options.thresholds: must be an object like {http_req_duration: ['p(95) < 500']}".into());
@@ -391,6 +403,12 @@ fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Thr
     };
     let mut thresholds = Vec::new();
     for (key, rows) in fields {
+        if rows.as_array().is_some_and(Vec::is_empty) {
+            match parse_key(key) {
+                Ok((metric, tags)) => shown.push(Shown { key: key.clone(), metric, tags }),
+                Err(mistake) => mistakes.push(format!("options.thresholds: {mistake}")),
+            }
+        }
         let single = std::slice::from_ref(rows);
         for row in rows.as_array().map_or(single, Vec::as_slice) {
             match read_threshold(key, row) {
@@ -476,6 +494,15 @@ mod tests {
         ] {
             assert_eq!(Options::from_json(&value).unwrap().scenarios[0].executor_name, executor);
         }
+    }
+
+    #[test]
+    fn a_threshold_without_a_condition_is_shown_and_judges_nothing() {
+        let options = Options::from_json(&json!({"thresholds": {"a{sub:one}": [], "b": ["count>0"]}})).unwrap();
+        let tags = vec![("sub".to_owned(), "one".to_owned())];
+        assert_eq!(options.shown, [Shown { key: "a{sub:one}".into(), metric: "a".into(), tags }]);
+        assert_eq!(options.thresholds.len(), 1);
+        assert!(Options::from_json(&json!({"thresholds": {"a{sub": []}})).is_err());
     }
 
     #[test]
