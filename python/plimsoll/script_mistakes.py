@@ -11,6 +11,7 @@ from plimsoll.errors import ScriptEnd, ScriptError
 from plimsoll.study.contradiction import nearest
 
 NEXT_STEP = "Correct the script or its options and run again."
+STANDARD_INPUT = Path("-")  # k6's name for it
 _CANNOT_IMPORT = re.compile(r"^cannot import '(?P<module>[^']+)' from (?P<file>.+?): ")
 _NO_EXPORT = re.compile(r"Could not find export '(?P<name>[^']+)' in module '(?P<module>[^']+)'")
 _UNKNOWN_OPTION = re.compile(r"^(?P<key>options[^:]*): unknown; known are (?P<known>.+)$")
@@ -25,6 +26,9 @@ def script_mistake(message: str, end: ScriptEnd = "exception", *, script: Path |
 
 
 def _placed(message: str, script: Path) -> ScriptError:
+    if script == STANDARD_INPUT:
+        step = "Save the script to a file, whose folder is what its own paths start from, and give that."
+        return ScriptError("a script on standard input is not read", step)
     if not script.is_file():
         what = "is a folder" if script.is_dir() else "there is no such script"
         return ScriptError(what, "Give the path of a k6 script.", file=script)

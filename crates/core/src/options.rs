@@ -16,7 +16,7 @@ use crate::schedule::Profile;
 use crate::segment::Segment;
 use crate::system_tags::SystemTags;
 use crate::think::ThinkTime;
-use crate::threshold::{Aggregate, Threshold};
+use crate::threshold::{parse_key, Aggregate, Threshold};
 
 /// What a scenario does with its VUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +63,21 @@ impl Scenario {
     }
 }
 
+/// A submetric that the summary shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// As written, for the summary.
+    pub key: String,
+    pub metric: String,
+    pub tags: Vec<(String, String)>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     pub scenarios: Vec<Scenario>,
     pub thresholds: Vec<Threshold>,
+    /// Keys of thresholds without a condition, `'http_req_duration{name:x}': []`: the summary shows them and judges nothing.
+    pub shown: Vec<Shown>,
     pub tags: Vec<(String, String)>,
     pub setup_timeout: Duration,
     pub teardown_timeout: Duration,
@@ -137,9 +148,18 @@ impl<'a, 'm> Reader<'a, 'm> {
         duration::from_json(value).map_err(|what| self.mistake(key, &what)).ok()
     }
 
+    /// As `get`, of a number: a text without anything in it is none.
+    fn get_number(&mut self, key: &'static str) -> Option<&'a Value> {
+        self.get(key).filter(|value| value.as_str() != Some(""))
+    }
+
     fn whole(&mut self, key: &'static str) -> Option<u64> {
-        let value = self.get(key)?;
-        let number = value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64));
+        let value = self.get_number(key)?;
+        let number = match value {
+            // `vus: __ENV.VUS` is a text, and k6 takes it.
+            Value::String(text) => text.parse().ok(),
+            _ => value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64)),
+        };
         if number.is_none() {
             self.mistake(key, &format!("{value} is not a whole number of at least 0"));
         }
@@ -156,8 +176,12 @@ impl<'a, 'm> Reader<'a, 'm> {
     }
 
     fn number(&mut self, key: &'static str) -> Option<f64> {
-        let value = self.get(key)?;
-        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+        let value = self.get_number(key)?;
+        let number = match value {
+            Value::String(text) => text.parse().ok(),
+            _ => value.as_f64(),
+        };
+        let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
         if number.is_none() {
             self.mistake(key, &format!("{value} is not a number of at least 0"));
         }
@@ -249,6 +273,7 @@ impl Options {
         let mut options = Self {
             scenarios: Vec::new(),
             thresholds: Vec::new(),
+            shown: Vec::new(),
             tags: reader.pairs("tags"),
             setup_timeout: reader.duration("setupTimeout").unwrap_or(Duration::from_secs(60)),
             teardown_timeout: reader.duration("teardownTimeout").unwrap_or(Duration::from_secs(60)),
@@ -287,7 +312,7 @@ impl Options {
         }
         reader.used.extend(WITHOUT_EFFECT);
         options.warnings = reader.unknown();
-        options.thresholds = read_thresholds(thresholds, &mut mistakes);
+        options.thresholds = read_thresholds(thresholds, &mut options.shown, &mut mistakes);
         if mistakes.is_empty() {
             Ok(options)
         } else {
@@ -370,7 +395,7 @@ fn read_time_unit(reader: &mut Reader) -> String {
     unit
 }
 
-fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Threshold> {
+fn read_thresholds(value: Option<&Value>, shown: &mut Vec<Shown>, mistakes: &mut Vec<String>) -> Vec<Threshold> {
     let Some(value) = value else { return Vec::new() };
     let Some(fields) = value.as_object() else {
         mistakes.push("options.thresholds: must be an object like {http_req_duration: ['p(95) < 500']}".into());
@@ -378,6 +403,12 @@ fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Thr
     };
     let mut thresholds = Vec::new();
     for (key, rows) in fields {
+        if rows.as_array().is_some_and(Vec::is_empty) {
+            match parse_key(key) {
+                Ok((metric, tags)) => shown.push(Shown { key: key.clone(), metric, tags }),
+                Err(mistake) => mistakes.push(format!("options.thresholds: {mistake}")),
+            }
+        }
         let single = std::slice::from_ref(rows);
         for row in rows.as_array().map_or(single, Vec::as_slice) {
             match read_threshold(key, row) {
@@ -389,13 +420,22 @@ fn read_thresholds(value: Option<&Value>, mistakes: &mut Vec<String>) -> Vec<Thr
     thresholds
 }
 
+const THRESHOLD_FIELDS: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
+
 fn read_threshold(key: &str, row: &Value) -> Result<Threshold, String> {
     match row {
         Value::String(source) => Threshold::parse(key, source),
         Value::Object(fields) => {
             let source = fields.get("threshold").and_then(Value::as_str).ok_or_else(|| format!("'{key}': the field 'threshold' is missing"))?;
             let mut threshold = Threshold::parse(key, source)?;
-            threshold.abort_on_fail = fields.get("abortOnFail").and_then(Value::as_bool).unwrap_or(false);
+            threshold.abort_on_fail = match fields.get("abortOnFail") {
+                None | Some(Value::Null) => false,
+                Some(Value::Bool(flag)) => *flag,
+                Some(other) => return Err(format!("'{key}': abortOnFail: {other} is not true or false")),
+            };
+            if let Some(unknown) = fields.keys().find(|name| !THRESHOLD_FIELDS.contains(&name.as_str())) {
+                return Err(format!("'{key}': {unknown}: unknown; known are {}", THRESHOLD_FIELDS.join(", ")));
+            }
             if let Some(delay) = fields.get("delayAbortEval") {
                 threshold.delay_abort_s = duration::from_json(delay)?.as_secs_f64();
             }
@@ -457,6 +497,28 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_without_a_condition_is_shown_and_judges_nothing() {
+        let options = Options::from_json(&json!({"thresholds": {"a{sub:one}": [], "b": ["count>0"]}})).unwrap();
+        let tags = vec![("sub".to_owned(), "one".to_owned())];
+        assert_eq!(options.shown, [Shown { key: "a{sub:one}".into(), metric: "a".into(), tags }]);
+        assert_eq!(options.thresholds.len(), 1);
+        assert!(Options::from_json(&json!({"thresholds": {"a{sub": []}})).is_err());
+    }
+
+    #[test]
+    fn a_number_may_be_a_text_as_environment_variables_are() {
+        let options = Options::from_json(&json!({"vus": "3", "iterations": "7", "maxRedirects": ""})).unwrap();
+        let Executor::SharedIterations { vus, iterations, .. } = options.scenarios[0].executor else { panic!("{options:?}") };
+        assert_eq!((vus, iterations, options.max_redirects), (3, 7, 10));
+        let arrivals = json!({"executor": "constant-arrival-rate", "rate": "2", "duration": "1s", "maxVUs": "5"});
+        assert!(Options::from_json(&json!({"scenarios": {"a": arrivals}})).is_ok());
+        for text in ["3 ", "x", "-1", "1e3", "3.5"] {
+            let mistakes = Options::from_json(&json!({"vus": text})).unwrap_err();
+            assert!(mistakes.len() == 1 && mistakes[0].starts_with("options.vus: "), "{mistakes:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_option_is_named_and_in_a_scenario_refused() {
         let options = Options::from_json(&json!({"vus": 2, "executor": "constant-vus"})).unwrap();
         let [unknown] = &options.warnings[..] else { panic!("{:?}", options.warnings) };
@@ -477,9 +539,13 @@ mod tests {
         for (value, wanted) in [
             (json!({"vus": 5, "iterations": 1}), "options.iterations: 1 is fewer than the 5 VUs"),
             (json!({"vus": 0, "duration": "1s"}), "options.vus: must be at least 1"),
+            (json!({"duration": "0s"}), "options.duration: must be above 0"),
+            (json!({"stages": [{"duration": 0, "target": 5}]}), "options.stages: last 0 s together"),
             (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
             (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
             (json!({"paused": "yes"}), "options.paused"),
+            (json!({"thresholds": {"checks": [{"threshold": "rate>0", "abortOnFail": "yes"}]}}), "abortOnFail: \"yes\" is not true or false"),
+            (json!({"thresholds": {"checks": [{"threshold": "rate>0", "abortOnfail": true}]}}), "abortOnfail: unknown"),
             (json!({"executionSegment": "2"}), "options.executionSegment: '2'"),
             (json!({"systemTags": "url"}), "options.systemTags"),
         ] {

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use md5::{Digest, Md5};
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::options::Options;
+use plimsoll_core::options::{Options, Shown};
 use plimsoll_core::record::{Kind, Values};
 use plimsoll_core::threshold::{observe, Aggregate, Threshold, Verdict};
 use serde_json::{json, Map, Value};
@@ -40,6 +40,7 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
             metric_json("http_req_duration", Kind::Trend, true, &values, totals.seconds, stats),
         );
     }
+    add_shown(&mut metrics, &names, totals, &options.shown, stats);
     add_thresholds(&mut metrics, &names, totals, &options.thresholds, stats);
     let names: Vec<&str> = stats.iter().map(|(name, _)| name.as_str()).collect();
     let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
@@ -50,6 +51,15 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
         "state": {"isStdOutTTY": stdout, "isStdErrTTY": stderr, "testRunDurationMs": totals.seconds * 1000.0},
         "setup_data": setup_data,
     })
+}
+
+/// Submetrics that the script wants to see, as k6 shows them: also without a sample.
+fn add_shown(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Kind, bool)>, totals: &Totals, shown: &[Shown], stats: &TrendStats) {
+    for one in shown {
+        let Some((kind, is_time)) = names.get(&one.metric).copied() else { continue };
+        let values = totals.series.select(&one.metric, &one.tags).unwrap_or_else(|| Values::empty(kind));
+        metrics.insert(one.key.clone(), metric_json(&one.metric, kind, is_time, &values, totals.seconds, stats));
+    }
 }
 
 fn add_thresholds(

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{ArrayBuffer, Coerced, Ctx, FromJs, Function, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 
 use crate::commonjs;
 use crate::host::{settle, Natives};
@@ -67,15 +67,20 @@ fn console<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<Value<'js>> {
     Ok(console.object.into_value())
 }
 
-/// A text as it is, other values as the script's JSON.stringify() has them, or else String().
+/// A text as it is, an Error as String() has it, other values as the script's JSON.stringify() has them, or else String():
+/// what JSON cannot say (a circular object, a BigInt) fails no iteration because it was logged.
 fn show<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
-    if !value.is_string() {
+    if !value.is_string() && !value.is_error() {
         let stringify: Function = ctx.globals().get::<_, Object>("JSON")?.get("stringify")?;
-        if let Some(text) = stringify.call::<_, Option<String>>((value.clone(),))? {
-            return Ok(text);
+        match stringify.call::<_, Option<String>>((value.clone(),)) {
+            Ok(Some(text)) => return Ok(text),
+            Ok(None) => {}
+            Err(rquickjs::Error::Exception) => drop(ctx.catch()),
+            Err(other) => return Err(other),
         }
     }
-    Ok(Coerced::<String>::from_js(ctx, value.clone())?.0)
+    // Unlike the language's own coercion it takes symbols as well.
+    ctx.globals().get::<_, Function>("String")?.call((value.clone(),))
 }
 
 fn env<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<Value<'js>> {

@@ -290,6 +290,22 @@ fn place_at_function(error: &mut ScriptError, state: &VuState, namespace: &Objec
     }
 }
 
+/// A thrown value that is no Error: a text as it is, of others the JSON, else the type (undefined, a function).
+fn in_words(value: &Value<'_>) -> String {
+    if let Some(text) = value.as_string() {
+        return text.to_string().unwrap_or_default();
+    }
+    let ctx = value.ctx();
+    match ctx.json_stringify(value.clone()) {
+        Ok(Some(text)) => text.to_string().unwrap_or_default(),
+        Ok(None) => value.type_name().to_owned(),
+        Err(_) => {
+            ctx.catch(); // circular, or a toJSON() that throws: what was thrown here is nobody's
+            value.type_name().to_owned()
+        }
+    }
+}
+
 /// Turns what JavaScript threw into a message with file, line and the line itself.
 fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
     let (message, stack) = match error {
@@ -303,8 +319,7 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
             (message, exception.stack().unwrap_or_default())
         }
         CaughtError::Value(value) => {
-            let text = value.as_string().and_then(|text| text.to_string().ok()).unwrap_or_else(|| format!("{value:?}"));
-            (format!("the script threw: {text}"), String::new())
+            (format!("the script threw: {}", in_words(value)), String::new())
         }
         CaughtError::Error(error) => (error.to_string(), String::new()),
     };

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.runs.failures import METRIC as FAILED
-from plimsoll.runs.failures import Failures, is_unanswered, no_answer_words
+from plimsoll.runs.failures import Failures, is_of_requests, is_unanswered, no_answer_words
 from plimsoll.runs.snapshot import Snapshot
 
 IN_VAIN = "unanswered_iterations"
@@ -16,7 +16,7 @@ IN_VAIN = "unanswered_iterations"
 
 @dataclass
 class Tally:
-    """Counts over a run, and the values of tags that requests had; grows with the numbers of causes and of these."""
+    """Counts over a run, and the values of tags that samples had; grows with the numbers of causes and of these."""
 
     failures: Failures = field(default_factory=Failures)
     planned: int = 0
@@ -30,7 +30,7 @@ class Tally:
     requests: int = 0
     answered: int = 0
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
-    tags: dict[str, set[str]] = field(default_factory=dict)
+    tags: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # of requests, by FAILED, and of other metrics
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -49,8 +49,10 @@ class Tally:
                 count = int(series.total or 0)
                 self.requests += count
                 self.answered += 0 if is_unanswered(series) else count
+            if series.metric == FAILED or not is_of_requests(series.metric):
+                values = self.tags.setdefault(series.metric, {})
                 for tag, value in series.tags.items():
-                    self.tags.setdefault(tag, set()).add(value)
+                    values.setdefault(tag, set()).add(value)
 
     @property
     def nothing_answered(self) -> bool:
@@ -63,14 +65,15 @@ class Tally:
         return no_answer_words(self.requests, self.requests - self.answered)
 
     def without_data(self, summary: Mapping[str, Any]) -> Iterator[str]:
-        """A sentence for each threshold that matched nothing, with the nearest name that requests had."""
+        """A sentence for each threshold that matched nothing, with the nearest name that its samples had."""
         from plimsoll.plans.thresholds import nearest_words
 
         if self.nothing_answered:
             return
         for metric, about in summary.get("metrics", {}).items():
             if any(row["verdict"] == "undecided" for row in about.get("thresholds", {}).values()):
-                near = nearest_words(metric, self.tags)
+                name = metric.partition("{")[0].strip()
+                near = nearest_words(metric, self.tags.get(FAILED if is_of_requests(name) else name, {}))
                 yield f"no data for the threshold on {metric}: it is undecided, and fails with --strict. {near}"
 
     def warnings(self, *, is_own_fault: bool = False) -> list[str]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.runs.failures import is_of_requests
 from plimsoll.study.objectives import parse_objective
 
 TIME, FAILED = "http_req_duration", "http_req_failed"
@@ -70,19 +71,26 @@ def check_scenarios(thresholds: Mapping[str, Any], scenarios: Iterable[str]) -> 
 
 
 def nearest_words(key: str, seen: Mapping[str, Iterable[str]]) -> str:
-    """What to do about a threshold that matched nothing; `seen`: the values of each tag that requests had."""
+    """What to do about a threshold that matched nothing; `seen`: the values of each tag that the samples of its metric
+    had (of requests, for a metric of theirs)."""
     selector = _SELECTOR.match(key)
     tags = _tags(selector.group(2) or "") if selector is not None else {}
+    metric = selector.group(1) if selector is not None else key
+    who = "request" if is_of_requests(metric) else f"sample of {metric}"
+    if not seen and is_of_requests(metric):
+        return "The script made no request."
     for tag, value in tags.items():
+        if not seen:
+            break
         if tag not in seen:
             near = difflib.get_close_matches(tag, list(seen), n=1)
-            return f"No request had the tag {tag!r}. " + (
+            return f"No {who} had the tag {tag!r}. " + (
                 f"Did you mean {near[0]!r}?" if near else f"They had {', '.join(sorted(seen))}."
             )
         known = sorted(set(seen[tag]))
         if value not in known:
-            near = difflib.get_close_matches(value, known, n=1)
-            return f"No request had {tag} {value!r}. " + (
+            near = [] if value.isdigit() else difflib.get_close_matches(value, known, n=1)
+            return f"No {who} had {tag} {value!r}. " + (
                 f"Did you mean {near[0]!r}?" if near else f"{tag} was {', '.join(known[:5])}."
             )
     return "Check that the script adds to this metric, and that something has these tags together."

@@ -13,7 +13,7 @@ METRIC = "http_req_failed"
 NO_ANSWER = "0"  # of the tag status
 _CODES = {
     "1000": "the connection broke",
-    "1020": "the URL is none",
+    "1020": "the URL is not valid",
     "1050": "no answer in time",
     "1100": "the name server did not answer",
     "1101": "the host name is not known",
@@ -30,6 +30,7 @@ _CODES = {
     "1311": "no TLS connection",
 }
 _STEPS = {
+    "the URL is not valid": "Write whole addresses in the script, for example http://localhost:8080/path.",
     "status 401": "Give the script a valid token or password: the target does not know who asks.",
     "status 403": "Give the script a user who may do this: the target refuses this one.",
     "status 404": "Check the URL in the script and -e or target.url: the target has nothing there.",
@@ -46,6 +47,8 @@ _STEPS = {
 }
 # What the system says where the generator lacks something of its own (errno(3)).
 _OWN = {"(os error 24)": "no open file left here", "(os error 99)": "no local port left here"}
+# What the engine says of an address without `http://`, to which k6 gives the code of all that has none of its own.
+_NO_SCHEME = "unsupported protocol scheme"
 _SHOWN = 3
 
 
@@ -76,6 +79,11 @@ class Failures:
         return _STEPS.get(cause, self.UNKNOWN_STEP)
 
 
+def is_of_requests(metric: str) -> bool:
+    """Whether each request adds to it, with the request's tags."""
+    return metric.startswith(("http_req", "data_"))
+
+
 def is_unanswered(series: Series) -> bool:
     """Whether these requests got no answer (refused, reset, timed out); other tools' series do not say."""
     return series.tags.get("status") == NO_ANSWER
@@ -104,4 +112,6 @@ def _cause(series: Series) -> str:
     own = next((cause for end, cause in _OWN.items() if error.endswith(end)), None)
     if own is not None:
         return own
+    if error.startswith(_NO_SCHEME):
+        return _CODES["1020"]
     return _CODES.get(code, f"error {code}" if code else "no answer")

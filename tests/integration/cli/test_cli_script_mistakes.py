@@ -76,6 +76,13 @@ def test_a_script_that_is_not_there_is_said(cli: Cli) -> None:
         assert done.stderr == "plimsoll: none.js: there is no such script. Give the path of a k6 script.\n"
 
 
+def test_that_a_script_on_standard_input_is_not_read_is_said(cli: Cli) -> None:
+    """grafana/k6 1399, 1836: `k6 run - < script.js`, as k6's container is started."""
+    done = cli("run", "-")
+    assert done.returncode == 107
+    assert "a script on standard input is not read" in done.stderr and "Save the script to a file" in done.stderr
+
+
 def test_setup_that_fails_keeps_what_was_recorded(cli: Cli) -> None:
     cli.write(script_js=f"export function setup() {{ throw new Error('boom'); }}\n{BODY}")
     done = cli("run", "-q", "script.js")

@@ -54,17 +54,32 @@ def test_iterations_that_failed_at_once_are_told_as_attempts() -> None:
         ("http_req_duration{name:GET /isues}", "No request had name 'GET /isues'. Did you mean 'GET /issues'?"),
         ("http_req_duration{nmae:GET /issues}", "No request had the tag 'nmae'. Did you mean 'name'?"),
         ("http_req_duration{status:404}", "No request had status '404'. status was 200."),
+        ("http_req_duration{status:201}", "No request had status '201'. status was 200."),
         ("my_trend", "Check that the script adds to this metric"),
+        ("my_trend{kind:a}", "Check that the script adds to this metric"),
+        ("checks{check:is onn}", "No sample of checks had check 'is onn'. Did you mean 'is on'?"),
+        ("checks{name:GET /issues}", "No sample of checks had the tag 'name'. They had check, scenario."),
+        ("group_duration{group:::pay}", "No sample of group_duration had group '::pay'. group was ::find."),
     ],
 )
 def test_a_threshold_that_matched_nothing_is_said_with_the_nearest_name(threshold: str, words: str) -> None:
     found = tally("200")
-    found.tags["name"] = {"GET /issues", "POST /issues"}
+    found.tags["http_req_failed"]["name"] = {"GET /issues", "POST /issues"}
+    checks = Series("checks", "rate", {"check": "is on", "scenario": "default"}, passes=1, total=1)
+    found.add(Snapshot(1, series=(checks, Series("group_duration", "trend", {"group": "::find"}))))
     summary = {"metrics": {threshold: {"type": "trend", "thresholds": {"p(95)<1": {"verdict": "undecided"}}}}}
     [told] = found.without_data(summary)
     assert told.startswith(f"no data for the threshold on {threshold}: it is undecided, and fails with --strict.")
     assert words in told
     assert list(tally("0").without_data(summary)) == [], "that nothing was answered is said already"
+
+
+def test_a_threshold_on_requests_of_a_script_that_makes_none_says_so() -> None:
+    """grafana/k6 2512, 4283: a threshold that nothing reached; it said “They had .”"""
+    key = "http_req_duration{name:http://${}.com/{x}:1}"
+    summary = {"metrics": {key: {"type": "trend", "thresholds": {"p(95)<1": {"verdict": "undecided"}}}}}
+    [told] = Tally().without_data(summary)
+    assert told.endswith("The script made no request.")
 
 
 def test_that_no_request_was_answered_is_said() -> None:

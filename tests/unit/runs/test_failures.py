@@ -43,5 +43,15 @@ def test_causes_with_several_codes_are_one():
     assert "insecureSkipTLSVerify" in seen.next_step()
 
 
+def test_an_address_without_a_scheme_is_the_scripts_and_no_connection_of_the_target_broke():
+    """grafana/k6 5497: one bad address of a batch."""
+    seen = Failures()
+    seen.add(failed(2, status="0", error_code="1000", error="unsupported protocol scheme \"\" of '://x'; write the …"))
+    seen.add(failed(1, status="0", error_code="1020", error="invalid URL: 'http://'"))
+    assert seen.words() == "the URL is not valid 3" and "http://localhost:8080/path" in seen.next_step()
+    seen.add(failed(4, status="0", error_code="1000", error="unexpected EOF"))
+    assert seen.words() == "the connection broke 4, the URL is not valid 3"
+
+
 def test_without_failures_there_is_nothing_to_say():
     assert (Failures().words(), Failures().next_step()) == ("", "")

@@ -25,6 +25,7 @@ pub(super) fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Sc
         return fields.iter().filter_map(|(name, value)| read_scenario(name, value, reader.mistakes)).collect();
     }
     refuse_contradictions(reader, vus, duration.is_some(), iterations, stages.is_some());
+    refuse_no_time(reader, duration, stages.as_deref());
     let (executor_name, executor) = match (iterations, stages, duration) {
         (Some(iterations), _, limit) => (
             "shared-iterations",
@@ -68,6 +69,16 @@ fn refuse_contradictions(reader: &mut Reader, vus: Option<u64>, has_duration: bo
         if iterations < vus {
             reader.mistake("iterations", &fewer_than_vus(iterations, vus));
         }
+    }
+}
+
+/// A load without time sends nothing.
+fn refuse_no_time(reader: &mut Reader, duration: Option<Duration>, stages: Option<&[(f64, f64)]>) {
+    if duration.is_some_and(|duration| duration.is_zero()) {
+        reader.mistake("duration", "must be above 0, for example '30s'");
+    }
+    if stages.is_some_and(|stages| !stages.is_empty() && stages.iter().all(|(duration_s, _)| *duration_s == 0.0)) {
+        reader.mistake("stages", "last 0 s together; give one of them a duration");
     }
 }
 
@@ -211,6 +222,7 @@ fn needed_stages(reader: &mut Reader) -> Option<Vec<(f64, f64)>> {
     if stages.is_none() {
         reader.mistake("stages", "is needed, for example [{duration: '30s', target: 10}]");
     }
+    refuse_no_time(reader, None, stages.as_deref());
     stages
 }
 

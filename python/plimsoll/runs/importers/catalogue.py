@@ -42,6 +42,7 @@ FORMATS: tuple[Format, ...] = (
     wrk.FORMAT,
     level_table.FORMAT,
 )
+_AS_TABLE = "Write its figures as a table of levels: users, throughput (/s), p95 (ms) (docs/analyze.md)."
 # What is known not to be read, by words at its beginning: (words, what it is, what to do).
 _KNOWN_OTHERS = (
     (("Attack", "Seq", "Timestamp"), "results of vegeta in its own binary form", "Run `vegeta encode FILE` first."),
@@ -53,6 +54,13 @@ _KNOWN_OTHERS = (
         "Give the results of a load test; a HAR has no load.",
     ),
     (("<html",), "a web page", "Give the raw results that the report was made from."),
+    (('"transaction"', '"samplecount"'), "the statistics of JMeter's dashboard", "Give the JTL that it was made from."),
+    (('"numberofrequests"',), "the statistics of Gatling's report", "Give the simulation.log that it was made from."),
+    (("\trun\t",), "a simulation.log of Gatling 2.0 or 2.1", "Give one of Gatling 2.2 or later."),
+    (("method,name,error,occurrences",), "Locust's list of failures", "Give its …_stats_history.csv or …_stats.csv."),
+    (('"aggregate"', '"counters"'), "a report of Artillery, which is not read", _AS_TABLE),
+    (("response-time,dns+dialup",), "a result of hey, which is not read", _AS_TABLE),
+    (("this is apachebench",), "a result of ApacheBench, which is not read", _AS_TABLE),
 )
 
 
@@ -72,6 +80,8 @@ def _unknown(file: SourceFile, head: str) -> InputError:
     for words, what, step in _KNOWN_OTHERS:
         if all(word.lower() in begin for word in words):
             return InputError(f"this is {what}", step, file=file.path)
+    if jtl_csv.lacks_names(head):
+        return InputError(jtl_csv.NAMES_MISSING, jtl_csv.NAMES_STEP, file=file.path)
     first = head.split("\n", 1)[0][:60]
     step = (
         "Known are JMeter, k6, Locust, Gatling, vegeta, oha, wrk, wrk2 and tables whose headings name a level or a "

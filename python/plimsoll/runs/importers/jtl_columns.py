@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 2 << 20
 _TEXTS = ("label", "success", "responseCode", "responseMessage", "threadName", "Hostname")
-_NUMBERS = ("elapsed", "bytes", "allThreads")
+_NUMBERS = ("elapsed", "bytes", "allThreads", "SampleCount")
 _MOST_REMEMBERED = 100_000
 
 KeyOf = Callable[[str, str, str, str, str], Key]  # of thread, label, code, message and success
@@ -76,6 +76,8 @@ class _Taker:
         start_s = _whole(columns["timeStamp"]) / 1000
         ms = _reals(columns["elapsed"])
         if not ((start_s >= EARLIEST_S) & (start_s <= LATEST_S)).all():
+            raise Irregular
+        if "SampleCount" in columns and (_reals(columns["SampleCount"]) != 1).any():
             raise Irregular
         keys, of_row = self._keys(columns, block.num_rows)
         places = self._into.places(keys)

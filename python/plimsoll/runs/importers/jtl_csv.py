@@ -20,12 +20,32 @@ LARGE_BYTES, LARGE_PACKED_BYTES = 16 << 20, 1 << 20
 NEEDED = ("timeStamp", "elapsed", "label", "success")
 TRANSACTION = "Number of samples in transaction"
 _THREAD = re.compile(r" \d+-\d+$")
+_WITHOUT_NAMES = re.compile(r"\d{13}([,;\t|])\d+\1.*\1(?:true|false)\1")
+NAMES_MISSING = "this is what JMeter writes as CSV, without the line that names its columns"
+NAMES_STEP = (
+    "Put that line at its top, with a name for each column. JMeter's defaults are timeStamp,elapsed,label,responseCode,"
+    "responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,"
+    "IdleTime,Connect (jmeter.save.saveservice.print_field_names=true writes it)."
+)
 
 
 def looks_like(head: str) -> bool:
     """Whether the first line names JMeter's columns."""
     first = head.partition("\n")[0]
     return all(name in first for name in ("timeStamp", "elapsed", "label")) and not first.startswith("<")
+
+
+def lacks_names(head: str) -> bool:
+    """Whether its first line is a sample in the order of JMeter's columns."""
+    return _WITHOUT_NAMES.match(head.partition("\n")[0]) is not None
+
+
+def check_one(count: str) -> None:
+    """BadRecord for a line of JMeter's Statistical mode: it holds the sum of the times of several samples, of up to a
+    minute."""
+    if count not in ("", "1"):
+        what = f"this line holds {count[:20]} samples in one, so it has the time of none of them"
+        raise BadRecord(what, "SampleCount", "Run JMeter with mode=StrippedBatch instead of mode=Statistical.")
 
 
 def read(file: SourceFile, into: Spill) -> None:
@@ -81,6 +101,7 @@ def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[l
     at, took, label, success = (place[name] for name in NEEDED)
     code, message, thread = place.get("responseCode"), place.get("responseMessage"), place.get("threadName")
     size, users, host = place.get("bytes"), place.get("allThreads"), place.get("Hostname")
+    several = place.get("SampleCount")
     width = len(header)
     known: dict[tuple[str, str, str], tuple[tuple[str, str], ...]] = {}
 
@@ -94,9 +115,11 @@ def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[l
             ms = float(row[took])
         except ValueError:
             raise BadRecord(f"{row[took]!r} is no number of ms", "elapsed") from None
-        word = row[success]
+        word = row[success].lower()  # spreadsheets write TRUE, which JMeter reads too
         if word not in ("true", "false"):
-            raise BadRecord(f"{word!r} is neither true nor false", "success")
+            raise BadRecord(f"{row[success]!r} is neither true nor false", "success")
+        if several is not None:
+            check_one(row[several])
         group = _THREAD.sub("", row[thread]) if thread is not None else "default"
         if not parents and message is not None and row[message].startswith(TRANSACTION):
             into.iteration(start_s + ms / 1000, ms, (("scenario", row[label]),))

@@ -7,11 +7,13 @@ Redirects within an <httpSample> are part of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, BinaryIO
 from xml.etree import ElementTree
 
 from plimsoll.runs.importers.clock import milliseconds
-from plimsoll.runs.importers.jtl_csv import _THREAD, TRANSACTION, tags_of
+from plimsoll.runs.importers.jtl_csv import _THREAD, TRANSACTION, check_one, tags_of
+from plimsoll.runs.importers.legal_xml import LegalXml, has_ascii
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
@@ -32,10 +34,14 @@ def read(file: SourceFile, into: Spill) -> None:
     """All samples into `into`. A file without its end (JMeter was killed) is used up to there, with a note."""
     depth: list[Element] = []
     try:
+        legal = has_ascii(file.head())
         with file.open() as stream:
-            for event, element in ElementTree.iterparse(stream, events=("start", "end")):
+            text = LegalXml(stream) if legal else None
+            for event, element in ElementTree.iterparse(_source(text, stream), events=("start", "end")):
                 _take(event, element, depth, into)
             file.note_fault(f"after {into.samples:,} samples")
+            if text is not None and text.replaced:
+                file.notes.append(f"{text.replaced:,} characters in it that XML does not have were replaced by “?”.")
         if into.level_sources > 1:
             file.notes.append(f"Threads of {into.level_sources} hosts are added up: na counts those of one host each.")
     except ElementTree.ParseError as error:
@@ -46,6 +52,10 @@ def read(file: SourceFile, into: Spill) -> None:
         raise file.error(BadRecord(f"this is no XML that can be read ({error})"), 1) from error
     except BadRecord as problem:
         raise file.error(problem) from problem
+
+
+def _source(legal: LegalXml | None, stream: BinaryIO) -> BinaryIO:
+    return stream if legal is None else io.BufferedReader(legal)
 
 
 def _is_cut(error: ElementTree.ParseError) -> bool:
@@ -79,6 +89,7 @@ def _sample(element: Element, into: Spill) -> None:
     if element.tag == "sample" and (has_children or (get("rm") or "").startswith(TRANSACTION)):
         into.iteration(start_s + ms / 1000, ms, (("scenario", label),))
         return
+    check_one(get("sc") or "")
     group = _THREAD.sub("", get("tn") or "default")
     into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", size)
     if (get("na") or "").isdecimal():

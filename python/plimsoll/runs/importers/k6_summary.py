@@ -1,4 +1,8 @@
-"""k6's summary of a whole test: --summary-export, or the data that handleSummary gets, as JSON."""
+"""k6's summary of a whole test: --summary-export, or the data that handleSummary gets, as JSON.
+
+With --new-machine-readable-summary (k6 1.5 and later) both have another form: `results.metrics` is a list, a counter
+has no rate, and the test's duration in s is `config.duration`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,10 @@ def looks_like(head: str) -> bool:
 
 def read(file: SourceFile, into: Any = None) -> StepTable:
     """One row: the whole test. Its level is the VUs if these never changed."""
-    metrics = document(file).get("metrics")
+    whole = document(file)
+    results = whole.get("results")
+    is_new = isinstance(results, Mapping)
+    metrics = _named(results.get("metrics")) if isinstance(results, Mapping) else whole.get("metrics")
     if not isinstance(metrics, Mapping) or "http_reqs" not in metrics:
         raise file.error(BadRecord("there are no requests in it (metrics.http_reqs)", None, "Check that the test ran."))
     data = {name: _values(metric) for name, metric in metrics.items()}
@@ -31,10 +38,13 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         return number(file, data, metric, value)
 
     count, rate = of("http_reqs", "count"), of("http_reqs", "rate")
-    failed = of("http_req_failed", "passes")
+    failed = of("http_req_failed", "matches" if is_new else "passes")
     duration_s = count / rate if count and rate else None
+    if is_new:
+        duration_s = number(file, whole, "config", "duration")
+        rate = count / duration_s if count is not None and duration_s else None
     low, high = of("vus", "min"), of("vus", "max")
-    steady = low is not None and low == high
+    steady = low is not None and low == high and low > 0  # 0: the test ended before its VUs were counted
     notes = [] if steady else [_levels_words(low, high)]
     row = Row(
         level=high if steady else None,
@@ -45,6 +55,12 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         duration_s=duration_s,
     )
     return StepTable((row,), "vus", tuple(notes))
+
+
+def _named(metrics: Any) -> dict[str, Any]:
+    """The metrics of the new form by their names."""
+    rows = metrics if isinstance(metrics, list) else []
+    return {row["name"]: row for row in rows if isinstance(row, Mapping) and isinstance(row.get("name"), str)}
 
 
 def _values(metric: Any) -> Any:
@@ -64,7 +80,7 @@ def _keys(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _levels_words(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+    if low is None or high is None or high == 0:
         return "It does not say how many VUs there were, so it is of no level."
     return f"The VUs went from {low:g} to {high:g}, all in one summary, so it is of no level."
 

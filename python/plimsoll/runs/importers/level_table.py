@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.runs.importers import jmeter_report
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
@@ -168,12 +169,18 @@ def _bracketed(heading: str) -> tuple[str, str]:
     return (heading[:opening].rstrip(), heading[opening + 1 : -1].strip()) if opening >= 0 else (heading, "")
 
 
+def _columns(headings: Sequence[str]) -> list[Column]:
+    """What the headings of a table say together."""
+    with_units = jmeter_report.with_units(headings) or headings
+    return [replace(column_of(known), heading=heading) for heading, known in zip(headings, with_units, strict=True)]
+
+
 def looks_like(head: str) -> bool:
     """Whether the first line is a heading with a level or a throughput, and a number follows."""
     lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         return False
-    roles = [column_of(cell).role for cell in _cells(lines[0], _delimiter(lines[0]))]
+    roles = [column.role for column in _columns(_cells(lines[0], _delimiter(lines[0])))]
     return len(roles) > 1 and ("level" in roles or "throughput" in roles or "utilisation" in roles)
 
 
@@ -204,7 +211,7 @@ def read(file: SourceFile, into: Any = None, level: str | None = None) -> StepTa
     heading = next(rows, None)
     if not heading:
         raise file.error(BadRecord("the table has no heading", None, "Name the columns in its first line."), 1)
-    reading = _Reading([column_of(cell) for cell in heading], delimiter)
+    reading = _Reading(_columns(heading), delimiter)
     _choose_level(file, reading.columns, level)
     _check_columns(file, reading)
     file.records(rows, _taker(file, reading))
@@ -272,6 +279,8 @@ def _is_number(text: str) -> bool:
 
 def _notes(reading: _Reading, telling: Sequence[str], left_out: Sequence[Column]) -> Iterator[str]:
     unknown = [one.heading for one in reading.columns if one.role == "other" and one.heading not in telling]
+    if jmeter_report.with_units([one.heading for one in reading.columns]) is not None:
+        yield jmeter_report.READ_AS
     if telling:
         yield f"Rows that {' and '.join(telling)} tells apart are tests of their own, with one answer each."
     if unknown:

@@ -30,6 +30,10 @@ _EARLIER = {"# requests": "Total Request Count", "request count": "Total Request
             "average response time": "Total Average Response Time"}  # fmt: skip
 _OF_ALL = ("Aggregated", "Total")
 NO_USERS = "This history is of a Locust before 1.3: it does not say how many users there were, so it is of no level."
+ANEW = (
+    "Locust's counts began anew {:g} s after the first line (--reset-stats, or a test that was started again): what "
+    "came between that and the line before is not in the file."
+)
 _WIDTH = 2 + len(PERCENTILES)
 ROUNDED = "Locust rounds times: above 100 ms to 10 ms, above 1 s to 100 ms, above 10 s to 1 s."
 
@@ -148,6 +152,8 @@ class _Counts:
         self._file = file
         self._of_all: list[tuple[int, int, int, int]] | None = []
         self._before: dict[str, tuple[int, int]] = {}
+        self._first_s: float = math.inf
+        self._anew = False
 
     def add(self, second: int, name: str | None, total: int, failed: int) -> None:
         """A line: the counts so far, of an endpoint or of all (None)."""
@@ -166,10 +172,14 @@ class _Counts:
                 raise self._file.error(problem, line) from problem
 
     def _rise(self, second: int, name: str, total: int, failed: int) -> None:
+        self._first_s = min(self._first_s, second)
         before, failed_before = self._before.get(name, (0, 0))
         self._before[name] = total, failed
-        if total < before or failed < failed_before:
-            return  # the statistics were reset
+        if total < before or failed < failed_before:  # the statistics were reset (--reset-stats)
+            before = failed_before = 0
+            if not self._anew:
+                self._anew = True
+                self._file.notes.append(ANEW.format(second - self._first_s))
         count, failures = total - before, failed - failed_before
         if count:
             self.into.requests(second, max(count, failures), failures, (("scenario", "default"), ("name", name)))

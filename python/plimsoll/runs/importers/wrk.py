@@ -32,6 +32,7 @@ _RATE = re.compile(r"^Requests/sec:\s*(\d+(?:\.\d+)?)\s*$")
 _REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 _SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
 _UNCORRECTED = "Uncorrected Latency"
+TIMED_NOTHING = "It has no time of a request: wrk prints 0.00us where none was answered within --timeout."
 WRK2 = re.compile(r"Thread calibration|HdrHistogram|Recorded Latency")
 
 
@@ -113,11 +114,11 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         check_order(times)
     except BadRecord as problem:
         raise file.error(problem, run[0][0]) from problem
-    refused, socket = _REFUSED.search(text), _SOCKET.search(text)
+    if times and not any(one.value_ms for one in times.values()):
+        times = {}
+        file.notes.append(f"The run that begins in line {run[0][0]}: {TIMED_NOTHING}")
     connections = re.search(_CONNECTIONS.pattern, text, re.MULTILINE)
-    failed = int(refused.group(1)) if refused else 0
-    failed += sum(int(count) for count in socket.groups()) if socket else 0
-    count = int(total.group(1)) + (sum(map(int, socket.groups())) if socket else 0)
+    count, failed = _counts(int(total.group(1)), text, late_ones_count=not _is_wrk2(run))
     return Row(
         line=run[0][0],
         level=float(connections.group(1)) if connections else None,
@@ -127,6 +128,18 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         failed=failed,
         duration_s=_stated("requests in", total.group(2)).value_ms / 1000,
     )
+
+
+def _counts(answered: int, text: str, *, late_ones_count: bool) -> tuple[int, int]:
+    """Requests, and how many of them failed. `late_ones_count`: answers after --timeout are among those that were
+    answered, as wrk has it since 4.0 (response_complete in wrk.c); wrk2 counts them apart."""
+    refused, socket = _REFUSED.search(text), _SOCKET.search(text)
+    connect, read, write, late = map(int, socket.groups()) if socket else (0, 0, 0, 0)
+    broken = connect + read + write
+    failed = (int(refused.group(1)) if refused else 0) + late
+    if not late_ones_count:
+        return answered + broken + late, failed + broken
+    return answered + broken, min(answered, failed) + broken
 
 
 def _times(line: str, times: dict[str, Stated]) -> None:
