@@ -82,8 +82,7 @@ fn form<'js>(ctx: &Ctx<'js>, fields: &Object<'js>, own_type: Option<&str>) -> Re
         }
         Ok(())
     })?;
-    // A body that its own Content-Type does not fit is none that a server can read.
-    if own_type.is_some_and(is_form_data) || pairs.iter().any(|(_, value)| Class::<FileData>::from_value(value).is_ok()) {
+    if pairs.iter().any(|(_, value)| Class::<FileData>::from_value(value).is_ok()) {
         return multipart(ctx, &pairs, own_type.and_then(boundary_in).map_or_else(new_boundary, str::to_owned));
     }
     let mut form = url::form_urlencoded::Serializer::new(String::new());
@@ -108,10 +107,6 @@ fn new_boundary() -> String {
     let mut random = [0u8; 30];
     rand::rng().fill_bytes(&mut random);
     random.map(|byte| format!("{byte:02x}")).concat()
-}
-
-fn is_form_data(content_type: &str) -> bool {
-    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
 }
 
 /// The boundary of a multipart content type (RFC 2046, section 5.1.1).
