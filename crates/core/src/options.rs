@@ -5,18 +5,21 @@
 pub mod layers;
 mod load;
 pub mod network;
+mod thresholds;
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use self::layers::NAMES;
+use self::thresholds::Declared;
+pub use self::thresholds::Shown;
 use crate::duration;
 use crate::schedule::Profile;
 use crate::segment::Segment;
 use crate::system_tags::SystemTags;
 use crate::think::ThinkTime;
-use crate::threshold::{parse_key, Aggregate, Threshold};
+use crate::threshold::{Aggregate, Threshold};
 
 /// What a scenario does with its VUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,15 +64,6 @@ impl Scenario {
     pub fn is_open(&self) -> bool {
         matches!(self.executor, Executor::Open { .. })
     }
-}
-
-/// A submetric that the summary shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// As written, for the summary.
-    pub key: String,
-    pub metric: String,
-    pub tags: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -312,7 +306,9 @@ impl Options {
         }
         reader.used.extend(WITHOUT_EFFECT);
         options.warnings = reader.unknown();
-        options.thresholds = read_thresholds(thresholds, &mut options.shown, &mut mistakes);
+        let declared = Declared::read(thresholds, &mut mistakes);
+        (options.thresholds, options.shown) = (declared.thresholds, declared.shown);
+        options.warnings.extend(declared.warnings);
         if mistakes.is_empty() {
             Ok(options)
         } else {
@@ -395,56 +391,6 @@ fn read_time_unit(reader: &mut Reader) -> String {
     unit
 }
 
-fn read_thresholds(value: Option<&Value>, shown: &mut Vec<Shown>, mistakes: &mut Vec<String>) -> Vec<Threshold> {
-    let Some(value) = value else { return Vec::new() };
-    let Some(fields) = value.as_object() else {
-        mistakes.push("options.thresholds: must be an object like {http_req_duration: ['p(95) < 500']}".into());
-        return Vec::new();
-    };
-    let mut thresholds = Vec::new();
-    for (key, rows) in fields {
-        if rows.as_array().is_some_and(Vec::is_empty) {
-            match parse_key(key) {
-                Ok((metric, tags)) => shown.push(Shown { key: key.clone(), metric, tags }),
-                Err(mistake) => mistakes.push(format!("options.thresholds: {mistake}")),
-            }
-        }
-        let single = std::slice::from_ref(rows);
-        for row in rows.as_array().map_or(single, Vec::as_slice) {
-            match read_threshold(key, row) {
-                Ok(threshold) => thresholds.push(threshold),
-                Err(mistake) => mistakes.push(format!("options.thresholds: {mistake}")),
-            }
-        }
-    }
-    thresholds
-}
-
-const THRESHOLD_FIELDS: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
-
-fn read_threshold(key: &str, row: &Value) -> Result<Threshold, String> {
-    match row {
-        Value::String(source) => Threshold::parse(key, source),
-        Value::Object(fields) => {
-            let source = fields.get("threshold").and_then(Value::as_str).ok_or_else(|| format!("'{key}': the field 'threshold' is missing"))?;
-            let mut threshold = Threshold::parse(key, source)?;
-            threshold.abort_on_fail = match fields.get("abortOnFail") {
-                None | Some(Value::Null) => false,
-                Some(Value::Bool(flag)) => *flag,
-                Some(other) => return Err(format!("'{key}': abortOnFail: {other} is not true or false")),
-            };
-            if let Some(unknown) = fields.keys().find(|name| !THRESHOLD_FIELDS.contains(&name.as_str())) {
-                return Err(format!("'{key}': {unknown}: unknown; known are {}", THRESHOLD_FIELDS.join(", ")));
-            }
-            if let Some(delay) = fields.get("delayAbortEval") {
-                threshold.delay_abort_s = duration::from_json(delay)?.as_secs_f64();
-            }
-            Ok(threshold)
-        }
-        other => Err(format!("'{key}': {other} is neither a text nor an object with 'threshold'")),
-    }
-}
-
 #[cfg(test)]
 mod properties;
 
@@ -497,15 +443,6 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_without_a_condition_is_shown_and_judges_nothing() {
-        let options = Options::from_json(&json!({"thresholds": {"a{sub:one}": [], "b": ["count>0"]}})).unwrap();
-        let tags = vec![("sub".to_owned(), "one".to_owned())];
-        assert_eq!(options.shown, [Shown { key: "a{sub:one}".into(), metric: "a".into(), tags }]);
-        assert_eq!(options.thresholds.len(), 1);
-        assert!(Options::from_json(&json!({"thresholds": {"a{sub": []}})).is_err());
-    }
-
-    #[test]
     fn a_number_may_be_a_text_as_environment_variables_are() {
         let options = Options::from_json(&json!({"vus": "3", "iterations": "7", "maxRedirects": ""})).unwrap();
         let Executor::SharedIterations { vus, iterations, .. } = options.scenarios[0].executor else { panic!("{options:?}") };
@@ -544,8 +481,6 @@ mod tests {
             (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
             (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
             (json!({"paused": "yes"}), "options.paused"),
-            (json!({"thresholds": {"checks": [{"threshold": "rate>0", "abortOnFail": "yes"}]}}), "abortOnFail: \"yes\" is not true or false"),
-            (json!({"thresholds": {"checks": [{"threshold": "rate>0", "abortOnfail": true}]}}), "abortOnfail: unknown"),
             (json!({"executionSegment": "2"}), "options.executionSegment: '2'"),
             (json!({"systemTags": "url"}), "options.systemTags"),
         ] {

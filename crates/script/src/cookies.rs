@@ -85,13 +85,18 @@ fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: Strin
         let what = format!("cookie {name:?}: a name or value with a line break or another control character cannot be sent; take it out");
         return Err(Exception::throw_message(&ctx, &what));
     }
+    refuse_several(&ctx, &name, &value)?;
     let mut text = format!("{name}={value}");
     for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")] {
         let option: Value = options.get(key)?;
         if option.is_undefined() || option.is_null() {
             continue;
         }
-        let option = text_of(&option);
+        let mut option = text_of(&option);
+        // Go's dates, and so k6's, name their zone; the standard's only GMT.
+        if let Some(date) = option.strip_suffix(" UTC").filter(|_| key == "expires") {
+            option = format!("{date} GMT");
+        }
         if key == "expires" && !is_http_date(&option) {
             let what = format!("cookie '{name}': expires '{option}' is not a date like 'Wed, 21 Oct 2037 07:28:00 GMT'");
             return Err(Exception::throw_message(&ctx, &what));
@@ -106,6 +111,15 @@ fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: Strin
     // A cookie that the jar refuses (a foreign domain, or one that is over) is not kept, as in k6.
     let _ = jar.borrow().0.borrow_mut().parse(&text, &url);
     Ok(true)
+}
+
+/// Refuses a name or value that would be read as several cookies, or as attributes.
+pub fn refuse_several(ctx: &Ctx<'_>, name: &str, value: &str) -> Result<()> {
+    if !name.contains(';') && !value.contains(';') {
+        return Ok(());
+    }
+    let what = format!("cookie {name:?}: a name or value with a semicolon would be several; encode it (encodeURIComponent), or set each by its own");
+    Err(Exception::throw_message(ctx, &what))
 }
 
 /// Whether a text is a date as HTTP has them (RFC 9110, section 5.6.7).

@@ -353,6 +353,7 @@ impl Call {
                             Some(object) => (text_of(&object.get("value")?), object.get::<_, Option<bool>>("replace")?.unwrap_or(false)),
                             None => (text_of(&cookie), false),
                         };
+                        cookies::refuse_several(ctx, name, &text)?;
                         cookies.push((name.to_string(), text, replace));
                         Ok(())
                     })?;

@@ -318,9 +318,7 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
             };
             (message, exception.stack().unwrap_or_default())
         }
-        CaughtError::Value(value) => {
-            (format!("the script threw: {}", in_words(value)), String::new())
-        }
+        CaughtError::Value(value) => (format!("the script threw: {}", in_words(value)), String::new()),
         CaughtError::Error(error) => (error.to_string(), String::new()),
     };
     let message = match message.as_str() {

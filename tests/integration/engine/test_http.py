@@ -239,6 +239,7 @@ def test_cookie_jars(tmp_path: Path, known_server: Server) -> None:
         jar.set(U, 'n', 5, { expires: 'Thu, 01 Jan 2037 00:00:00 GMT' });
         jar.set(U, 'd', '2', { domain: 'example.com' });
         jar.set(U, 'o', '2', { expires: 'Thu, 01 Jan 2007 00:00:00 GMT' });
+        jar.set(U, 'u', '2', { expires: 'Thu, 01 Jan 1970 00:00:00 UTC' });
         found.bad = thrown(() => jar.set(U, 'e', '2', { expires: 'tomorrow' }));
         found.root = jar.cookiesForURL(U);
         found.deep = jar.cookiesForURL(`${U}/x/y`);

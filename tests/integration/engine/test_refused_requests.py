@@ -31,6 +31,9 @@ def test_control_characters_are_refused_and_what_has_them_is_named(
         found.method = told(http.request('GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\n\\r\\nGET', e));
         found.cookie = told(http.get(e, { cookies: { a: 'b\\r\\nX-Evil: 1' } }))[2];
         found.jar = thrown(() => http.cookieJar().set(U, 'a', 'b\\r\\nX-Evil: 1'));
+        found.several = [() => http.get(e, { cookies: { a: '1; admin=true' } }),
+          () => http.get(e, { cookies: { 'a; b': '1' } }),
+          () => http.cookieJar().set(U, 'a', 'v; Domain=x')].map(thrown);
         found.urls = bad.map((c) => told(http.get(`${U}/echo${c}X-Evil: 1`)).slice(0, 2));
         found.url = told(http.get(`${U}/echo\\n`))[2];
         found.batch = http.batch([['GET', e, null, { headers: { A: '\\n' } }], e]).map((r) => [r.status, r.error_code]);
@@ -51,6 +54,7 @@ def test_control_characters_are_refused_and_what_has_them_is_named(
     assert found["method"][:2] == [0, 1000] and found["method"][2].startswith('net/http: invalid method "GET / HTTP')
     assert found["cookie"] == 'net/http: invalid header field value for "Cookie"'
     assert 'cookie "a"' in found["jar"] and "control character" in found["jar"]
+    assert all("a name or value with a semicolon would be several" in text for text in found["several"])
     assert found["urls"] == [[0, 1020]] * 5 and "invalid control character in URL" in found["url"]
     assert found["batch"] == [[0, 1000], [200, 0]]
     assert found["async"] == [0, 1000, 'net/http: invalid header field value for "A"']

@@ -1,0 +1,65 @@
+"""What public reports say of other tools' scripts, tried here: values that are logged or thrown, options of texts,
+thresholds without a condition."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plimsoll.engine import EngineConfig, EngineRun
+
+
+def test_the_console_shows_what_json_cannot_say_and_fails_no_iteration(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(
+        """export default function () {
+          const circle = { name: 'x' }; circle.self = circle;
+          console.log(circle, 10n, Symbol('s'), new Error('broken'), undefined, null, { toJSON() { throw 1; } });
+          console.log('end');
+        }"""
+    )
+    run = EngineRun(EngineConfig(script=script)).begin()
+    list(run.snapshots())
+    assert run.result()["failure"] is None
+    told = capfd.readouterr().err
+    assert "[object Object] 10 Symbol(s) Error: broken undefined null [object Object]" in told and "end" in told, told
+
+
+@pytest.mark.parametrize(
+    ("thrown", "told"),
+    [
+        ("throw { a: 1 }", '{"a":1}'), ("throw 5", "5"), ("throw undefined", "undefined"), ("throw 'text'", "text"),
+        ("return Promise.reject()", "undefined"), ("const o = {}; o.o = o; throw o", "object"),
+    ],
+)  # fmt: skip
+def test_thrown_values_that_are_no_errors_are_told_as_they_are(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], thrown: str, told: str
+) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(f"export default function () {{ {thrown}; }}")
+    run = EngineRun(EngineConfig(script=script)).begin()
+    list(run.snapshots())
+    run.result()
+    assert f"the script threw: {told}" in capfd.readouterr().err
+
+
+def test_numbers_may_be_texts_and_a_threshold_without_a_condition_is_shown(tmp_path: Path) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(
+        """import { Counter } from 'k6/metrics';
+        const c = new Counter('c');
+        export const options = { vus: __ENV.VUS, iterations: __ENV.ITERATIONS,
+          thresholds: { 'c{sub:one}': [], 'c{sub:none}': [], 'c{sub:two}': ['count>0'] } };
+        export default function () { c.add(2, { sub: 'one' }); c.add(1, { sub: 'two' }); }
+        export const handleSummary = (data) => ({ found: JSON.stringify(data.metrics) });"""
+    )
+    run = EngineRun(EngineConfig(script=script, env={"VUS": "2", "ITERATIONS": "6"})).begin()
+    list(run.snapshots())
+    found = json.loads(run.result()["handled"]["found"])
+    assert found["iterations"]["values"]["count"] == 6
+    assert [found[f"c{{sub:{one}}}"]["values"]["count"] for one in ("one", "none", "two")] == [12, 0, 6]
+    assert "thresholds" not in found["c{sub:one}"]
