@@ -31,7 +31,7 @@ END_AT_ONCE_S = 0.7  # teardown() and handleSummary() have 0.3 s of it
 BACKGROUND_NICE = 10
 _T = TypeVar("_T")
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
-DEFAULT_MAX_BODY_BYTES = 64 * 2**20
+DEFAULT_MAX_BODY_BYTES = 32 * 2**20
 _NOTHING: dict[str, Any] = {
     "summary": {},
     "handled": None,

@@ -54,7 +54,7 @@ impl Client {
     /// The client of the VU with that number (from 1).
     pub fn new(network: Rc<Network>, vu: u64) -> Self {
         let from = network.rules.network.local_ip_of(vu);
-        let allowance = Allowance::new(network.rules.bodies);
+        let allowance = Allowance::new(network.rules.bodies.clone());
         Self { network, from, allowance, idle: RefCell::default(), shared: RefCell::default(), first: Mutex::default() }
     }
 

@@ -16,7 +16,7 @@ use plimsoll_core::options::{Executor, Options, Scenario};
 use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::segment::Segment;
-use plimsoll_script::allowance::{BodyLimits, DEFAULT_MAX_BODY_BYTES};
+use plimsoll_script::allowance::{BodyLimits, RunLimit, DEFAULT_MAX_BODY_BYTES};
 use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
 use plimsoll_script::secrets::{Cleaner, Secrets};
 use plimsoll_script::state::{Builtin, Recording, VuState};
@@ -217,7 +217,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     if !mistakes.is_empty() {
         return Err(EngineError::Options(mistakes));
     }
-    let bodies = BodyLimits { one_bytes: config.max_body_bytes, vu_bytes: config.vu_memory_bytes };
+    let of_run = machine.free_bytes.map_or(usize::MAX, |bytes| (bytes / 2) as usize);
+    let bodies = BodyLimits { one_bytes: config.max_body_bytes, vu_bytes: config.vu_memory_bytes, run: RunLimit::new(of_run) };
     let rules = Rules::new(&options, bodies, bundle.secrets.clone()).map_err(EngineError::Options)?;
     let defaults = RequestDefaults {
         max_redirects: options.max_redirects,

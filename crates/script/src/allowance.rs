@@ -1,23 +1,52 @@
-//! What bodies of responses may take of memory while they are on their way to a script: one of them, and all of a VU
-//! together. What a script then holds counts against its VU's memory (`memory.rs`).
+//! What bodies of responses may take of memory while they are on their way to a script: one of them, all of a VU
+//! together, and all of a run. What a script then holds counts against its VU's memory (`memory.rs`).
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use thiserror::Error;
 
 /// More than what test scripts read as text by two orders of magnitude, and little enough that hostile answers to a few
 /// VUs at once fit into a small machine (docs/k6.md, "Bodies without end"). k6 has no limit.
-pub const DEFAULT_MAX_BODY_BYTES: usize = 64 << 20;
+pub const DEFAULT_MAX_BODY_BYTES: usize = 32 << 20;
+/// Bodies up to this do not count against the run's limit, which all threads share.
+const SMALL_BYTES: usize = 1 << 20;
 
 /// How large the bodies are that may be kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BodyLimits {
     /// One body, as it came and decoded.
     pub one_bytes: usize,
     /// All bodies of a VU's requests under way.
     pub vu_bytes: usize,
+    pub run: Arc<RunLimit>,
+}
+
+/// What the large bodies of all VUs may take together.
+#[derive(Debug)]
+pub struct RunLimit {
+    most_bytes: usize,
+    held_bytes: AtomicUsize,
+}
+
+impl RunLimit {
+    pub fn new(most_bytes: usize) -> Arc<Self> {
+        Arc::new(Self { most_bytes, held_bytes: AtomicUsize::new(0) })
+    }
+
+    /// Exchanges what a body holds.
+    fn exchange(&self, held: usize, wanted: usize) -> Result<(), TooLarge> {
+        let before = self.held_bytes.fetch_add(wanted.saturating_sub(held), Ordering::Relaxed);
+        if wanted > held && before + (wanted - held) > self.most_bytes {
+            self.held_bytes.fetch_sub(wanted - held, Ordering::Relaxed);
+            return Err(TooLarge::OfRun(self.most_bytes));
+        }
+        self.held_bytes.fetch_sub(held.saturating_sub(wanted), Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -26,6 +55,8 @@ pub enum TooLarge {
     One(usize),
     #[error("the bodies of this VU's responses are over {} together; raise --vu-memory, request fewer at once, or do not keep them: responseType 'none', discardResponseBodies", mebibytes(.0))]
     Together(usize),
+    #[error("the bodies of all VUs' responses are over {} together, half of the memory that was free; use fewer VUs, lower --max-body, or do not keep them: responseType 'none', discardResponseBodies", mebibytes(.0))]
+    OfRun(usize),
 }
 
 fn mebibytes(bytes: &usize) -> String {
@@ -82,9 +113,13 @@ impl Claim {
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), TooLarge> {
         let Some(allowance) = &self.of else { return Ok(()) };
         self.admits(bytes)?;
+        let large = |bytes: usize| if bytes > SMALL_BYTES { bytes } else { 0 };
         let together = allowance.held_bytes.get() - self.bytes + bytes;
         if together > allowance.limits.vu_bytes {
             return Err(TooLarge::Together(allowance.limits.vu_bytes));
+        }
+        if large(bytes) != large(self.bytes) {
+            allowance.limits.run.exchange(large(self.bytes), large(bytes))?;
         }
         allowance.held_bytes.set(together);
         self.bytes = bytes;
@@ -147,6 +182,9 @@ impl Drop for Claim {
     fn drop(&mut self) {
         if let Some(allowance) = &self.of {
             allowance.held_bytes.set(allowance.held_bytes.get() - self.bytes);
+            if self.bytes > SMALL_BYTES {
+                let _ = allowance.limits.run.exchange(self.bytes, 0);
+            }
         }
     }
 }
@@ -155,9 +193,26 @@ impl Drop for Claim {
 mod tests {
     use super::*;
 
+    fn limits(one_bytes: usize, vu_bytes: usize) -> BodyLimits {
+        BodyLimits { one_bytes, vu_bytes, run: RunLimit::new(usize::MAX) }
+    }
+
+    #[test]
+    fn large_bodies_of_all_vus_share_a_limit_and_small_ones_do_not_count() {
+        let run = RunLimit::new(5 << 20);
+        let vus = [0, 1].map(|_| Allowance::new(BodyLimits { run: run.clone(), ..limits(usize::MAX, usize::MAX) }));
+        let [mut first, mut second] = [0, 1].map(|vu| Claim::on(&vus[vu]));
+        assert_eq!((first.grow_to(SMALL_BYTES), first.grow_to(3 << 20)), (Ok(()), Ok(())));
+        assert_eq!((second.grow_to(SMALL_BYTES), second.grow_to(3 << 20)), (Ok(()), Err(TooLarge::OfRun(5 << 20))));
+        assert_eq!((second.grow_to(2 << 20), first.grow_to(10)), (Ok(()), Ok(())));
+        assert_eq!(second.grow_to(5 << 20), Ok(()));
+        drop((first, second));
+        assert_eq!(run.held_bytes.load(Ordering::Relaxed), 0);
+    }
+
     #[test]
     fn one_body_and_all_together_have_limits_and_what_is_gone_is_given_back() {
-        let allowance = Allowance::new(BodyLimits { one_bytes: 100, vu_bytes: 150 });
+        let allowance = Allowance::new(limits(100, 150));
         let (mut first, mut second) = (Claim::on(&allowance), Claim::on(&allowance));
         assert_eq!((first.grow_to(60), first.grow_to(101)), (Ok(()), Err(TooLarge::One(100))));
         assert_eq!((second.grow_to(90), second.grow_to(91)), (Ok(()), Err(TooLarge::Together(150))));
@@ -170,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_body_is_whole_again_and_takes_little_more_than_it_is_while_it_grows() {
-        let allowance = Allowance::new(BodyLimits { one_bytes: 5 << 20, vu_bytes: 5 << 20 });
+        let allowance = Allowance::new(limits(5 << 20, 5 << 20));
         for (parts, bytes) in [(0, 10), (3, 10), (70, 30_000), (50, 100_000), (2, 2 << 20)] {
             let (mut claim, mut body, mut wanted) = (Claim::on(&allowance), Gathered::default(), Vec::new());
             for part in 0..parts {
@@ -191,7 +246,7 @@ mod tests {
     #[test]
     fn a_message_names_limit_and_remedy() {
         let message = TooLarge::One(DEFAULT_MAX_BODY_BYTES).to_string();
-        assert!(message.contains("64 MiB") && message.contains("--max-body") && message.contains("responseType 'none'"), "{message}");
+        assert!(message.contains("32 MiB") && message.contains("--max-body") && message.contains("responseType 'none'"), "{message}");
         assert!(TooLarge::Together(10).to_string().contains("over 10 bytes together; raise --vu-memory"));
     }
 }

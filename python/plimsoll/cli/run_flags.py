@@ -124,7 +124,7 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         default=None,
         metavar="SIZE",
         help="the largest body of a response that is kept, as it came and decoded, as in 256MB; a larger one fails its "
-        "request; bodies that are discarded have no limit; else PLIMSOLL_MAX_BODY, else 64MiB",
+        "request; bodies that are discarded have no limit; else PLIMSOLL_MAX_BODY, else 32MiB",
     )
     group.add_argument(
         "--import-map",

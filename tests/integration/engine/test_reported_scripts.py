@@ -51,15 +51,15 @@ def test_numbers_may_be_texts_and_a_threshold_without_a_condition_is_shown(tmp_p
     script = tmp_path / "script.js"
     script.write_text(
         """import { Counter } from 'k6/metrics';
-        const c = new Counter('c');
+        const cc = new Counter('cc');
         export const options = { vus: __ENV.VUS, iterations: __ENV.ITERATIONS,
-          thresholds: { 'c{sub:one}': [], 'c{sub:none}': [], 'c{sub:two}': ['count>0'] } };
-        export default function () { c.add(2, { sub: 'one' }); c.add(1, { sub: 'two' }); }
+          thresholds: { 'cc{sub:one}': [], 'cc{sub:none}': [], 'cc{sub:two}': ['count>0'] } };
+        export default function () { cc.add(2, { sub: 'one' }); cc.add(1, { sub: 'two' }); }
         export const handleSummary = (data) => ({ found: JSON.stringify(data.metrics) });"""
     )
     run = EngineRun(EngineConfig(script=script, env={"VUS": "2", "ITERATIONS": "6"})).begin()
     list(run.snapshots())
     found = json.loads(run.result()["handled"]["found"])
     assert found["iterations"]["values"]["count"] == 6
-    assert [found[f"c{{sub:{one}}}"]["values"]["count"] for one in ("one", "none", "two")] == [12, 0, 6]
-    assert "thresholds" not in found["c{sub:one}"]
+    assert [found[f"cc{{sub:{one}}}"]["values"]["count"] for one in ("one", "none", "two")] == [12, 0, 6]
+    assert "thresholds" not in found["cc{sub:one}"]

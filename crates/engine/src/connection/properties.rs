@@ -12,7 +12,7 @@ use plimsoll_fuzz::proptest::{
     sample::{select, Index},
 };
 use plimsoll_script::address::Address;
-use plimsoll_script::allowance::{Allowance, BodyLimits};
+use plimsoll_script::allowance::{Allowance, BodyLimits, RunLimit};
 use plimsoll_script::effect::{HttpRequest, Timings};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -51,7 +51,7 @@ impl Loopback {
             discard_body,
             follows_redirects: false,
         };
-        let allowance = Allowance::new(BodyLimits { one_bytes: usize::MAX, vu_bytes: usize::MAX });
+        let allowance = Allowance::new(BodyLimits { one_bytes: usize::MAX, vu_bytes: usize::MAX, run: RunLimit::new(usize::MAX) });
         self.runtime.block_on(async {
             let mut connection = Connection::new(Stream::Plain(TcpStream::from_std(client).expect("a socket of the runtime")), address, None);
             let mut timings = Timings::default();
