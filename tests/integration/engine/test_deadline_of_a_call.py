@@ -43,7 +43,10 @@ def test_all_hops_of_a_call_share_its_timeout(tmp_path: Path, known_server: Serv
     assert found["enough"][:2] == [200, 0] and found["proved"][:2] == [200, 0]
 
 
-def test_decoding_is_a_part_of_the_call_and_holds_nobody_up(tmp_path: Path, known_server: Server) -> None:
+def test_decoding_is_a_part_of_the_call_and_holds_nobody_up(
+    tmp_path: Path, known_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLIMSOLL_MAX_BODY", "64MiB")
     found = ask(
         tmp_path,
         known_server("--site"),

@@ -24,7 +24,7 @@ def test_what_is_no_size_names_the_flag_and_what_to_write(text: str) -> None:
 
 
 def test_limits_of_memory_come_from_the_environment_for_every_verb(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert EngineConfig(None).max_body_bytes == 64 * 2**20 and EngineConfig(None).vu_memory_bytes == 512 * 2**20
+    assert EngineConfig(None).max_body_bytes == 32 * 2**20 and EngineConfig(None).vu_memory_bytes == 512 * 2**20
     monkeypatch.setenv("PLIMSOLL_MAX_BODY", "1GB")
     monkeypatch.setenv("PLIMSOLL_VU_MEMORY", "2GiB")
     assert EngineConfig(None).max_body_bytes == 10**9 and EngineConfig(None).vu_memory_bytes == 2**31
