@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -155,6 +155,11 @@ PRODUCTS ?= all
 RUNS ?= 3
 gauntlet: build postgresql mariadb jdk
 	$(BIN)/python benches/gauntlet --products '$(PRODUCTS)' --runs $(RUNS)
+
+# Hours of load on a target that dies each minute; writes docs/soak.md.
+SOAK_HOURS ?= 8
+soak: build
+	$(BIN)/python benches/soak.py --hours $(SOAK_HOURS)
 
 # Faults, and whether what docs/reliability.md promises holds; writes its table. About an hour; some knocks need root.
 KNOCKS ?= all
