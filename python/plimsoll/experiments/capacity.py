@@ -89,7 +89,6 @@ def run_capacity(
         result.load_s = source.now() if started else 0.0
         _stop(source, graceful=result.status != "failed" and not holder.only_stuck)
         holder.finish()
-    result.slowed = slowed(holder.records, result.bracket.good, search.known.host_speed_in)
     result.rate_per_level_s = search.known.rate_per_level_s()
     result.rate_arrivals = None if settings.arrivals_per_level_s else holder.planned_total
     holder.event("capacity_result", result.load_s, result=result.to_json())
@@ -133,6 +132,7 @@ class _OpenSearch:
             )
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
+            self.result.slowed = slowed(self.holder.records, self.result.bracket.good, self.known.host_speed_in)
             self.result.reason = self._reason()
         self._collapse()
 
@@ -296,11 +296,12 @@ class _OpenSearch:
             return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None and settings.max_level is not None:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
-        spent = (
-            spent_words(bounds.width, settings.width, settings.load_budget_s)
-            if self.known.left_s() < self.known.step_cost_s()
-            else "further steps would not have decided"
-        )
+        if self.result.slowed is not None:
+            spent = "what the target carries fell meanwhile, which more time does not narrow"
+        elif self.known.left_s() < self.known.step_cost_s():
+            spent = spent_words(bounds.width, settings.width, settings.load_budget_s)
+        else:
+            spent = "further steps would not have decided"
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)
         words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
         return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}.{words}"

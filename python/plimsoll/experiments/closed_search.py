@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from plimsoll.experiments.ageing import slowed
 from plimsoll.experiments.closed import (
     is_flat,
     judge_closed,
@@ -66,6 +67,7 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
     if search.ramp():
         search.narrow()
     search.hold_expected()
+    result.slowed = slowed(holder.records, result.bracket.good, lambda _: 1.0)
     result.collapse = search.collapse()
     if not result.reason:
         result.reason = search.reason()

@@ -243,7 +243,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         )
     elif bad is None:
         steps.append(_how_to_go_on(result))
-    elif (bad - good) / bad > goal + 1e-9:
+    elif (bad - good) / bad > goal + 1e-9 and not result.get("slowed"):
         steps.append(
             f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: more load time (--for) narrows it."
         )

@@ -20,6 +20,7 @@ from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
 
 THREAD_BUSY = 0.90
 WAITING = 0.20
+LEAST_WAITED = 0.02  # of the time, and longer than it ran: then its lateness is others' doing
 THROTTLED = 0.05
 STOLEN = 0.05
 STALLED = 0.01
@@ -302,12 +303,18 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 
 
 def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    late = Lateness.of(facts)
+    late, waited = Lateness.of(facts), facts.mean("waiting_share")
     if late.shows:
+        others = waited >= LEAST_WAITED and waited > facts.mean("busiest_thread_share")
         yield Diagnosis(
             "lag",
             f"The generator itself was late, by {late.p50_ms:.1f} ms at the median and {late.p99_ms:.1f} ms at p99, "
-            f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it.",
+            f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it."
+            + (
+                f" Other work on this machine had the core that it wanted for {waited:.0%} of the time."
+                if others
+                else ""
+            ),
             remedies.OWN_CORES,
         )
 

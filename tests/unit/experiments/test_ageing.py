@@ -35,6 +35,9 @@ def test_a_target_that_does_more_work_for_each_request_is_told(seed: int) -> Non
     assert finding["capacity"]["slowed"]["level"] == 20
     assert "The target became slower meanwhile: at 20 users" in finding["answer"]
     assert any("made the target slower" in step for step in finding["next"])
+    assert not any("more load time" in step for step in finding["next"])
+    if result.bracket.width > 0.1:
+        assert "which more time does not narrow" in result.reason
 
 
 @pytest.mark.parametrize("target", [Adversary, Collector, ColdCache, Compiler])

@@ -53,6 +53,15 @@ def test_a_healthy_run_says_nothing() -> None:
     assert finding["answer"] == "No: its busiest thread was at most 30% busy in a second and it was 0.4 ms late at p99."
 
 
+@pytest.mark.parametrize(("waited", "ran", "others"), [(0.08, 0.01, True), (0.08, 0.3, False), (0.01, 0.005, False)])
+def test_lateness_is_others_doing_where_it_waited_longer_for_a_core_than_it_ran(
+    waited: float, ran: float, others: bool
+) -> None:
+    engine = {"lag_p99_ms": 16.0, "waiting_share": waited, "busiest_thread_share": ran}
+    [found] = [one for one in diagnose(facts(engine)) if one.name == "lag"]
+    assert ("Other work on this machine had the core that it wanted for 8% of the time." in found.words) is others
+
+
 SLOW_SCRIPT = {"stalled_share": 0.4, "longest_turn_ms": 55.0, "script_mean_ms": 50.3, "script_p99_ms": 52.0}
 LATE = {"lag_p99_ms": 16.0}
 
