@@ -21,6 +21,7 @@ from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
 THREAD_BUSY = 0.90
 WAITING = 0.20
 LEAST_WAITED = 0.02  # of the time, and longer than it ran: then its lateness is others' doing
+HOST_FULL, OF_FULL_HOST = 0.9, 0.5
 THROTTLED = 0.05
 STOLEN = 0.05
 STALLED = 0.01
@@ -303,20 +304,30 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 
 
 def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    late, waited = Lateness.of(facts), facts.mean("waiting_share")
+    late = Lateness.of(facts)
     if late.shows:
-        others = waited >= LEAST_WAITED and waited > facts.mean("busiest_thread_share")
         yield Diagnosis(
             "lag",
             f"The generator itself was late, by {late.p50_ms:.1f} ms at the median and {late.p99_ms:.1f} ms at p99, "
             f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it."
-            + (
-                f" Other work on this machine had the core that it wanted for {waited:.0%} of the time."
-                if others
-                else ""
-            ),
+            + _others_words(facts),
             remedies.OWN_CORES,
         )
+
+
+def _others_words(facts: GeneratorSeconds) -> str:
+    """That others had the cores: where it waited longer for one than it ran, or all were busy and hardly by it."""
+    waited, ran = facts.mean("waiting_share"), facts.mean("busiest_thread_share")
+    if waited >= LEAST_WAITED and waited > ran:
+        return f" Other work on this machine had the core that it wanted for {waited:.0%} of the time."
+    busy, cores = facts.mean("host_busy_share"), facts.last("usable_cores") or 1.0
+    own = facts.mean("cpu_s") / cores
+    if busy >= HOST_FULL and own < OF_FULL_HOST * busy:
+        return (
+            f" The cores of this machine were {busy:.0%} busy, {own:.0%} of them by the generator: the target, if it "
+            "runs here, and other work had the rest."
+        )
+    return ""
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,14 @@ def test_lateness_is_others_doing_where_it_waited_longer_for_a_core_than_it_ran(
     assert ("Other work on this machine had the core that it wanted for 8% of the time." in found.words) is others
 
 
+def test_lateness_on_a_full_machine_tells_how_little_of_it_was_the_generators() -> None:
+    engine = {"lag_p99_ms": 16.0, "cpu_s": 0.04}
+    [found] = [one for one in diagnose(facts(engine, {"host_busy_share": 1.0})) if one.name == "lag"]
+    assert "were 100% busy, 1% of them by the generator: the target, if it runs here, and other work" in found.words
+    [found] = [one for one in diagnose(facts(engine | {"cpu_s": 3.0}, {"host_busy_share": 1.0})) if one.name == "lag"]
+    assert "other work" not in found.words
+
+
 SLOW_SCRIPT = {"stalled_share": 0.4, "longest_turn_ms": 55.0, "script_mean_ms": 50.3, "script_p99_ms": 52.0}
 LATE = {"lag_p99_ms": 16.0}
 
