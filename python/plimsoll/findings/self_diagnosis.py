@@ -304,13 +304,15 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 
 
 def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
-    late = Lateness.of(facts)
+    late, others = Lateness.of(facts), _others_words(facts)
+    if others and not late.shows:
+        yield Diagnosis("others", others.strip(), remedies.OWN_CORES, spoils=False)
     if late.shows:
         yield Diagnosis(
             "lag",
             f"The generator itself was late, by {late.p50_ms:.1f} ms at the median and {late.p99_ms:.1f} ms at p99, "
             f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it."
-            + _others_words(facts),
+            + others,
             remedies.OWN_CORES,
         )
 
