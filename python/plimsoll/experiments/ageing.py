@@ -19,23 +19,23 @@ from plimsoll.experiments.result import AFTER_OVERLOAD, Slowed, StepRecord
 from plimsoll.runs.histogram import Histogram
 from plimsoll.stats.rank_shift import rank_shift
 
-LOW_SHARE = 0.5  # of what is carried; below it hardly anything waits
+LOW_SHARE = 0.5  # of the level up to which hardly anything waits
+FIRST_STEPS, UNHURRIED = 3, 2.0
 LEAST_APART_S = 30.0
 FEWEST_TIMES = 30
 LEAST_RATIO, LEAST_Z = 1.25, 4.0
 
 
-def slowed(
-    records: Sequence[StepRecord], carried: float | None, host_speed: Callable[[Measurement], float]
-) -> Slowed | None:
+def slowed(records: Sequence[StepRecord], host_speed: Callable[[Measurement], float]) -> Slowed | None:
     """How much slower it became, at the lowest level that shows it; None where it did not, or nobody knows.
-    `carried`: the level that is; `host_speed`: of the host in a step."""
-    low = [one for one in records if _is_calm(one) and carried is not None and one.level <= LOW_SHARE * carried]
+    `host_speed`: of the host in a step."""
+    calm = sorted(filter(_is_calm, records), key=lambda one: one.start_s)
+    low = [one for one in calm if one.level <= LOW_SHARE * _most_unhurried(calm)]
     for level in sorted({one.level for one in low}):
         last = max((one for one in low if one.level == level), key=lambda one: one.start_s)
-        before = [one for one in low if one.level >= level and one.end_s + LEAST_APART_S <= last.start_s]
-        first = next((one for one in before if one.level == level), None)
-        if first is not None and _is_slower(first, before, last, host_speed):
+        first = next(one for one in low if one.level == level)
+        before = [one for one in low if one.level >= level and one.end_s <= first.end_s + LEAST_APART_S]
+        if last.start_s - first.end_s >= LEAST_APART_S and _is_slower(first, before, last, host_speed):
             median_ms = [one.measurement.times.percentile(0.5) for one in (first, last)]
             return Slowed(level, median_ms[0], median_ms[1], first.end_s, last.start_s)
     return None
@@ -44,16 +44,23 @@ def slowed(
 def _is_calm(record: StepRecord) -> bool:
     """Whether its times are those of a target that nothing keeps busy: not right after an overload, not disturbed."""
     judged = record.judgement
-    unmarred = not (judged.disturbed or judged.capped or record.measurement.failed)
+    seen = record.measurement
+    unmarred = not (judged.disturbed or judged.capped or seen.failed) and seen.times.count >= FEWEST_TIMES
     return judged.verdict == "good" and unmarred and record.kind not in AFTER_OVERLOAD
+
+
+def _most_unhurried(calm: Sequence[StepRecord]) -> float:
+    """The highest level at which a request took hardly longer than at the lowest of the first ones."""
+    median_ms = [one.measurement.times.percentile(0.5) for one in calm]
+    idle_ms = min(median_ms[:FIRST_STEPS], default=0.0)
+    levels = (one.level for one, ms in zip(calm, median_ms, strict=True) if ms <= UNHURRIED * idle_ms)
+    return max(levels, default=0.0)
 
 
 def _is_slower(
     first: StepRecord, before: Sequence[StepRecord], last: StepRecord, host_speed: Callable[[Measurement], float]
 ) -> bool:
     early, late = Histogram.merge(one.measurement.times for one in before), last.measurement.times
-    if min(first.measurement.times.count, late.count) < FEWEST_TIMES:
-        return False
     faster = host_speed(last.measurement) / host_speed(first.measurement)
     least_ms = late.percentile(0.5) * min(1.0, faster) / LEAST_RATIO
     if least_ms < max(early.percentile(0.5), first.measurement.times.percentile(0.5)):

@@ -132,7 +132,7 @@ class _OpenSearch:
             )
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
-            self.result.slowed = slowed(self.holder.records, self.result.bracket.good, self.known.host_speed_in)
+            self.result.slowed = slowed(self.holder.records, self.known.host_speed_in)
             self.result.reason = self._reason()
         self._collapse()
 

@@ -67,7 +67,7 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
     if search.ramp():
         search.narrow()
     search.hold_expected()
-    result.slowed = slowed(holder.records, result.bracket.good, lambda _: 1.0)
+    result.slowed = slowed(holder.records, lambda _: 1.0)
     result.collapse = search.collapse()
     if not result.reason:
         result.reason = search.reason()

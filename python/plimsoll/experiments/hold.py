@@ -33,6 +33,7 @@ PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
 LOST = "After an overload the work inside did not go away, though hardly any load was left."
 FEWEST_UNREACHABLE_S = 15
+ALONE_FAILS_S, FEWEST_ALONE = 3, 3
 UNREACHABLE = "No level kept the objective, not even one at which nothing waits."
 
 
@@ -105,8 +106,11 @@ def run_hold(
     result = HoldResult(source.unit, source.open, settings, steps=holder.records)
     try:
         if baseline is not None and settings.baseline_s > 0:
-            _alone(holder, baseline, settings.baseline_s)
-        _under_load(holder, source, settings, result)
+            result.reason = _alone(holder, baseline, settings.baseline_s)
+        if result.reason:
+            result.status = "failed"
+        else:
+            _under_load(holder, source, settings, result)
     except KeyboardInterrupt:
         result.status, result.reason = "interrupted", "It was ended by an interruption."
         holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
@@ -115,17 +119,26 @@ def run_hold(
     return result
 
 
-def _alone(holder: StepHolder, baseline: LoadSource, seconds: float) -> None:
-    """One user at work before the load."""
+def _alone(holder: StepHolder, baseline: LoadSource, seconds: float) -> str:
+    """One user at work before the load; why no load is put on a target that does nothing for one user."""
     holder.source, holder.warm_up_s = baseline, 0.0
     try:
         baseline.start()
         about = {"experiment": "hold", "unit": baseline.unit, "open": baseline.open}
         holder.event("experiment_started", baseline.now(), **about)
-        holder.hold(1.0, "baseline", seconds, lambda seen: None, lambda seen: Judgement("undecided"))
+        record = holder.hold(1.0, "baseline", seconds, _fails_alone, conclude)
         holder.drain(DRAIN_LIMIT_S)
     finally:
         baseline.stop()
+    return record.judgement.reasons[0] if record.judgement.given_up else ""
+
+
+def _fails_alone(seen: Measurement) -> Judgement | None:
+    """The end of a baseline in which nothing succeeds."""
+    if len(seen.seconds) < ALONE_FAILS_S or not FEWEST_ALONE <= seen.requests == seen.failed:
+        return None
+    why = f"No request of one user alone succeeded ({seen.failures.words()}), so no load was put on it."
+    return Judgement("bad", (why,), given_up=True)
 
 
 def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, result: HoldResult) -> None:

@@ -21,6 +21,7 @@ from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
 from plimsoll.findings.script_caps import cap_of_step, with_script_cap
+from plimsoll.findings.seen_overload import overload_seen
 from plimsoll.findings.sustainable import bounds_for_headroom, sustainable_load
 from plimsoll.findings.validity import conclusions, objectives_within
 from plimsoll.findings.wandering_host import host_words
@@ -115,7 +116,7 @@ def capacity_findings(
         "objectives": judged,
         "sustainable": sustainable_load(facts["good"], facts["bad"], judged, facts["unit"]),
         "limited_by": limiting_resource(
-            _clearest(bad, steps),
+            _clearest(bad, steps) or overload_seen(facts),
             steps,
             means,
             facts["unit"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -40,9 +41,10 @@ from plimsoll.findings.stability import bursts_finding, drift_finding, leak_find
 from plimsoll.findings.validity import ALL, RestsOn, conclusions, objectives_within
 from plimsoll.findings.words import time_words
 from plimsoll.runs.ended_steps import ended_steps
-from plimsoll.runs.failures import no_answer_words
+from plimsoll.runs.failures import Failures, no_answer_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.objective_samples import Wanted
+from plimsoll.study.objectives import parse_objective
 
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
@@ -166,9 +168,21 @@ def hold_findings(
         "notes": [*([facts["reason"]] if facts["reason"] and not given_up else []), generator["words"], *notes],
         "stable": not (given_up or troubles or silent or cap),
         "steps": facts["steps"],
-        "next": [*generator["remedies"], *todo, *[item["needs"] for item in judged if item.get("needs")]][:6],
+        "next": [
+            *generator["remedies"],
+            *_more_time(keep),
+            *todo,
+            *[item["needs"] for item in judged if item.get("needs")],
+        ][:6],
     }
     return [main, *({**common, "objectives": [], **one} for one in details)]
+
+
+def _more_time(keep: Mapping[str, Any] | None) -> list[str]:
+    """What a steered load lacks that had settled on no level for long enough."""
+    if keep is None or keep["level"] is not None or keep["unreachable"] or keep["lost_at_s"] is not None:
+        return []
+    return ["Give it more time (--for): the level counts once it has stood for a minute and a half; 5m is usual."]
 
 
 def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:
@@ -180,10 +194,18 @@ def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:
 
 
 def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -> list[Wanted]:
-    """The objectives to judge: a kept one is met and missed by turns, so that it would be judged by a toss."""
+    """The objectives to judge: a kept one is met and missed by turns, so that it would be judged by a toss; one that is
+    stricter is missed, which the steering brought about."""
     wanted = [Wanted.of(objective) for objective in objectives]
-    kept_limits = {(one["request"], one["objective"]) for one in to_keep}
-    return [one for one in wanted if (one.request or one.operation, str(one.limit)) not in kept_limits]
+    kept = [(one["request"], parse_objective(one["objective"])) for one in to_keep]
+
+    def is_steered(one: Wanted) -> bool:
+        of, mine = one.request or one.operation, one.limit
+        return any(
+            of == request and mine.statistic == limit.statistic and mine.limit <= limit.limit for request, limit in kept
+        )
+
+    return [one for one in wanted if not is_steered(one)]
 
 
 def nothing_answered(series: HoldSeries) -> list[str]:
@@ -249,19 +271,21 @@ def _unended(run: Any) -> list[dict[str, Any]]:
 def _too_little(
     facts: Mapping[str, Any], series: HoldSeries, common: Mapping[str, Any], notes: Iterable[str]
 ) -> dict[str, Any]:
+    causes = Counter(cause for step in facts["steps"] for cause in Counter(step.get("error_causes") or {}).elements())
+    again = "Run it again, for at least a minute after the warm-up; ten minutes and more show drift and leaks."
     return {
         **common,
         "question": QUESTION,
-        "answer": (
-            f"It cannot be said: only {series.seconds.size} s were measured under load. {facts['reason']}"
-        ).strip(),
+        "answer": f"It cannot be said. {facts['reason']}"
+        if facts["status"] == "failed"
+        else (f"It cannot be said: only {series.seconds.size} s were measured under load. {facts['reason']}").strip(),
         "valid": False,
         "objectives": [],
         "evidence": as_data([of_seconds(series.seconds, "Measured under load")]),
         "invalid_because": ["Too little was measured."],
         "notes": list(notes),
         "steps": facts["steps"],
-        "next": ["Run it again, for at least a minute after the warm-up; ten minutes and more show drift and leaks."],
+        "next": [Failures(causes).next_step() if facts["status"] == "failed" else again],
     }
 
 

@@ -10,6 +10,7 @@ from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import says_nothing
 from plimsoll.findings.run_resources import Resource, as_json, evidence_of
+from plimsoll.findings.seen_overload import overload_of, overload_words
 from plimsoll.stats.demand import demand_s, reach
 from plimsoll.stats.demand_curve import CurveReach, reach_along_curve
 
@@ -81,7 +82,7 @@ def how_far_finding(
     if cores is not None:
         asked += _on_cores(cores, resources, missing, kept_apart)
     if not budgets and cores is None:
-        if main["capacity"]["bad"] is not None or not resources:
+        if main["capacity"]["bad"] is not None or not resources or overload_of(main) is not None:
             return None
         asked = [reach_of(resources[0], resources[0].ceiling, f"the whole of {resources[0].where}")]
     first = min(asked, key=lambda one: one.per_s, default=None)
@@ -248,6 +249,9 @@ def _notes(asked: Sequence[Reaching], main: Mapping[str, Any], same_host: bool) 
             notes.append(_shared_words(one.resource))
             if same_host:
                 notes.append("The generator's own use of these cores is in it; from another host it would go further.")
+    overload = overload_of(main)
+    if asked and overload is not None:
+        notes.append(f"But another limit comes before: {overload_words(overload, main['capacity']['unit'])}.")
     if asked:
         notes.append("This assumes that nothing else fills up before, and the same mix of operations.")
     return list(dict.fromkeys(notes))

@@ -9,6 +9,7 @@ from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import as_data
 from plimsoll.findings.how_far import Reaching, level_at, reach_of
 from plimsoll.findings.run_resources import Resource, as_json, evidence_of
+from plimsoll.findings.seen_overload import overload_of, overload_words
 from plimsoll.findings.trials import joined
 
 QUESTION = "What would stop it next?"
@@ -24,7 +25,8 @@ def next_limit_finding(
         return None
     reached = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
     limited = main["limited_by"]
-    stopped = main["capacity"]["bad"] is not None
+    overload = overload_of(main)
+    stopped = main["capacity"]["bad"] is not None or overload is not None
     # What stops it is what the first finding says, however the demands of the levels below would order them.
     by = next((one for one in reached if stopped and one.resource.name == limited.get("resource")), None)
     if by is not None:
@@ -32,12 +34,15 @@ def next_limit_finding(
         later = reached
         words = f"{_capital(by.resource.where)} {verb} full first: {_within(by, main) or _at(by, main)}."
     elif stopped:
-        later, words = reached, _stopped_elsewhere(main, reached[0])
+        later, words = reached, _stopped_elsewhere(main, reached[0], overload)
     else:
         by, later = reached[0], reached
         words = f"{_capital(by.resource.where)} would be full first: {_at(by, main)}."
     later, passed = _after(later, by, main["capacity"]["rate_per_s"])
-    if later:
+    if overload is not None:
+        later = []  # how far they reach is told by levels below what stopped it, and nobody knows that level
+        settle = "Give the search more time (--for): it then holds the level at which the target fell behind."
+    elif later:
         follows = "After that" if stopped and by is None else "Then"
         words += f" {follows} {later[0].resource.where} would stop it: {_at(later[0], main)}."
         settle = f"Prove it: widen what stops it now and run again; it should stop near {number(later[0].per_s)}/s."
@@ -91,9 +96,13 @@ def _not_named(hosts_read: Sequence[str]) -> str:
     )
 
 
-def _stopped_elsewhere(main: Mapping[str, Any], first: Reaching) -> str:
-    """Where what stopped it is none of the resources with a demand, or not known. `first`: of the largest demand."""
+def _stopped_elsewhere(main: Mapping[str, Any], first: Reaching, overload: Mapping[str, Any] | None) -> str:
+    """Where what stopped it is none of the resources with a demand, or not known. `first`: of the largest demand;
+    `overload`: the short step that shows that something did, where no level was proven to be too much."""
     limited, carried = main["limited_by"], main["capacity"]["rate_per_s"]
+    if overload is not None:
+        seen = overload_words(overload, main["capacity"]["unit"])
+        return f"Something stops it before what was probed is full: {seen}."
     at = f" at {number(carried)}/s" if carried else ""
     if limited["kind"] == "errors":
         return f"What stopped it{at} were requests that failed, and no resource that was full."
@@ -109,7 +118,7 @@ def _stopped_elsewhere(main: Mapping[str, Any], first: Reaching) -> str:
 def _within(one: Reaching, main: Mapping[str, Any]) -> str | None:
     """The bracket, where the curve of all levels ends clearly outside it, as the overload was measured."""
     level, good, bad, unit = level_at(one, main), *(main["capacity"][key] for key in ("good", "bad", "unit"))
-    if level is None or good is None or good / CLEARLY <= level <= CLEARLY * bad:
+    if level is None or good is None or bad is None or good / CLEARLY <= level <= CLEARLY * bad:
         return None
     return f"between {level_words(good, unit)} and {level_words(bad, unit)}, at {_demand(one)}"
 

@@ -16,10 +16,12 @@ from plimsoll.experiments.ramp import START_RATE_PER_S
 from plimsoll.experiments.time_plan import said, typed
 from plimsoll.plans.load import Choices, Plan, plan_of, scenario_of_function
 from plimsoll.plans.load_bounds import check_load
+from plimsoll.runs.declared_caps import seconds_of
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
 from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, HoldOptions, first_of
 
 LEAST_ALONE_S = 3.0
+LEAST_ALONE_PER_S, MOST_ALONE_PER_S = 2.0, 10.0  # iterations, of a load that is a rate
 KEPT_START = 0.25
 
 
@@ -94,8 +96,10 @@ def load_plan(source: Study | Path, choices: Choices) -> Plan:
     return plan_of(source, choices)
 
 
-def alone_config(plan: Plan, baseline_s: float) -> EngineConfig:
-    """One user at work: each scenario in turn with one VU that does not pause, so that nothing runs beside it."""
+def alone_config(plan: Plan, baseline_s: float, level: float) -> EngineConfig:
+    """One user at work: each scenario in turn with one VU that does not pause, so that nothing runs beside it. Where
+    the load is a rate, this user begins no more iterations than that, and no more than are needed to know their times:
+    without pauses one user asks a quick target thousands of times a second."""
     scenarios = plan.config.options["scenarios"]
     each_s = max(LEAST_ALONE_S, baseline_s / len(scenarios))
     alone: dict[str, Any] = {}
@@ -109,7 +113,13 @@ def alone_config(plan: Plan, baseline_s: float) -> EngineConfig:
             "startTime": f"{round(place * each_s * 1000)}ms",
             "duration": "24h" if last else f"{round(each_s * 1000)}ms",
         }
-    return replace(plan.config, options={**plan.config.options, "scenarios": alone})
+    options = {**plan.config.options, "scenarios": alone}
+    per_s = plan.settings.arrivals_per_level_s
+    if per_s is not None:
+        apart_s = 1 / min(MOST_ALONE_PER_S, max(LEAST_ALONE_PER_S, per_s * level))
+        own_s = seconds_of(options.get("minIterationDuration")) or 0.0
+        options["minIterationDuration"] = f"{round(1000 * max(apart_s, own_s))}ms"
+    return replace(plan.config, options=options)
 
 
 def alone_s(plan: Plan, baseline_s: float) -> float:

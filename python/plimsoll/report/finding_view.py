@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.findings.seen_overload import overload_of
 from plimsoll.findings.validity import invalid_for
 from plimsoll.report import wording
 from plimsoll.report.wording import is_number
@@ -177,7 +178,9 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
     if is_number(capacity.get("bad")):
         yield "Not carried from", wording.level(capacity["bad"], unit)
     elif is_number(capacity.get("good")):
-        yield "Not carried from", "not reached"
+        overload = overload_of(finding) if finding.get("steps") else None
+        seen = f"about {wording.level(overload['level'], unit)}, seen in a short step" if overload else "not reached"
+        yield "Not carried from", seen
     if is_number(capacity.get("rate_per_s")):
         yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
     if is_number(capacity.get("requests_per_s")):

@@ -14,6 +14,7 @@ from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.kept_load import kept_objectives
 from plimsoll.experiments.result import Progress
+from plimsoll.findings.keep import FEWEST_KEPT_S, SETTLE_S
 from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of
 from plimsoll.plans.long_runs import (
@@ -45,6 +46,7 @@ from plimsoll.verbs.session import (
 
 MIB = 2**20
 LEAST_HELD_S = 10.0  # of a held load, below which nothing is said of it
+LEAST_KEPT_S = SETTLE_S + FEWEST_KEPT_S + 30.0  # of a steered one, which has to climb to its level before
 LEAST_LEFT = 0.9  # of the items of a run that is gone on with: a target that holds fewer was reset
 
 
@@ -73,7 +75,7 @@ def hold(
         )
     level = kept_start(plan, given, wanted.users) if keep else held_level(plan, given, wanted.users)
     most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
-    duration_s = load_time(wanted, options, LEAST_HELD_S)
+    duration_s = load_time(wanted, options, LEAST_KEPT_S if keep else LEAST_HELD_S)
     caps = plan.settings.caps
     settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most, caps)
     if settings.baseline_s:
@@ -90,7 +92,7 @@ def hold(
             record(writer, facts)
             load = around.follow(load_of(plan, choices))
             alone = (
-                EngineSource(alone_config(plan, settings.baseline_s), unit="users", is_open=False)
+                EngineSource(alone_config(plan, settings.baseline_s, level), unit="users", is_open=False)
                 if settings.baseline_s
                 else None
             )

@@ -48,5 +48,13 @@ def test_others_are_not(target: type[Adversary]) -> None:
     assert "became slower" not in answer(result)["answer"]
 
 
+def test_one_that_ages_so_fast_that_little_is_left_is_told_too() -> None:
+    class Fast(Ageing):
+        requests_to_double = 4_000
+
+    result = searched(Fast, 1)
+    assert result.slowed is not None and (result.bracket.good or 0) <= 80, (result.slowed, result.bracket)
+
+
 def test_without_a_load_that_was_held_early_and_late_nothing_is_told() -> None:
     assert searched(Ageing, 1, expected=None).slowed is None

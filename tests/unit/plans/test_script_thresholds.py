@@ -94,7 +94,7 @@ def test_a_script_s_thresholds_are_its_objectives_at_its_declared_load_and_do_no
     assert plan.objectives[2]["operation"] == "views"
     assert plan.objectives_level == 1.0 == plan.settings.expected_level
     assert "response time" in plan.notes[0] and "checks rate>0.9" in plan.notes[1]
-    assert plan.config.options["thresholds"] == {} == alone_config(plan, 10).options["thresholds"]
+    assert plan.config.options["thresholds"] == {} == alone_config(plan, 10, 1.0).options["thresholds"]
 
 
 def test_a_script_without_thresholds_is_searched_as_before(tmp_path: Path) -> None:

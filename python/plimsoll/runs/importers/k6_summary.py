@@ -64,7 +64,8 @@ def _named(metrics: Any) -> dict[str, Any]:
 
 
 def _values(metric: Any) -> Any:
-    return metric.get("values", metric) if isinstance(metric, Mapping) else {}
+    values = metric.get("values", metric) if isinstance(metric, Mapping) else {}
+    return values if isinstance(values, Mapping) else {}
 
 
 def _keys(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -151,7 +151,7 @@ class _Counts:
         self.into = into
         self._file = file
         self._of_all: list[tuple[int, int, int, int]] | None = []
-        self._before: dict[str, tuple[int, int]] = {}
+        self._before: dict[str, tuple[int, int, int]] = {}
         self._first_s: float = math.inf
         self._anew = False
 
@@ -173,8 +173,13 @@ class _Counts:
 
     def _rise(self, second: int, name: str, total: int, failed: int) -> None:
         self._first_s = min(self._first_s, second)
-        before, failed_before = self._before.get(name, (0, 0))
-        self._before[name] = total, failed
+        before, failed_before, last_s = self._before.get(name, (0, 0, -1))
+        if second < last_s or (second == last_s and total < before):
+            step = "Sort the lines by Timestamp, and give the lines of one test alone."
+            raise BadRecord(
+                "it is of a time before the line above, of which counts were told already", "Timestamp", step
+            )
+        self._before[name] = total, failed, second
         if total < before or failed < failed_before:  # the statistics were reset (--reset-stats)
             before = failed_before = 0
             if not self._anew:
