@@ -30,6 +30,10 @@ def _placed(message: str, script: Path) -> ScriptError:
         step = "Save the script to a file, whose folder is what its own paths start from, and give that."
         return ScriptError("a script on standard input is not read", step)
     if not script.is_file():
+        url = re.match(r"(https?):/{1,2}(.*)", str(script))
+        if url is not None:  # a path has one slash only
+            step = f"Give it as `plimsoll run --url {url[1]}://{url[2]}`, or the path of a k6 script."
+            return ScriptError(f"{url[1]}://{url[2]} is an address, and a script is wanted", step)
         what = "is a folder" if script.is_dir() else "there is no such script"
         return ScriptError(what, "Give the path of a k6 script.", file=script)
     missing, export = _CANNOT_IMPORT.search(message), _NO_EXPORT.search(message)

@@ -82,10 +82,11 @@ impl Network {
         self.allow(origin)?;
         let proxy = self.rules.proxies.between(origin)?;
         let began = Instant::now();
-        let remote = self.locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin)).await?;
+        let through = |failure: Failure| proxy.as_ref().map_or_else(|| failure.clone(), |proxy| proxy.out_of_reach(failure.clone()));
+        let remote = self.locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin)).await.map_err(through)?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
-        let mut tcp = dial(remote, from, self.last_file).await.map_err(|error| self.failed(&error))?;
+        let mut tcp = dial(remote, from, self.last_file).await.map_err(|error| through(self.failed(&error)))?;
         let _ = tcp.set_nodelay(true);
         match &proxy {
             Some(proxy) => {

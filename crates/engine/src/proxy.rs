@@ -18,6 +18,9 @@ use url::Url;
 use crate::connection::MOST_HEAD_BYTES;
 use crate::failures;
 
+/// Characters of what a proxy says that a message holds.
+const MOST_TOLD: usize = 120;
+
 /// The proxies of a run, and which it has used so far.
 #[derive(Debug, Default)]
 pub struct Proxies {
@@ -86,7 +89,7 @@ impl Proxies {
         let Some(given) = given else { return Ok(None) };
         let host = origin.host.trim_end_matches('.').to_ascii_lowercase();
         let ip: Option<IpAddr> = host.parse().ok();
-        if host == "localhost" || ip.is_some_and(|ip| ip.is_loopback()) {
+        if host == "localhost" || ip.is_some_and(|ip| ip.to_canonical().is_loopback()) {
             return Ok(None);
         }
         if self.excluded.iter().any(|entry| entry.matches(&host, ip, origin.port)) {
@@ -138,6 +141,12 @@ impl Proxy {
         self.credentials.as_ref().map(basic)
     }
 
+    /// A failure of the way to the proxy, which is none of the target's; numbered and begun as k6 does.
+    pub fn out_of_reach(&self, failure: Failure) -> Failure {
+        let message = format!("proxyconnect: the proxy {} of {}: {}", self.origin.authority, self.variable, failure.message);
+        Failure { code: code::TCP, message }
+    }
+
     /// Makes a connection to the proxy one to the origin; the proxy looks up its name.
     pub async fn tunnel(&self, mut tcp: TcpStream, origin: &Origin) -> Result<TcpStream, Failure> {
         match self.kind {
@@ -163,25 +172,41 @@ impl Proxy {
         let target = format!("{host}:{}", origin.port);
         let authorization = self.authorization().map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
         let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
-        tcp.write_all(request.as_bytes()).await.map_err(|error| failures::of_exchange(&error))?;
-        let mut head = Vec::new();
+        let broken = |error: std::io::Error| self.refused(&failures::of_exchange(&error).message);
+        tcp.write_all(request.as_bytes()).await.map_err(broken)?;
+        let (mut head, mut line_begins) = (Vec::new(), 0);
         // Byte by byte: what comes after the head is the target's.
-        while !head.ends_with(b"\r\n\r\n") {
+        loop {
             if head.len() > MOST_HEAD_BYTES {
                 return Err(self.refused("its answer has no end"));
             }
-            head.push(tcp.read_u8().await.map_err(|error| failures::of_exchange(&error))?);
+            head.push(tcp.read_u8().await.map_err(broken)?);
+            if !head.ends_with(b"\n") {
+                continue;
+            }
+            let line = head[line_begins..].trim_ascii();
+            if line.is_empty() && line_begins > 0 {
+                return Ok(());
+            }
+            if line_begins == 0 {
+                self.check_status(line)?;
+            }
+            line_begins = head.len();
         }
-        let line = String::from_utf8_lossy(head.split(|&byte| byte == b'\r').next().unwrap_or_default()).into_owned();
-        let mut words = line.splitn(2, ' ');
-        match (words.next(), words.next()) {
-            (Some(version), Some(status)) if version.starts_with("HTTP/1.") && status.starts_with("200") => Ok(()),
-            (Some(version), Some(status)) if version.starts_with("HTTP/1.") => Err(self.refused(status)),
-            _ => Err(self.refused("it does not answer as an HTTP proxy does")),
+    }
+
+    /// Whether the first line of an answer to CONNECT says 200.
+    fn check_status(&self, line: &[u8]) -> Result<(), Failure> {
+        let line = String::from_utf8_lossy(line);
+        match line.split_once(' ').filter(|(version, _)| version.starts_with("HTTP/1.")) {
+            Some((_, status)) if status.split(' ').next() == Some("200") => Ok(()),
+            Some((_, status)) => Err(self.refused(status)),
+            None => Err(self.refused("it does not answer as an HTTP proxy does")),
         }
     }
 
     fn refused(&self, why: &str) -> Failure {
+        let why: String = why.chars().filter(|one| !one.is_control()).take(MOST_TOLD).collect();
         let message = format!("the proxy {} of {} opens no tunnel: {why}", self.origin.authority, self.variable);
         Failure { code: code::GENERIC, message }
     }
@@ -198,6 +223,7 @@ impl Excluded {
         }
         let is_bare_v6 = entry.parse::<IpAddr>().is_ok();
         let (host, port) = match entry.rsplit_once(':').filter(|_| !is_bare_v6) {
+            Some((host, "")) => (host, None),
             Some((host, port)) => (host, Some(port.parse().ok()?)),
             None => (entry, None),
         };
@@ -255,7 +281,8 @@ mod tests {
 
     #[test]
     fn loopback_and_what_is_excluded_is_reached_without() {
-        let list = " .below.test, exact.test,*.star.test, port.test:81,10.0.0.0/8,192.0.2.7,192.0.2.8:82,[2001:db8::1]:83,2001:db8::2,,:84,x:y ";
+        let list =
+            " .below.test, exact.test,*.star.test, port.test:81,10.0.0.0/8,192.0.2.7,192.0.2.8:82,[2001:db8::1]:83,2001:db8::2,,:84,x:y,empty.test: ";
         let proxies = of(&[("HTTP_PROXY", "p:1"), ("NO_PROXY", list)]);
         let without = [
             "localhost",
@@ -273,6 +300,8 @@ mod tests {
             "192.0.2.8:82",
             "[2001:db8::1]:83",
             "[2001:db8::2]",
+            "[::ffff:127.0.0.1]",
+            "empty.test",
         ];
         for host in without {
             assert_eq!(between(&proxies, &format!("http://{host}/")), None, "{host}");

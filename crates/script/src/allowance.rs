@@ -88,11 +88,13 @@ impl Allowance {
 pub struct Claim {
     of: Option<Rc<Allowance>>,
     bytes: usize,
+    /// The VU's memory counts the body by now, so that the allowance does no more; the run does, as long as it is held.
+    is_handed_over: bool,
 }
 
 impl Claim {
     pub fn on(allowance: &Rc<Allowance>) -> Self {
-        Self { of: Some(allowance.clone()), bytes: 0 }
+        Self { of: Some(allowance.clone()), bytes: 0, is_handed_over: false }
     }
 
     /// Whether one body may have this length.
@@ -124,6 +126,14 @@ impl Claim {
         allowance.held_bytes.set(together);
         self.bytes = bytes;
         Ok(())
+    }
+
+    /// The script has the body, and its VU's memory counts it.
+    pub fn hand_over(&mut self) {
+        if let Some(allowance) = self.of.as_ref().filter(|_| !self.is_handed_over) {
+            allowance.held_bytes.set(allowance.held_bytes.get() - self.bytes);
+            self.is_handed_over = true;
+        }
     }
 
     /// Adds a part to the body.
@@ -181,7 +191,9 @@ impl Gathered {
 impl Drop for Claim {
     fn drop(&mut self) {
         if let Some(allowance) = &self.of {
-            allowance.held_bytes.set(allowance.held_bytes.get() - self.bytes);
+            if !self.is_handed_over {
+                allowance.held_bytes.set(allowance.held_bytes.get() - self.bytes);
+            }
             if self.bytes > SMALL_BYTES {
                 let _ = allowance.limits.run.exchange(self.bytes, 0);
             }
@@ -206,6 +218,8 @@ mod tests {
         assert_eq!((second.grow_to(SMALL_BYTES), second.grow_to(3 << 20)), (Ok(()), Err(TooLarge::OfRun(5 << 20))));
         assert_eq!((second.grow_to(2 << 20), first.grow_to(10)), (Ok(()), Ok(())));
         assert_eq!(second.grow_to(5 << 20), Ok(()));
+        second.hand_over();
+        assert_eq!((vus[1].held_bytes(), first.grow_to(2 << 20)), (0, Err(TooLarge::OfRun(5 << 20))));
         drop((first, second));
         assert_eq!(run.held_bytes.load(Ordering::Relaxed), 0);
     }

@@ -9,7 +9,6 @@ use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
 use rquickjs::{ArrayBuffer, Class, Coerced, Ctx, Error, Exception, FromJs, IntoJs, JsLifetime, Object, Result, Value};
 
-use crate::allowance::Claim;
 use crate::effect::{HttpRequest, HttpResponse, Timings};
 use crate::host::{settle, Natives};
 use crate::intrinsics;
@@ -47,7 +46,7 @@ impl Response {
     /// The Response as the VU's script sees it. Its body counts as memory of the VU from now on; where that is too much
     /// the script is stopped.
     pub fn object<'js>(ctx: &Ctx<'js>, vu: &VuState, hops: Hops, mut got: Box<HttpResponse>, as_binary: bool) -> Result<Class<'js, Self>> {
-        got.claim = Claim::default();
+        got.claim.hand_over();
         let bytes = got.body.len();
         if !vu.runtime.memory.has_room(bytes) {
             vu.runtime.collect_garbage();

@@ -211,7 +211,7 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
     }
     let namespace = evaluated.map_err(|error| describe(state, &error))?;
     let options: Value = namespace.get("options").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));
-    let options_json = ctx.json_stringify(options).catch(ctx).map_err(|error| describe(state, &error))?;
+    let options_json = stringified(ctx, options).catch(ctx).map_err(|error| describe(state, &error))?;
     let options_json = options_json.and_then(|text| text.to_string().ok()).unwrap_or_else(|| "null".into());
     let exports = namespace
         .own_keys::<String>(rquickjs::Filter::default())
@@ -288,6 +288,12 @@ fn place_at_function(error: &mut ScriptError, state: &VuState, namespace: &Objec
         error.snippet = state.bundle.snippet(&file, line);
         (error.file, error.line) = (Some(file), Some(line));
     }
+}
+
+/// JSON of options, in which a number that is none is a text: JSON.stringify() makes it null, as if nothing had been said.
+fn stringified<'js>(ctx: &Ctx<'js>, options: Value<'js>) -> rquickjs::Result<Option<rquickjs::String<'js>>> {
+    let kept: Function = ctx.eval("(key, value) => typeof value === 'number' && !Number.isFinite(value) ? String(value) : value")?;
+    ctx.json_stringify_replacer_space(options, kept, Value::new_undefined(ctx.clone()))
 }
 
 /// A thrown value that is no Error: a text as it is, of others the JSON, else the type (undefined, a function).

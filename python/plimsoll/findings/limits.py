@@ -23,7 +23,7 @@ from plimsoll.findings.pool_limits import before_their_pool
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
 from plimsoll.findings.starved_thread import starved_threads
 from plimsoll.findings.waiting_limits import group_limits, memory_limits, waiting_limits
-from plimsoll.runs.failures import Failures
+from plimsoll.runs.failures import Failures, is_targets
 
 STOLEN_MATTERS = 0.03
 
@@ -210,16 +210,20 @@ def _errors(bad: Step) -> dict[str, Any]:
     causes = Counter(bad.get("error_causes") or {}).most_common(2)
     how = f" ({', '.join(f'{name}: {count:,}' for name, count in causes)})" if causes else ""
     text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}; see the target's log of that time."
+    if causes and not is_targets(causes[0][0]):
+        text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}."
     return errors_limit(None, text, bad)
 
 
 def errors_limit(share: float | None, evidence: str, step: Step) -> dict[str, Any]:
     """Requests that fail, in the JSON of a limit; `share` of them, None where the evidence tells it. The remedy is that
     of the cause that `step` counted most of."""
-    remedy = Failures(Counter(step.get("error_causes") or {})).next_step() or Failures.UNKNOWN_STEP
+    causes = Counter(step.get("error_causes") or {})
+    remedy = Failures(causes).next_step() or Failures.UNKNOWN_STEP
+    most = causes.most_common(1)[0][0] if causes else ""
     return {
         "kind": "errors",
-        "where": "answers of the target",
+        "where": "answers of the target" if is_targets(most) else f"not the target: {most}",
         "utilisation": share,
         "evidence": evidence,
         "remedy": f"{remedy[:1].lower()}{remedy[1:].rstrip('.')}",

@@ -43,12 +43,26 @@ _STEPS = {
     "no open file left here": "The target never saw them: raise ulimit -n here, or use fewer VUs.",
     "no local port left here": "The target never saw them: keep connections open between requests.",
     "no connection": "Check the URL and the network between here and there.",
+    "a body over the limit here": "The target answered: raise --max-body (PLIMSOLL_MAX_BODY for every verb), or do not "
+    "keep bodies (discardResponseBodies).",
+    "a request that cannot be sent": "The target never saw them: correct the header, cookie or method in the script; "
+    "the error of a request says which.",
+    "the proxy": "The target never saw them: see to the proxy that HTTP_PROXY or HTTPS_PROXY names, unset it, "
+    "or put the target into NO_PROXY.",
     "no TLS connection": "Check the certificate, or set insecureSkipTLSVerify in the script's options.",
 }
 # What the system says where the generator lacks something of its own (errno(3)).
 _OWN = {"(os error 24)": "no open file left here", "(os error 99)": "no local port left here"}
 # What the engine says of an address without `http://`, to which k6 gives the code of all that has none of its own.
 _NO_SCHEME = "unsupported protocol scheme"
+# How errors begin that are not the target's: limits of this generator, requests that it does not send, a proxy between.
+_NOT_THE_TARGETS = {
+    "the response's body is over": "a body over the limit here",
+    "the bodies of": "a body over the limit here",
+    "net/http: invalid": "a request that cannot be sent",
+    "proxyconnect": "the proxy",
+    "the proxy ": "the proxy",
+}
 _SHOWN = 3
 
 
@@ -77,6 +91,11 @@ class Failures:
             return ""
         cause = self.causes.most_common(1)[0][0]
         return _STEPS.get(cause, self.UNKNOWN_STEP)
+
+
+def is_targets(cause: str) -> bool:
+    """Whether a cause of failures may be the target's: neither a limit of this machine nor of what is between."""
+    return cause not in {*_OWN.values(), *_NOT_THE_TARGETS.values()}
 
 
 def is_of_requests(metric: str) -> bool:
@@ -112,6 +131,9 @@ def _cause(series: Series) -> str:
     own = next((cause for end, cause in _OWN.items() if error.endswith(end)), None)
     if own is not None:
         return own
+    mine = next((cause for begin, cause in _NOT_THE_TARGETS.items() if error.startswith(begin)), None)
+    if mine is not None:
+        return mine
     if error.startswith(_NO_SCHEME):
         return _CODES["1020"]
     return _CODES.get(code, f"error {code}" if code else "no answer")

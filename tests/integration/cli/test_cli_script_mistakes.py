@@ -83,6 +83,13 @@ def test_that_a_script_on_standard_input_is_not_read_is_said(cli: Cli) -> None:
     assert "a script on standard input is not read" in done.stderr and "Save the script to a file" in done.stderr
 
 
+@pytest.mark.parametrize("verb", ["run", "capacity", "hold"])
+def test_an_address_in_place_of_a_script_is_given_back_with_its_flag(cli: Cli, verb: str) -> None:
+    done = cli(verb, "http://127.0.0.1:9/fast")
+    assert done.returncode and "plimsoll run --url http://127.0.0.1:9/fast" in done.stderr
+    assert_one_clear_message(done.stderr)
+
+
 def test_setup_that_fails_keeps_what_was_recorded(cli: Cli) -> None:
     cli.write(script_js=f"export function setup() {{ throw new Error('boom'); }}\n{BODY}")
     done = cli("run", "-q", "script.js")

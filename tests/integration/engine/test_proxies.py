@@ -122,3 +122,25 @@ def test_names_that_are_blocked_are_blocked_through_a_proxy_too(
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
     assert ask(tmp_path, "http://shop.test/", blockHostnames=["*.test"])[0][0][2] == 1111
     assert proxy.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [("http://127.0.0.1:1", "connection refused"), ("http://no.invalid:1", "lookup")]
+)
+def test_a_proxy_out_of_reach_is_named_and_not_the_target(
+    tmp_path: Path, proxy: Seen, monkeypatch: pytest.MonkeyPatch, value: str, why: str
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", value)
+    [[status, _, code, error, *_], _] = ask(tmp_path, "http://shop.test/")[0]
+    assert (status, code) == (0, 1200)
+    assert error.startswith(f"proxyconnect: the proxy {value[7:]} of HTTP_PROXY: ") and why in error, error
+
+
+@pytest.mark.parametrize("answer", ["2000 OK", "403 \x1b[31mno\x07"])
+def test_what_a_proxy_answers_is_read_as_it_is_and_shown_without_control_characters(
+    tmp_path: Path, proxy: Seen, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+    proxy.refusal = answer
+    [[status, _, code, error, *_], _] = ask(tmp_path, "https://shop.test/")[0]
+    assert (status, code) == (0, 1000) and "opens no tunnel: " + answer[:3] in error and error.isprintable()

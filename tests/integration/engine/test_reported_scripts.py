@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.engine import EngineConfig, EngineRun
+from plimsoll.errors import ScriptError
 
 
 def test_the_console_shows_what_json_cannot_say_and_fails_no_iteration(
@@ -63,3 +64,11 @@ def test_numbers_may_be_texts_and_a_threshold_without_a_condition_is_shown(tmp_p
     assert found["iterations"]["values"]["count"] == 6
     assert [found[f"cc{{sub:{one}}}"]["values"]["count"] for one in ("one", "none", "two")] == [12, 0, 6]
     assert "thresholds" not in found["cc{sub:one}"]
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_is_none_is_refused_and_not_left_out(tmp_path: Path, value: str) -> None:
+    script = tmp_path / "script.js"
+    script.write_text(f"export const options = {{ vus: {value}, duration: '1s' }};\nexport default function () {{}}")
+    with pytest.raises(ScriptError, match=f"options.vus: .*{value}"):
+        EngineRun(EngineConfig(script=script))

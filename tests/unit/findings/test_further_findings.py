@@ -266,3 +266,17 @@ def test_open_workloads_and_few_levels_have_no_law():
     assert "How does throughput scale with users?" not in questions
     few = further_findings(*run_of(LOADS[:4], open_=False), same_host=True)
     assert "How does throughput scale with users?" not in {finding["question"] for finding in few}
+
+
+def test_a_probe_in_which_it_fell_behind_ends_all_forecasts_of_what_its_resources_could_do() -> None:
+    main, run = run_of(LOADS)
+    assert "How far would it go?" in by_question(further_findings(main, run, same_host=True))
+    behind = step(12, 2_400.0, 240.0, "bad") | {"step_kind": "probe", "done_per_s": 150.0, "end_s": 125}
+    facts = {**FACTS, "open": True, "good": 1200.0, "bad": None, "steps": [*main["steps"], behind]}
+    [main] = checked(capacity_findings(facts, run))
+    found = by_question(further_findings(main, run, same_host=True))
+    assert "How far would it go?" not in found
+    nearest = found["What would stop it next?"]
+    assert nearest["answer"].startswith("Something stops it before what was probed is full: in a short step of 5 s at ")
+    assert "it finished 150 of 240/s" in nearest["answer"] and nearest["order"] == []
+    assert main["limited_by"]["kind"] != "none"

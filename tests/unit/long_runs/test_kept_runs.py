@@ -105,3 +105,14 @@ def test_an_objective_of_a_request_that_never_comes_ends_the_run_with_its_name(t
         kept_run(tmp_path, OpenQueue(1, 0.01, 3), "wrk: p95<=300ms")
     main = kept_run(tmp_path, OpenQueue(1, 0.01, 3), "GET /work: p95<=300ms")[0]
     assert "p95 ≤ 300 ms of GET /work" in main["answer"]
+
+
+def test_objectives_as_strict_as_the_kept_one_are_not_judged_against_the_steering(tmp_path: Path) -> None:
+    given = [{"objective": text} for text in ("p95<300ms", "p95<=200ms", "p95<=900ms", "p50<=250ms")]
+    main, *_ = kept_run(tmp_path, OpenQueue(1, 0.01, 3), P95, objectives=given)
+    assert [one["objective"] for one in main["objectives"]] == ["p95<=900ms", "p50<=250ms"]
+
+
+def test_a_level_that_had_not_stood_for_long_enough_asks_for_more_time(tmp_path: Path) -> None:
+    main, *_ = kept_run(tmp_path, OpenQueue(1, 0.01, 3), P95, seconds=60)
+    assert main["keep"]["level"] is None and any("Give it more time (--for)" in step for step in main["next"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plimsoll.runs.failures import Failures
+from plimsoll.runs.failures import Failures, is_targets
 from plimsoll.runs.snapshot import Series
 
 
@@ -55,3 +55,13 @@ def test_an_address_without_a_scheme_is_the_scripts_and_no_connection_of_the_tar
 
 def test_without_failures_there_is_nothing_to_say():
     assert (Failures().words(), Failures().next_step()) == ("", "")
+
+
+def test_what_is_not_the_targets_is_told_as_such():
+    seen = Failures()
+    seen.add(failed(3, status="0", error_code="1000", error="the response's body is over the limit of 32 MiB; raise …"))
+    seen.add(failed(2, status="0", error_code="1000", error='net/http: invalid header field value for "A"'))
+    seen.add(failed(1, status="0", error_code="1200", error="proxyconnect: the proxy p:1 of HTTP_PROXY: dial: …"))
+    assert seen.words() == "a body over the limit here 3, a request that cannot be sent 2, the proxy 1"
+    assert "PLIMSOLL_MAX_BODY" in seen.next_step() and not any(map(is_targets, seen.causes))
+    assert is_targets("connection refused") and is_targets("status 500")

@@ -63,7 +63,7 @@ impl Declared {
         self.warnings.extend(reader.unknown());
         match source {
             Some(source) => self.thresholds.push(Threshold { abort_on_fail, delay_abort_s, ..Threshold::parse(key, &source)? }),
-            None if fields.contains_key("threshold") => {} // said by the reader
+            None if fields.get("threshold").is_some_and(|value| !value.is_null()) => {} // said by the reader
             None => return Err(format!("'{key}': the field 'threshold' is missing")),
         }
         Ok(())
@@ -98,6 +98,8 @@ mod tests {
         assert!(options.thresholds[0].delay_abort_s == 5.0 && !options.thresholds[0].abort_on_fail);
         let known = "unknown; known are abortOnFail, delayAbortEval, threshold";
         assert_eq!(options.warnings, [format!("options.thresholds['checks'].abortonfail: {known}")]);
-        assert!(Options::from_json(&json!({"thresholds": {"checks": [{}]}})).unwrap_err()[0].contains("'threshold' is missing"));
+        for row in [json!({}), json!({"threshold": null, "abortOnFail": true})] {
+            assert!(Options::from_json(&json!({"thresholds": {"checks": [row]}})).unwrap_err()[0].contains("'threshold' is missing"));
+        }
     }
 }
