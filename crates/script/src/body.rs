@@ -10,7 +10,7 @@ use rquickjs::{ArrayBuffer, Class, Ctx, Exception, JsLifetime, Object, Result, V
 
 use crate::raw::each_property;
 use crate::response::plain_class;
-use crate::values::text_of;
+use crate::values::{text_of, text_of_string};
 
 /// Marks an object that `http.file()` made; what it holds are its properties.
 pub struct FileData;
@@ -34,7 +34,7 @@ pub fn file<'js>(ctx: Ctx<'js>, data: Value<'js>, filename: Opt<Value<'js>>, con
 /// The bytes of a text, an ArrayBuffer or a view of one; `None` for anything else.
 fn bytes_of(value: &Value<'_>) -> Result<Option<Bytes>> {
     if let Some(text) = value.as_string() {
-        return Ok(Some(Bytes::from(text.to_string()?)));
+        return Ok(Some(Bytes::from(text_of_string(text))));
     }
     let Some(object) = value.as_object() else { return Ok(None) };
     // SAFETY: the bytes are copied before any JavaScript can run again.
@@ -98,7 +98,7 @@ fn field_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
         return Ok("<nil>".into());
     }
     if value.is_object() {
-        return ctx.json_stringify(value.clone())?.map_or_else(|| Ok(String::new()), |text| text.to_string());
+        return Ok(ctx.json_stringify(value.clone())?.map_or_else(String::new, |text| text_of_string(&text)));
     }
     Ok(text_of(value))
 }

@@ -11,6 +11,7 @@ use crate::intrinsics;
 use crate::json;
 use crate::modules;
 use crate::state::VuState;
+use crate::values::text_of_string;
 
 /// Makes a global of the VU's context.
 type Make = for<'js> fn(&Ctx<'js>, &Rc<VuState>) -> Result<Value<'js>>;
@@ -72,15 +73,16 @@ fn console<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<Value<'js>> {
 fn show<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
     if !value.is_string() && !value.is_error() {
         let stringify: Function = ctx.globals().get::<_, Object>("JSON")?.get("stringify")?;
-        match stringify.call::<_, Option<String>>((value.clone(),)) {
-            Ok(Some(text)) => return Ok(text),
+        match stringify.call::<_, Option<rquickjs::String>>((value.clone(),)) {
+            Ok(Some(text)) => return Ok(text_of_string(&text)),
             Ok(None) => {}
             Err(rquickjs::Error::Exception) => drop(ctx.catch()),
             Err(other) => return Err(other),
         }
     }
     // Unlike the language's own coercion it takes symbols as well.
-    ctx.globals().get::<_, Function>("String")?.call((value.clone(),))
+    let text: rquickjs::String = ctx.globals().get::<_, Function>("String")?.call((value.clone(),))?;
+    Ok(text_of_string(&text))
 }
 
 fn env<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<Value<'js>> {

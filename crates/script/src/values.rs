@@ -40,7 +40,7 @@ pub fn tag_value(value: &Value<'_>) -> Option<String> {
 /// A value as text, the way JavaScript's String() would say it for plain values.
 pub fn text_of(value: &Value<'_>) -> String {
     if let Some(text) = value.as_string() {
-        return text.to_string().unwrap_or_default();
+        return text_of_string(text);
     }
     if let Some(number) = value.as_int() {
         return number.to_string();
@@ -49,6 +49,29 @@ pub fn text_of(value: &Value<'_>) -> String {
         return number.to_string();
     }
     value.as_bool().map(|flag| flag.to_string()).unwrap_or_default()
+}
+
+/// A text as UTF-8. Half of a pair of surrogates, as is left where an emoji was cut, becomes U+FFFD, as in k6.
+pub fn text_of_string(text: &rquickjs::String<'_>) -> String {
+    text.to_string().unwrap_or_else(|_| {
+        let Ok(bytes) = text.clone().to_cstring() else { return String::new() };
+        // SAFETY: the pointer is to that many bytes, which live as long as the value that gives it.
+        well_formed(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) })
+    })
+}
+
+/// UTF-8 of what QuickJS has of a text, which writes lone surrogates as three bytes each (WTF-8).
+fn well_formed(mut bytes: &[u8]) -> String {
+    let mut text = String::new();
+    while let Err(error) = std::str::from_utf8(bytes) {
+        let (good, rest) = bytes.split_at(error.valid_up_to());
+        text.push_str(&String::from_utf8_lossy(good));
+        text.push(char::REPLACEMENT_CHARACTER);
+        let is_surrogate = matches!(rest, [0xed, 0xa0..=0xbf, 0x80..=0xbf, ..]);
+        bytes = &rest[if is_surrogate { 3 } else { error.error_len().unwrap_or(rest.len()) }..];
+    }
+    text.push_str(&String::from_utf8_lossy(bytes));
+    text
 }
 
 pub fn borrowed(tags: &[(String, String)]) -> Vec<(&str, &str)> {
@@ -103,7 +126,7 @@ pub fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, of: &str) -> Result<Vec
 /// A value for a message: a text as it is, of others the type.
 pub fn named(value: &Value<'_>) -> String {
     match value.as_string() {
-        Some(text) => format!("'{}'", text.to_string().unwrap_or_default()),
+        Some(text) => format!("'{}'", text_of_string(text)),
         None => value.type_name().to_owned(),
     }
 }

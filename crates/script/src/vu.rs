@@ -20,6 +20,7 @@ use crate::places::{missing_export, place_in_script};
 use crate::runtime::Away;
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
 use crate::unit::Kind;
+use crate::values::text_of_string;
 
 /// Virtual size of a VU's stack; only touched pages cost memory.
 const STACK_BYTES: usize = 1 << 20;
@@ -299,11 +300,11 @@ fn stringified<'js>(ctx: &Ctx<'js>, options: Value<'js>) -> rquickjs::Result<Opt
 /// A thrown value that is no Error: a text as it is, of others the JSON, else the type (undefined, a function).
 fn in_words(value: &Value<'_>) -> String {
     if let Some(text) = value.as_string() {
-        return text.to_string().unwrap_or_default();
+        return text_of_string(text);
     }
     let ctx = value.ctx();
     match ctx.json_stringify(value.clone()) {
-        Ok(Some(text)) => text.to_string().unwrap_or_default(),
+        Ok(Some(text)) => text_of_string(&text),
         Ok(None) => value.type_name().to_owned(),
         Err(_) => {
             ctx.catch(); // circular, or a toJSON() that throws: what was thrown here is nobody's
@@ -317,7 +318,8 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
     let (message, stack) = match error {
         CaughtError::Exception(exception) => {
             let name = exception.as_object().get::<_, Option<String>>("name").ok().flatten();
-            let message = exception.message().unwrap_or_default();
+            let message = exception.as_object().get::<_, Option<rquickjs::String>>("message").ok().flatten();
+            let message = message.map_or_else(String::new, |text| text_of_string(&text));
             let message = match name.filter(|name| name != "Error") {
                 Some(name) => format!("{name}: {message}"),
                 None => message,

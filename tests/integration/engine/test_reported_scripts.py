@@ -4,6 +4,7 @@ thresholds without a condition."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,31 @@ def test_a_number_that_is_none_is_refused_and_not_left_out(tmp_path: Path, value
     script.write_text(f"export const options = {{ vus: {value}, duration: '1s' }};\nexport default function () {{}}")
     with pytest.raises(ScriptError, match=f"options.vus: .*{value}"):
         EngineRun(EngineConfig(script=script))
+
+
+def test_a_cut_emoji_is_sent_and_shown_as_the_replacement_character(
+    tmp_path: Path, known_server: Callable[..., str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As k6 has it: half of a pair of surrogates is what `text.slice(0, 3)` may leave."""
+    script = tmp_path / "script.js"
+    script.write_text(
+        """import http from 'k6/http';
+        export default function () {
+          const cut = 'ab\\u{1F600}cd'.slice(0, 3), url = `${__ENV.URL}/echo`;
+          console.log(cut, new Error(cut), { cut });
+          const sent = http.post(url, { a: cut }, { headers: { 'X-A': 'plain' } }).json('body');
+          const raw = http.post(url, cut).json('body'), tagged = http.get(url, { tags: { cut } }).status;
+          console.log(`sent ${sent} ${raw} ${tagged}`);
+          throw new Error(cut);
+        }"""
+    )
+    run = EngineRun(EngineConfig(script=script, env={"URL": known_server("--site")})).begin()
+    list(run.snapshots())
+    run.result()
+    told = capfd.readouterr().err
+    assert "ab\ufffd Error: ab\ufffd" in told, told
+    assert (
+        "sent a=ab%EF%BF%BD ab\ufffd 200" in told
+        and "ERROR" in told.splitlines()[-1]
+        and "ab\ufffd" in told.splitlines()[-1]
+    )
