@@ -286,8 +286,8 @@ def test_a_paused_run_begins_when_it_is_resumed(cli: Cli, known_server: Callable
 def test_control_says_what_it_cannot_do(cli: Cli, hanging_url: str) -> None:
     for arguments, message in (
         (("runs", "fly"), "Say one of pause, resume, level, stop"),
-        (("runs", "level"), "a number of at least 0 belongs there"),
-        (("runs", "level", "--", "-1"), "a number of at least 0 belongs there"),
+        (("runs", "level"), "a number from 0 to 1,000,000 belongs there"),
+        (("runs", "level", "--", "-1"), "a number from 0 to 1,000,000 belongs there"),
         (("runs", "pause", 3), "takes no number"),
         (("runs", "pause"), "there is no run in runs"),
     ):
