@@ -271,21 +271,22 @@ def _unended(run: Any) -> list[dict[str, Any]]:
 def _too_little(
     facts: Mapping[str, Any], series: HoldSeries, common: Mapping[str, Any], notes: Iterable[str]
 ) -> dict[str, Any]:
-    causes = Counter(cause for step in facts["steps"] for cause in Counter(step.get("error_causes") or {}).elements())
-    again = "Run it again, for at least a minute after the warm-up; ten minutes and more show drift and leaks."
+    answer = f"It cannot be said: only {series.seconds.size} s were measured under load. {facts['reason']}".strip()
+    todo = "Run it again, for at least a minute after the warm-up; ten minutes and more show drift and leaks."
+    if facts["status"] == "failed":  # nothing succeeded for one user alone
+        answer = f"It cannot be said. {facts['reason']}"
+        todo = Failures(sum((Counter(step["error_causes"]) for step in facts["steps"]), Counter())).next_step()
     return {
         **common,
         "question": QUESTION,
-        "answer": f"It cannot be said. {facts['reason']}"
-        if facts["status"] == "failed"
-        else (f"It cannot be said: only {series.seconds.size} s were measured under load. {facts['reason']}").strip(),
+        "answer": answer,
         "valid": False,
         "objectives": [],
         "evidence": as_data([of_seconds(series.seconds, "Measured under load")]),
         "invalid_because": ["Too little was measured."],
         "notes": list(notes),
         "steps": facts["steps"],
-        "next": [Failures(causes).next_step() if facts["status"] == "failed" else again],
+        "next": [todo],
     }
 
 

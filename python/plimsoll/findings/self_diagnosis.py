@@ -305,8 +305,6 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 
 def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     late, others = Lateness.of(facts), _others_words(facts)
-    if others and not late.shows:
-        yield Diagnosis("others", others.strip(), remedies.OWN_CORES, spoils=False)
     if late.shows:
         yield Diagnosis(
             "lag",
@@ -315,6 +313,8 @@ def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
             + others,
             remedies.OWN_CORES,
         )
+    elif others:
+        yield Diagnosis("others", others.strip(), remedies.OWN_CORES, spoils=False)
 
 
 def _others_words(facts: GeneratorSeconds) -> str:
