@@ -259,8 +259,8 @@ fn write_head(head: &mut Vec<u8>, request: &HttpRequest, proxy: Option<&Proxy>) 
         put(&["http://", &address.origin.authority]);
     }
     put(&[address.target(), " HTTP/1.1\r\n"]);
-    if let Some(authorization) = proxy.and_then(Proxy::authorization) {
-        put(&["Proxy-Authorization: ", &authorization, "\r\n"]);
+    if let Some(authorization) = proxy.and_then(|proxy| proxy.authorization.as_ref()) {
+        put(&["Proxy-Authorization: ", authorization, "\r\n"]);
     }
     if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         put(&["Host: ", &address.origin.authority, "\r\n"]);

@@ -82,7 +82,10 @@ impl Network {
         self.allow(origin)?;
         let proxy = self.rules.proxies.between(origin)?;
         let began = Instant::now();
-        let through = |failure: Failure| proxy.as_ref().map_or_else(|| failure.clone(), |proxy| proxy.out_of_reach(failure.clone()));
+        let through = |failure| match &proxy {
+            Some(proxy) => proxy.out_of_reach(failure),
+            None => failure,
+        };
         let remote = self.locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin)).await.map_err(through)?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);

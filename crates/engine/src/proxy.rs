@@ -39,6 +39,8 @@ pub struct Proxy {
     pub origin: Origin,
     kind: Kind,
     credentials: Option<Credentials>,
+    /// The Proxy-Authorization header, which each request carries that has the whole URL.
+    pub authorization: Option<String>,
     /// The variable that names it.
     variable: &'static str,
 }
@@ -128,17 +130,13 @@ impl Proxy {
         let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (user, password) = (plain(url.username()), plain(url.password().unwrap_or_default()));
         let credentials = (!user.is_empty() || url.password().is_some()).then_some(Credentials { user, password });
-        Ok(Self { origin, kind, credentials, variable })
+        let authorization = credentials.as_ref().map(basic);
+        Ok(Self { origin, kind, credentials, authorization, variable })
     }
 
     /// Whether requests to it carry the whole URL: of http to an HTTP proxy (RFC 9112, section 3.2.2).
     pub fn takes_whole_url(&self, origin: &Origin) -> bool {
         self.kind == Kind::Http && !origin.tls
-    }
-
-    /// The Proxy-Authorization header.
-    pub fn authorization(&self) -> Option<String> {
-        self.credentials.as_ref().map(basic)
     }
 
     /// A failure of the way to the proxy, which is none of the target's; numbered and begun as k6 does.
@@ -170,7 +168,7 @@ impl Proxy {
     async fn connect(&self, tcp: &mut TcpStream, origin: &Origin) -> Result<(), Failure> {
         let host = if origin.host.contains(':') { format!("[{}]", origin.host) } else { origin.host.clone() };
         let target = format!("{host}:{}", origin.port);
-        let authorization = self.authorization().map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
+        let authorization = self.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
         let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
         let broken = |error: std::io::Error| self.refused(&failures::of_exchange(&error).message);
         tcp.write_all(request.as_bytes()).await.map_err(broken)?;
@@ -329,7 +327,7 @@ mod tests {
     fn user_and_password_are_decoded_and_kept_out_of_what_is_told() {
         let proxies = of(&[("HTTP_PROXY", "http://me:p%40ss@p:1")]);
         let proxy = proxies.between(&Address::parse("http://shop.test/").unwrap().origin).unwrap().unwrap();
-        assert_eq!(proxy.authorization().as_deref(), Some("Basic bWU6cEBzcw=="));
+        assert_eq!(proxy.authorization.as_deref(), Some("Basic bWU6cEBzcw=="));
         proxies.note_used(&proxy);
         proxies.note_used(&proxy);
         assert_eq!(proxies.used(), ["p:1 of HTTP_PROXY"]);

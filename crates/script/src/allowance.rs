@@ -39,12 +39,15 @@ impl RunLimit {
 
     /// Exchanges what a body holds.
     fn exchange(&self, held: usize, wanted: usize) -> Result<(), TooLarge> {
-        let before = self.held_bytes.fetch_add(wanted.saturating_sub(held), Ordering::Relaxed);
-        if wanted > held && before + (wanted - held) > self.most_bytes {
-            self.held_bytes.fetch_sub(wanted - held, Ordering::Relaxed);
+        if wanted <= held {
+            self.held_bytes.fetch_sub(held - wanted, Ordering::Relaxed);
+            return Ok(());
+        }
+        let more = wanted - held;
+        if self.held_bytes.fetch_add(more, Ordering::Relaxed) + more > self.most_bytes {
+            self.held_bytes.fetch_sub(more, Ordering::Relaxed);
             return Err(TooLarge::OfRun(self.most_bytes));
         }
-        self.held_bytes.fetch_sub(held.saturating_sub(wanted), Ordering::Relaxed);
         Ok(())
     }
 }
