@@ -13,6 +13,7 @@ use rquickjs::{qjs, Coerced, Ctx, Error, Exception, Function, Persistent, Result
 
 use crate::effect::{Effect, HttpResponse, Reply};
 use crate::host::Natives;
+use crate::runtime::{self, has_jobs};
 use crate::state::VuState;
 
 /// Promises that were rejected while nobody listened, with their reasons.
@@ -169,13 +170,15 @@ impl<'js> Events<'js> {
 
     /// Runs promise jobs until there are none, then throws the reason of a rejection that nobody handled.
     fn run_jobs(&self, ctx: &Ctx<'js>) -> Result<()> {
-        while run_job(ctx)? {}
+        // An interruption within a job may have become a rejection, which code may handle; the rest must not run all the same.
+        while !self.state.was_stopped.get() && run_job(ctx)? {}
         let rejected = std::mem::take(&mut *self.state.rejections.borrow_mut());
         match rejected.into_iter().next() {
             Some((_, reason)) => {
                 let reason = reason.restore(ctx)?;
                 Err(ctx.throw(reason))
             }
+            None if self.state.was_stopped.get() => Err(self.state.throw_uncatchable(ctx)),
             None => Ok(()),
         }
     }
@@ -189,25 +192,16 @@ impl<'js> Events<'js> {
     pub fn clear(&self, ctx: &Ctx<'js>) {
         self.timers.borrow_mut().clear();
         self.started.borrow_mut().clear();
-        self.state.unwinding.set(true);
-        while ctx.execute_pending_job() {}
-        self.state.unwinding.set(false);
-        self.timers.borrow_mut().clear();
-        self.started.borrow_mut().clear();
+        runtime::drop_jobs(ctx);
         self.state.rejections.borrow_mut().clear();
         self.is_busy.set(false);
     }
 }
 
-fn has_jobs(ctx: &Ctx<'_>) -> bool {
-    // SAFETY: the context lives, and with it its runtime.
-    unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
-}
-
 /// Runs one promise job, if there is one. What it throws (an interruption, mostly) stays pending in the context.
 fn run_job(ctx: &Ctx<'_>) -> Result<bool> {
     let mut context = MaybeUninit::uninit();
-    // SAFETY: as in `has_jobs`; QuickJS only writes to `context`.
+    // SAFETY: the context lives, and with it its runtime; QuickJS only writes to `context`.
     match unsafe { qjs::JS_ExecutePendingJob(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), context.as_mut_ptr()) } {
         0 => Ok(false),
         ran if ran > 0 => Ok(true),

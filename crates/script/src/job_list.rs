@@ -43,6 +43,15 @@ pub unsafe fn put_back(head: *mut Link, jobs: &Jobs) {
     }
 }
 
+/// Sets a word of the first job, counted from its links.
+///
+/// # Safety
+/// `head` is the head of a list with a job, which nobody else uses meanwhile; the job has that word.
+pub unsafe fn set_word_of_first(head: *mut Link, word: usize, value: usize) {
+    // SAFETY: by the contract of this function.
+    unsafe { (*head).next.cast::<usize>().add(word).write(value) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +85,16 @@ mod tests {
             following.filter_map(|link| links.iter().position(|known| *known == link)).collect()
         };
         (walk(|link| link.next), walk(|link| link.previous))
+    }
+
+    #[test]
+    fn a_word_of_the_first_job_is_set() {
+        let mut jobs = [[0_usize; 4]; 2];
+        let [first, second] = jobs.each_mut().map(|job| job.as_mut_ptr().cast::<Link>());
+        let mut head = Link { previous: second, next: first };
+        // SAFETY: `head` has a first job of four words, and both are this test's.
+        unsafe { set_word_of_first(&mut head, 3, 7) };
+        assert_eq!(jobs, [[0, 0, 0, 7], [0; 4]]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::rc::{Rc, Weak};
 use std::sync::LazyLock;
 
 use rquickjs::allocator::Allocator;
-use rquickjs::{qjs, Context, Function, Runtime};
+use rquickjs::{qjs, Context, Ctx, Function, Runtime};
 
 use crate::host::HostFunctions;
 use crate::intrinsics;
@@ -29,13 +29,17 @@ const STACK_RESERVE_BYTES: usize = 48 << 10;
 const INIT_BYTES: usize = 8 << 20;
 /// The list of jobs comes within so many words after the frame.
 const NEAR_WORDS: usize = 32;
+/// Words of a job before its values: two links, its context, its function.
+const JOB_WORDS: usize = 4;
+/// So many jobs of a stopped iteration are run at most where they cannot be dropped.
+const MOST_JOBS: usize = 1_000_000;
 /// A frame in use lies within so many bytes of the stack pointer when a runtime is watched.
 const NEAR_BYTES: usize = 64 << 10;
 
 /// Set to anything: each VU gets a runtime of its own, as where the private fields are not recognised.
 const OWN_RUNTIMES: &str = "PLIMSOLL_OWN_RUNTIMES";
 
-static FIELDS: LazyLock<Option<Fields>> = LazyLock::new(|| if asked_for_own() { None } else { Fields::find() });
+static FIELDS: LazyLock<Option<Fields>> = LazyLock::new(Fields::find);
 
 /// Whether VUs of a thread share runtimes in this process, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +54,8 @@ pub enum Sharing {
 /// Watches a runtime at work if none was yet in this process.
 pub fn sharing() -> Sharing {
     match *FIELDS {
+        _ if asked_for_own() => Sharing::AskedFor,
         Some(_) => Sharing::Shared,
-        None if asked_for_own() => Sharing::AskedFor,
         None => Sharing::Unrecognised,
     }
 }
@@ -123,7 +127,7 @@ impl SharedRuntime {
         })));
         runtime.set_loader(ScriptModules, ScriptModules);
         let live = RefCell::new(Some(Live { functions, runtime }));
-        let made = Rc::new(Self { live, raw, fields: *FIELDS, members: Cell::new(0), memory });
+        let made = Rc::new(Self { live, raw, fields: FIELDS.filter(|_| !asked_for_own()), members: Cell::new(0), memory });
         LATEST.set(Rc::downgrade(&made));
         Ok(made)
     }
@@ -216,13 +220,40 @@ impl SharedRuntime {
     }
 }
 
-/// Where private fields of a runtime are, in words from its beginning.
+/// Whether a promise job waits.
+pub fn has_jobs(ctx: &Ctx<'_>) -> bool {
+    // SAFETY: the context lives, and with it its runtime.
+    unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
+}
+
+/// Takes all jobs out of the list and frees what they hold. None runs: one may make the next without end, and interruptions,
+/// which come once in 10,000 calls, may always meet it at a place where it has already done so.
+pub fn drop_jobs(ctx: &Ctx<'_>) {
+    // Without the fields jobs do run. What is left of the last of them is lost in the next iteration.
+    for _ in 0..FIELDS.map_or(MOST_JOBS, |_| usize::MAX) {
+        if !has_jobs(ctx) {
+            return;
+        }
+        if let Some(fields) = *FIELDS {
+            // SAFETY: `Fields::find` has seen that these words are the list of jobs and a job's function; a job waits.
+            unsafe {
+                let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr()).cast::<usize>();
+                job_list::set_word_of_first(runtime.add(fields.jobs).cast::<Link>(), fields.function, no_job as *const () as usize);
+            }
+        }
+        ctx.execute_pending_job();
+    }
+}
+
+/// Where private fields are, in words from the beginning.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
-    /// `current_stack_frame`
+    /// `current_stack_frame` of a runtime
     frame: usize,
-    /// `job_list`
+    /// `job_list` of a runtime
     jobs: usize,
+    /// `job_func` of a job
+    function: usize,
 }
 
 impl Fields {
@@ -257,8 +288,13 @@ impl Fields {
             // SAFETY: the context is alive; the job takes no values.
             unsafe { qjs::JS_EnqueueJob(ctx.as_raw().as_ptr(), Some(no_job), 0, std::ptr::null_mut()) };
             let jobs = only(empty.into_iter().filter(|at| !is_empty(*at)));
+            // SAFETY: the job that was just made; it has that many words.
+            let word_of_job = |job: usize, word: usize| unsafe { std::ptr::with_exposed_provenance::<usize>(job).add(word).read() };
+            let function =
+                jobs.and_then(|jobs| only((0..JOB_WORDS).filter(|word| word_of_job(read(jobs + 1), *word) == no_job as *const () as usize)));
             while ctx.execute_pending_job() {}
-            jobs.filter(|at| is_empty(*at)).map(|jobs| Self { frame, jobs })
+            let (jobs, function) = (jobs.filter(|at| is_empty(*at))?, function?);
+            Some(Self { frame, jobs, function })
         })
     }
 }
@@ -280,6 +316,6 @@ mod tests {
     #[test]
     fn the_private_fields_of_a_runtime_are_found() {
         let fields = FIELDS.expect("neither frame nor jobs were recognised: VUs would not share runtimes");
-        assert!(fields.jobs > fields.frame);
+        assert!(fields.jobs > fields.frame && fields.function >= 2);
     }
 }

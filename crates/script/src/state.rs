@@ -187,8 +187,8 @@ pub struct VuState {
     term: RefCell<Rc<Term>>,
     /// Set while modules are evaluated: no request, no sleep.
     pub in_init: Cell<bool>,
-    /// Set while what is left of an interrupted iteration is thrown away: it may do nothing more.
-    pub unwinding: Cell<bool>,
+    /// Whether what the script computed in this iteration had to end; it may still have caught that.
+    pub was_stopped: Cell<bool>,
     pub rejections: Rejections,
     /// The event loop, for as long as the VU's context lives.
     events: Cell<*const Events<'static>>,
@@ -318,7 +318,7 @@ impl VuState {
             aborted: Cell::new(false),
             term: RefCell::new(term),
             in_init: Cell::new(true),
-            unwinding: Cell::new(false),
+            was_stopped: Cell::new(false),
             rejections: RefCell::default(),
             events: Cell::new(std::ptr::null()),
             requiring: RefCell::default(),
@@ -340,7 +340,9 @@ impl VuState {
             self.aborted.set(true);
         }
         let is_runaway = now.saturating_duration_since(self.resumed.get()) > MAX_COMPUTE;
-        is_runaway || self.aborted.get() || self.unwinding.get() || self.runtime.memory.is_exhausted()
+        let stops = is_runaway || self.aborted.get() || self.runtime.memory.is_exhausted();
+        self.was_stopped.set(self.was_stopped.get() || stops);
+        stops
     }
 
     /// What the VU does from now on has to end as `term` says.
@@ -353,9 +355,6 @@ impl VuState {
         if self.in_init.get() {
             let message = "requests and sleep() do not work in the init context; move them into the default function or setup()";
             return Err(rquickjs::Exception::throw_message(ctx, message));
-        }
-        if self.unwinding.get() {
-            return Err(self.throw_uncatchable(ctx));
         }
         match self.rest(ctx, Output::Effect(effect)) {
             Input::Reply(reply) => Ok(reply),
@@ -445,7 +444,8 @@ impl VuState {
 
     /// Throws an error that `try`/`catch` does not stop, so that an aborted VU unwinds.
     pub fn throw_uncatchable(&self, ctx: &Ctx<'_>) -> Error {
-        let error = rquickjs::Exception::throw_message(ctx, "the iteration was interrupted");
+        self.was_stopped.set(true);
+        let error = rquickjs::Exception::throw_internal(ctx, "interrupted");
         // SAFETY: the context is live; the pending exception is an object just made.
         unsafe {
             let raw = ctx.as_raw().as_ptr();

@@ -225,6 +225,7 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
 fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> Outcome {
     let function = job.function.clone();
     state.runtime.begin();
+    state.was_stopped.set(false);
     let result = call(ctx, state, events, namespace, job).catch(ctx);
     if result.is_err() && events.has_leftovers(ctx) {
         events.clear(ctx);
