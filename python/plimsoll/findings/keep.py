@@ -3,8 +3,9 @@
 The level is a slowly wandering process whose loop forgets in LOOP_S (experiments/keep.py), so that its mean over D
 seconds has the standard error σ √(2 LOOP_S ÷ D), as of an AR(1); the share of bad requests has one too, which ÷ b is
 one of the level. The level at which just the allowed share is bad lies ln(bad ÷ allowed) ÷ b lower than the mean one,
-b being the arrivals in the limit's time, or as much higher where fewer were bad: of these LEAST_RATIO counts at most,
-and none where a collapse kept the level down. Windows are as long as the statistic needs samples.
+b being the arrivals in the limit's time, or as much higher where fewer were bad: of these LEAST_RATIO counts at most
+for the level, all for the upper end of its interval (a load that still climbs had few), and none where a collapse kept
+the level down. Windows are as long as the statistic needs samples.
 """
 
 from __future__ import annotations
@@ -146,8 +147,11 @@ def _judged(pieces: Sequence[Piece], wanted: Sequence[Wanted], found: Mapping[st
     mean = float(np.average(levels, weights=seconds))
     slope = _slope(wanted[ruling].limit, per_s)
     at_ceiling = any(one["collapsed"] for one in found["overloads"])
-    middle = mean * math.exp(-math.log(max(ratio, 1.0 if at_ceiling else LEAST_RATIO)) / slope)
-    wandering = _relative_sd(levels, seconds) * _share_of_noise(kept_s)
+    one_bad = 1 / max(1.0, statistics[ruling]["samples"] * statistics[ruling]["allowed"])
+    middle, highest = (
+        mean * math.exp(-math.log(max(ratio, 1.0 if at_ceiling else least)) / slope) for least in (LEAST_RATIO, one_bad)
+    )
+    wandering = float(np.std(np.log(levels))) * _share_of_noise(kept_s)
     share_error = SLOPE_DOUBT * _share_error(pieces, ruling, wanted[ruling].limit) / slope
     half = Z_INTERVAL * math.hypot(wandering, share_error)
     windows = _windows(pieces, wanted[ruling].limit, ruling)
@@ -156,7 +160,7 @@ def _judged(pieces: Sequence[Piece], wanted: Sequence[Wanted], found: Mapping[st
         "kept_s": kept_s,
         "from_s": pieces[0].from_s,
         "level": middle,
-        "interval": [middle * math.exp(-half), middle * math.exp(half)],
+        "interval": [middle * math.exp(-half), highest * math.exp(half)],
         "mean_level": mean,
         "done_per_s": float(sum(piece.done for piece in pieces)) / kept_s,
         "ruling": ruling,
