@@ -23,7 +23,7 @@ from plimsoll.findings.hold_objectives import held_objectives
 from plimsoll.findings.hold_series import HoldSeries, hold_series
 from plimsoll.findings.keep import kept, kept_objectives_of
 from plimsoll.findings.keep_words import QUESTION as KEEP_QUESTION
-from plimsoll.findings.keep_words import keep_words
+from plimsoll.findings.keep_words import keep_words, not_kept
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import Means, cpu_shares, means_of_steps, saw_target
 from plimsoll.findings.restarts import restart_finding
@@ -49,6 +49,7 @@ from plimsoll.study.objectives import parse_objective
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
 OVERLOAD_LASTS_S = 30
+MORE_TIME = "Give it more time (--for): the level counts once it has stood for a minute and a half; 5m is usual."
 UNTOLD = {
     "Does it get slower over time?": "whether it gets slower",
     "Does something slow it down periodically?": "whether something slows it down periodically",
@@ -151,15 +152,17 @@ def hold_findings(
         statements=Statements.of(run),
         generator=limit_of_generator(generator),
         kept_apart=None if apart_by_affinity else kept_apart,
+        steered=keep is not None,
     )
+    unkept = [] if keep is None or silent else not_kept(keep)
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {
         **common,
         "question": KEEP_QUESTION if keep else QUESTION,
         **({"asked": asked} if asked else {}),
         "answer": _answer(facts, held, judged, [*silent, *given_up, *troubles], untold, generator, keep, asked),
-        **conclusions(generator, ALL, answered=not silent, because=silent),
-        "facts": main_facts(facts["unit"], held, series),
+        **conclusions(generator, ALL, answered=not (silent or unkept), because=[*silent, *unkept]),
+        "facts": main_facts(facts["unit"], held, series, keep),
         "objectives": judged,
         "limited_by": limit,
         "evidence": _evidence(facts, held, alone, series, means),
@@ -170,19 +173,12 @@ def hold_findings(
         "steps": facts["steps"],
         "next": [
             *generator["remedies"],
-            *_more_time(keep),
+            *([MORE_TIME] if unkept else []),
             *todo,
             *[item["needs"] for item in judged if item.get("needs")],
         ][:6],
     }
     return [main, *({**common, "objectives": [], **one} for one in details)]
-
-
-def _more_time(keep: Mapping[str, Any] | None) -> list[str]:
-    """What a steered load lacks that had settled on no level for long enough."""
-    if keep is None or keep["level"] is not None or keep["unreachable"] or keep["lost_at_s"] is not None:
-        return []
-    return ["Give it more time (--for): the level counts once it has stood for a minute and a half; 5m is usual."]
 
 
 def _by_steering(periodic: Mapping[str, Any], keep: Mapping[str, Any]) -> bool:
@@ -356,15 +352,25 @@ def _subject(item: Mapping[str, Any]) -> str:
     return str(item.get("request") or item.get("operation") or "all requests")
 
 
-def main_facts(unit: str, held: Mapping[str, Any], series: HoldSeries) -> list[list[str]]:
-    """The load and what was done at it, as pairs of label and value; level in `unit`."""
-    seconds = series.seconds.size
+def main_facts(
+    unit: str, held: Mapping[str, Any], series: HoldSeries, keep: Mapping[str, Any] | None = None
+) -> list[list[str]]:
+    """The load and what was done at it, as pairs of label and value; level in `unit`. `keep`: what was kept."""
+    seconds, measured = series.seconds.size, time_words(held["end_s"] - held["measured_from_s"])
     rows = [
         ["Load", level_words(held["level"], unit)],
-        ["Measured for", time_words(held["end_s"] - held["measured_from_s"])],
+        ["Measured for", measured],
         ["Operations", f"{number(float(series.done.sum()) / seconds)} /s"],
-        ["Requests", f"{number(float(series.requests.sum()) / seconds)} /s"],
     ]
+    if keep and keep["level"] is not None:
+        rows = [
+            ["Mean load kept", level_words(keep["mean_level"], unit)],
+            ["Kept for", f"{time_words(keep['kept_s'])} of {measured}"],
+            ["Operations", f"{number(keep['done_per_s'])} /s in that time"],
+        ]
+    elif keep:
+        rows[0][0] = "Mean load"
+    rows.append(["Requests", f"{number(float(series.requests.sum()) / seconds)} /s"])
     failed = float(series.failed.sum())
     rows.append(["Failed requests", f"{number(failed)} of {number(float(series.requests.sum()))}"])
     return rows

@@ -32,9 +32,11 @@ def hold_limit(
     statements: Statements | None = None,
     generator: Mapping[str, Any] | None = None,
     kept_apart: str | None = None,
+    steered: bool = False,
 ) -> dict[str, Any]:
     """The limit as JSON, with the runner-up. `means`: of `held` and, if there is one, of `alone`; `details`: the
-    findings of its seconds; `kept_apart`: how this run kept the target off the generator's cores, in words."""
+    findings of its seconds; `kept_apart`: how this run kept the target off the generator's cores, in words;
+    `steered`: the load was as high as an objective lets it be, so that something limits it."""
     found = {str(one["question"]): one for one in details}
     troubles = killed(means[0], held, unit) if means else []
     errors = _errors(found.get(FAILS), held)
@@ -44,7 +46,7 @@ def hold_limit(
     troubles += [*errors, *_leak(found.get(GROWS), held), *_periodic(found.get(PERIODIC))]
     if generator is not None:
         troubles.insert(0, dict(generator))
-    if not _keeps_up(held):
+    if steered or not _keeps_up(held):
         steps = [held] if alone is None else [held, alone]
         limit = limiting_resource(held, steps, means, unit, statements=statements, kept_apart=kept_apart)
         if limit["kind"] != "unknown" or not troubles:

@@ -26,6 +26,13 @@ def keep_words(keep: Mapping[str, Any], unit: str) -> list[str]:
     return [f"{first}{_drift(keep['drift'])}.", *_held(keep), *_overloads(keep["overloads"], unit)]
 
 
+def not_kept(keep: Mapping[str, Any]) -> list[str]:
+    """Why there is no level, where the time was too short for one; that none keeps the objectives is an answer."""
+    if keep["level"] is not None or keep["unreachable"] or keep["lost_at_s"] is not None:
+        return []
+    return [_too_short(keep, _objectives(keep["objectives"]))]
+
+
 def _too_short(keep: Mapping[str, Any], asked: str) -> str:
     if keep["settled_at_s"] is None:
         return f"It cannot be said at which load {asked} holds: the load was still rising when the time was over."
