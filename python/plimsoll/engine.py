@@ -180,6 +180,11 @@ class EngineRun:
         return self._run.vu_cap()
 
     @property
+    def without_most_vus(self) -> list[str]:
+        """The arrival-rate scenarios without `maxVUs`."""
+        return self._run.without_most_vus()
+
+    @property
     def late_arrivals(self) -> str:
         """What happens to an arrival beyond the cap: "wait" or "drop"."""
         return self._run.late_arrivals()

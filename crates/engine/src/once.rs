@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use plimsoll_script::state::Iteration;
 use plimsoll_script::term::Term;
-use plimsoll_script::vu::{Job, Outcome};
+use plimsoll_script::vu::{Job, Outcome, Vu};
 
 use crate::client::Client;
 use crate::collector::{add_deltas, Totals};
 use crate::dial::Network;
 use crate::drive;
-use crate::run::{new_vu, EngineError, Plan};
+use crate::run::{state_outside, EngineError, Plan};
 use crate::stop::{self, Phase};
 
 impl Plan {
@@ -29,8 +29,9 @@ impl Plan {
         let orders = self.stop.orders();
         let is_told_to_end = || if is_setup { orders.is_aborted() } else { orders.last_moment().is_some_and(|last| Instant::now() >= last) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| EngineError::System(error.to_string()))?;
-        let mut vu = match new_vu(&self.loaded.bundle, Rc::new(if is_setup { Term::UntilAbort } else { Term::PastAbort(None) })) {
-            Ok((vu, _)) => vu,
+        let term = Rc::new(if is_setup { Term::UntilAbort } else { Term::PastAbort(None) });
+        let mut vu = match state_outside(&self.loaded.bundle, term).and_then(Vu::load) {
+            Ok(vu) => vu,
             Err(_) if is_told_to_end() => return Ok(cut_off(function)),
             Err(error) => return Err(error.into()),
         };

@@ -182,7 +182,7 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
             bundle.orders = config.orders.clone();
             bundle.console = config.console_output.as_deref().map(console_file).transpose()?;
             let bundle = Arc::new(bundle);
-            let (vu, info) = new_vu(&bundle, Rc::default()).map_err(|error| match bundle.missing() {
+            let (vu, info) = state_outside(&bundle, Rc::default()).and_then(Vu::describe).map_err(|error| match bundle.missing() {
                 Some(url) => EngineError::MissingModule { url, error },
                 None => EngineError::Script(error),
             })?;
@@ -279,10 +279,10 @@ fn seen_by_script(options_json: &Value, options: &Options) -> Value {
     seen.into()
 }
 
-/// A VU outside of scenarios, whose number is 0.
-pub(crate) fn new_vu(bundle: &Arc<Bundle>, term: Rc<Term>) -> Result<(Vu, InitInfo), ScriptError> {
+/// Of a VU outside of scenarios, whose number is 0.
+pub(crate) fn state_outside(bundle: &Arc<Bundle>, term: Rc<Term>) -> Result<VuState, ScriptError> {
     let recording = Recording::new(bundle).map_err(ScriptError::new)?;
-    Vu::load(VuState::new(bundle.clone(), recording, 0, term)?)
+    VuState::new(bundle.clone(), recording, 0, term)
 }
 
 fn missing_exports(options: &Options, info: &InitInfo) -> Vec<String> {
@@ -370,6 +370,8 @@ pub struct Run {
     pub late_arrivals: &'static str,
     /// The scenarios with a fixed number of iterations, which follow no level.
     pub fixed_iterations: Vec<String>,
+    /// The open scenarios that state no maxVUs, so that `vu_cap` bounds them.
+    pub without_most_vus: Vec<String>,
     /// Whether the options ask that `begin` waits for a word.
     pub starts_paused: bool,
     /// What of the options has no effect, or another than may be meant.
@@ -414,6 +416,8 @@ impl Run {
             began: began.clone(),
             samples: samples.map(Arc::new),
         };
+        let is_unbounded = |scenario: &&Scenario| matches!(scenario.executor, Executor::Open { max_vus: None, .. });
+        let without_most_vus = plan.loaded.options.scenarios.iter().filter(is_unbounded).map(|scenario| scenario.name.clone()).collect();
         let is_fixed = |scenario: &&Scenario| matches!(scenario.executor, Executor::SharedIterations { .. } | Executor::PerVuIterations { .. });
         let fixed_iterations = plan.loaded.options.scenarios.iter().filter(is_fixed).map(|scenario| scenario.name.clone()).collect();
         let starts_paused = plan.loaded.options.paused;
@@ -433,6 +437,7 @@ impl Run {
             vu_cap,
             late_arrivals: late_name,
             fixed_iterations,
+            without_most_vus,
             starts_paused,
             warnings,
         })

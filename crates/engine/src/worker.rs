@@ -187,7 +187,7 @@ impl Worker {
         let vu = if self.shared.plain.is_none() {
             let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number, term)?;
             state.run_started.set(self.began.get());
-            Some(Vu::load(state)?.0)
+            Some(Vu::load(state)?)
         } else {
             None
         };

@@ -189,6 +189,11 @@ impl EngineRun {
         (self.run.vu_cap.vus, self.run.vu_cap.reason.clone())
     }
 
+    /// The scenarios that the cap bounds.
+    fn without_most_vus(&self) -> Vec<String> {
+        self.run.without_most_vus.clone()
+    }
+
     /// The scenarios with a fixed number of iterations, which follow no level.
     fn fixed_iterations(&self) -> Vec<String> {
         self.run.fixed_iterations.clone()

@@ -64,7 +64,8 @@ pub(crate) enum Input {
 }
 
 pub(crate) enum Output {
-    Loaded(Result<InitInfo, ScriptError>),
+    /// With what the script says of itself, if that was asked for.
+    Loaded(Result<Option<InitInfo>, ScriptError>),
     Effect(Effect),
     Finished(Outcome),
 }
@@ -81,7 +82,21 @@ pub struct Vu {
 
 impl Vu {
     /// Loads the script into a new VU.
-    pub fn load(state: VuState) -> Result<(Self, InitInfo), ScriptError> {
+    pub fn load(state: VuState) -> Result<Self, ScriptError> {
+        Ok(Self::begin(state, false)?.0)
+    }
+
+    /// Likewise, with what the script says of itself.
+    pub fn describe(state: VuState) -> Result<(Self, InitInfo), ScriptError> {
+        let (vu, info) = Self::begin(state, true)?;
+        Ok((vu, info.ok_or_else(Self::no_memory)?))
+    }
+
+    fn no_memory() -> ScriptError {
+        ScriptError::new("the script could not be started: out of memory for its runtime; use fewer VUs")
+    }
+
+    fn begin(state: VuState, describes: bool) -> Result<(Self, Option<InitInfo>), ScriptError> {
         let stack = DefaultStack::new(STACK_BYTES)
             .map_err(|error| ScriptError::new(format!("no memory map for another VU's stack: {error}; raise vm.max_map_count or use fewer VUs")))?;
         state.stack_end.set(stack.limit().get());
@@ -89,13 +104,13 @@ impl Vu {
         let inner = state.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, _begin: Input| {
             inner.yielder.set(Some(std::ptr::from_ref(yielder)));
-            body(&inner);
+            body(&inner, describes);
         });
         let mut vu = Self { coroutine, state };
         match vu.coroutine.resume(Input::Begin) {
             CoroutineResult::Yield(Output::Loaded(Ok(info))) => Ok((vu, info)),
             CoroutineResult::Yield(Output::Loaded(Err(error))) => Err(error),
-            _ => Err(ScriptError::new("the script could not be started: out of memory for its runtime; use fewer VUs")),
+            _ => Err(Self::no_memory()),
         }
     }
 
@@ -134,14 +149,14 @@ impl Drop for Vu {
     }
 }
 
-fn body(state: &Rc<VuState>) {
+fn body(state: &Rc<VuState>, describes: bool) {
     state.runtime.enter(Away::new(state.clone()), state.stack_end.get());
     state.runtime.expect_growth();
     match state.runtime.context() {
         Ok(context) => {
             // SAFETY: this coroutine alone uses the context, and while it runs nobody else is in the runtime: the others
             // have left it. The safe way would lock the runtime for as long as the VU is suspended.
-            serve(&unsafe { Ctx::from_raw(context.as_raw()) }, state);
+            serve(&unsafe { Ctx::from_raw(context.as_raw()) }, state, describes);
             drop((state.prototypes.take(), state.plain_parse.take()));
         }
         Err(error) => drop(state.suspend(Output::Loaded(Err(ScriptError::no_runtime(&error))))),
@@ -161,14 +176,18 @@ fn give_back_stack(stack_end: usize) {
 }
 
 /// Loads the script, then serves one job after the other until the host ends the VU.
-fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>) {
+fn serve(ctx: &Ctx<'_>, state: &Rc<VuState>, describes: bool) {
     state.resumed.set(Instant::now());
     let events = Events::new(state);
-    state.with_events(&events, || serve_with(ctx, state, &events));
+    state.with_events(&events, || serve_with(ctx, state, &events, describes));
 }
 
-fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) {
-    let (namespace, info) = match load(ctx, state, events) {
+fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>, describes: bool) {
+    let loaded = load(ctx, state, events).and_then(|namespace| {
+        let info = describes.then(|| described(ctx, state, &namespace)).transpose()?;
+        Ok((namespace, info))
+    });
+    let (namespace, info) = match loaded {
         Ok(loaded) => loaded,
         Err(error) => {
             events.clear(ctx);
@@ -192,7 +211,7 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
     events.clear(ctx);
 }
 
-fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<(Object<'js>, InitInfo), ScriptError> {
+fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<Object<'js>, ScriptError> {
     let main = state.bundle.main.to_string_lossy().into_owned();
     globals::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
     let evaluated = (|| {
@@ -210,7 +229,10 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
     if let Some(message) = state.test_aborted.borrow_mut().take() {
         return Err(ScriptError { aborts_test: true, ..ScriptError::new(format!("test aborted: {message}")) });
     }
-    let namespace = evaluated.map_err(|error| describe(state, &error))?;
+    evaluated.map_err(|error| describe(state, &error))
+}
+
+fn described<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>) -> Result<InitInfo, ScriptError> {
     let options: Value = namespace.get("options").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));
     let options_json = stringified(ctx, options).catch(ctx).map_err(|error| describe(state, &error))?;
     let options_json = options_json.and_then(|text| text.to_string().ok()).unwrap_or_else(|| "null".into());
@@ -219,7 +241,7 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
         .flatten()
         .filter(|name| namespace.get::<_, Value>(name.as_str()).is_ok_and(|value| value.is_function()))
         .collect();
-    Ok((namespace, InitInfo { options_json, exports }))
+    Ok(InitInfo { options_json, exports })
 }
 
 fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> Outcome {

@@ -187,14 +187,16 @@ def _say_warnings(engine: EngineRun) -> None:
 
 
 def _say_policy(engine: EngineRun, quiet: bool) -> None:
-    if quiet:
+    without = engine.without_most_vus
+    if quiet or not without:
         return
     cap, reason = engine.vu_cap
     late = {
-        "wait": "arrivals that find no VU wait, are sent late and are measured from their plan",
-        "drop": "arrivals that find no VU are dropped at once, as k6 does",
+        "wait": "An arrival that finds no free VU waits, and its time counts from when it was planned.",
+        "drop": "An arrival that finds no free VU is dropped, as k6 does.",
     }[engine.late_arrivals]
-    print(f"at most {cap} VUs where the script states no maxVUs ({reason}); {late}", file=sys.stderr)
+    names = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
+    print(f"No maxVUs is stated ({names}): at most {cap:,} VUs, the least of {reason}. {late}", file=sys.stderr)
 
 
 def _resumed(control: RunControl) -> bool:

@@ -14,7 +14,7 @@ from plimsoll.study.objectives import parse_objective
 QUESTION = "Is it slow, or overloaded?"
 SHOWS, MUCH_SLOWER = 1.25, 2.0
 FEWEST = 10
-HARDLY = "Neither: the load hardly shows"
+HARDLY = "Neither: hardly slower under the load"
 
 
 def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], had_baseline: bool) -> dict[str, Any]:
@@ -47,12 +47,12 @@ def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], 
         }
     worst = max(known, key=lambda row: row["ratio"])
     shown = (
-        f"{worst['operation']} takes {ms_words(worst['loaded_ms'])} at the median "
+        f"the median of '{worst['operation']}' is {ms_words(worst['loaded_ms'])} "
         f"under the load, {ms_words(worst['alone_ms'])} alone"
     )
     if not sentences:
         ratio = worst["ratio"]
-        lead = "The load shows" if ratio >= MUCH_SLOWER else "The load shows a little"
+        lead = "Slower under the load" if ratio >= MUCH_SLOWER else "A little slower under the load"
         lead, ending = (lead, f"{ratio:.1f} times as long") if ratio >= SHOWS else (HARDLY, "the greatest difference")
         sentences.append(f"{lead}: {shown}, {ending}.")
     else:
