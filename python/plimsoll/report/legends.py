@@ -12,13 +12,22 @@ from typing import Any
 
 MOST_COLUMNS = 3
 MOST_LABEL_PX = 320
-SYMBOL_PX = 28  # a legend's symbol and the space behind it
+SYMBOL_PX = 24  # a legend's symbol and the space behind it
 COLUMN_PADDING_PX = 18  # between two columns; theme.py sets it
 TITLE_PADDING_PX = 10
-# Of DejaVu Sans at 12 px, the widest of the usual fonts.
-NARROW, WIDE = frozenset("ijl.,:;|!'()[] tfrI/"), frozenset("mwMW%@✗✓")
-NARROW_PX, NORMAL_PX, CAPITAL_PX, WIDE_PX = 5.0, 7.7, 8.8, 12.0
-AXIS_PX = 100  # what a vertical axis of numbers takes at most; a legend begins right of it
+# Of DejaVu Sans at 12 px, the widest of the usual fonts: each width in px and the characters that are no wider.
+WIDTHS_PX = {
+    4.0: "'ijl ,.IJ",
+    5.0: "-/:;\\f|!()[]rt",
+    6.5: '"*_`–?sz',
+    7.5: "FLckPTYaeovxy•",
+    8.0: "0123456789$EKSbdghnpqu{}",
+    9.0: "ABCRVXZHNU",
+    10.5: "&DGOQw#+<=>M^~✓✗×÷",
+}
+WIDEST_PX = 12.0  # of others: "m", "W", Chinese
+CHARACTERS_PX = {character: width for width, characters in WIDTHS_PX.items() for character in characters}
+AXIS_PX = 90  # what a vertical axis of numbers takes at most; a legend begins right of it
 # The room for a legend. Not simply `width`, which is that of the plot only after a first layout: columns that change
 # after it would need more height than the chart has. Where no page holds the chart, the plot is `width` wide.
 ROOM = f"(width >= 0 && isFinite(containerSize()[0]) ? containerSize()[0] - {AXIS_PX} : width)"
@@ -26,27 +35,19 @@ ROOM = f"(width >= 0 && isFinite(containerSize()[0]) ? containerSize()[0] - {AXI
 
 def text_px(text: str) -> float:
     """How wide the text is at most, at 12 px, in the usual fonts."""
-    return sum(_character_px(character) for character in text)
-
-
-def _character_px(character: str) -> float:
-    if character in NARROW:
-        return NARROW_PX
-    if character in WIDE or ord(character) > 0x2E7F:  # from there on: Chinese, Japanese, Korean
-        return WIDE_PX
-    return CAPITAL_PX if character.isupper() else NORMAL_PX
+    return sum(CHARACTERS_PX.get(character, WIDEST_PX) for character in text)
 
 
 def mark_legend(
     names: Sequence[str], most_columns: int = MOST_COLUMNS, title: str = "", rows: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The legend of these names below a chart; `title` is what stands left of them, `rows` what the vertical axis has
+    """The legend of these names below a chart. `title` is what stands left of them; `rows` is what the vertical axis has
     instead of numbers."""
     before = text_px(title) + TITLE_PADDING_PX if title else 0.0
-    before += max(0.0, max(map(text_px, rows), default=0.0) - AXIS_PX)
+    beyond_axis = max(0.0, max(map(text_px, rows), default=0.0) - AXIS_PX)
     return {
         "orient": "bottom",
-        "columns": {"expr": _columns(names, most_columns, before)},
+        "columns": {"expr": _columns(names, most_columns, before + beyond_axis)},
         "labelLimit": {"expr": f"min({MOST_LABEL_PX}, width - {before + SYMBOL_PX:.0f})"},
     }
 
