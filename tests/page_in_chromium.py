@@ -34,7 +34,10 @@ window.addEventListener("load", () => {
     if (scripted && !drawn() && --tries > 0) return setTimeout(look, 50);
     document.querySelectorAll("details").forEach((one) => { one.open = true; });
     setTimeout(async () => {
-      try { finish({ width: window.innerWidth, drawn: drawn(), found: await (%s)() }); }
+      try {
+        const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+        finish({ width: window.innerWidth, dark, drawn: drawn(), found: await (%s)() });
+      }
       catch (error) { finish({ error: String(error) }); }
     }, 200);
   };
@@ -70,5 +73,5 @@ def measured(page: str, script: str, folder: Path, width_px: int, dark: bool = F
     assert match is not None, f"nothing was measured: {done.stdout[-500:]} {done.stderr[-2000:]}"
     result = json.loads(html.unescape(match[1]))
     assert "error" not in result, result
-    assert result["width"] == width_px
+    assert (result["width"], result["dark"]) == (width_px, dark)
     return result

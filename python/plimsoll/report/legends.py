@@ -41,8 +41,8 @@ def text_px(text: str) -> float:
 def mark_legend(
     names: Sequence[str], most_columns: int = MOST_COLUMNS, title: str = "", rows: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The legend of these names below a chart. `title` is what stands left of them; `rows` is what the vertical axis has
-    instead of numbers."""
+    """The legend of these names below a chart. `title` is what stands left of them; `rows` are the names that the
+    vertical axis has instead of numbers."""
     before = text_px(title) + TITLE_PADDING_PX if title else 0.0
     beyond_axis = max(0.0, max(map(text_px, rows), default=0.0) - AXIS_PX)
     return {
