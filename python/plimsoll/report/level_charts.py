@@ -14,8 +14,9 @@ from statistics import median
 from typing import Any, Literal
 
 from plimsoll.report.finding_view import levels_per_user, section
+from plimsoll.report.legends import line_legend, mark_legend, text_px
 from plimsoll.report.steps import Step, first_number
-from plimsoll.report.theme import LEGEND, LINE_LEGEND, dashes
+from plimsoll.report.theme import dashes
 from plimsoll.report.wording import is_number, number, verdict
 
 HEIGHT_PX = 260
@@ -30,6 +31,8 @@ SHAPES = {
     "unknown": "square",
 }
 LABEL_LINE_PX = 15
+LEFT_OF_PLOT_PX = 30  # at least so much the axis takes, above which a label may begin
+JUDGED_AS = "Step judged as"
 MOST_STATED = 3
 
 
@@ -113,16 +116,16 @@ def _curves(
     x = altair.X("level:Q", title=f"Load level, {unit}", scale=altair.Scale(domain=[0, right], nice=False))
     y = altair.Y("value:Q", title=title, scale=scale, axis=ticks)
     series = altair.Scale(domain=list(names))
-    colour = altair.Color("series:N", title=None, scale=series, legend=LINE_LEGEND)
+    lines_legend = line_legend(names)
+    colour = altair.Color("series:N", title=None, scale=series, legend=lines_legend)
     patterns = altair.Scale(domain=list(names), range=dashes(names))
-    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=LINE_LEGEND)
+    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=lines_legend)
     lines = altair.Chart(altair.Data(values=_medians(rows))).mark_line(strokeWidth=2)
     lines = lines.encode(x=x, y=y, color=colour, strokeDash=dash)
     verdicts = [name for name in SHAPES if any(row["key"] == name for row in rows)]
     shapes = altair.Scale(domain=[verdict(name) for name in verdicts], range=[SHAPES[name] for name in verdicts])
-    shape = altair.Shape(
-        "verdict:N", title="Step judged as", scale=shapes, legend={**LEGEND, "columns": 5, "titleOrient": "left"}
-    )
+    judged: dict[str, Any] = mark_legend([verdict(name) for name in verdicts], most_columns=5, title=JUDGED_AS)
+    shape = altair.Shape("verdict:N", title=JUDGED_AS, scale=shapes, legend={**judged, "titleOrient": "left"})
     dots = altair.Chart(altair.Data(values=rows)).mark_point(size=65, filled=True, opacity=0.9)
     dots = dots.encode(x=x, y=y, color=colour, shape=shape, tooltip=_tooltip(unit, title, legend))
     chart = altair.layer(*_mark_layers(marks, unit, right), lines, dots)
@@ -189,12 +192,22 @@ def _mark_layers(marks: Marks, unit: str, right: float) -> list[Any]:
     ]
     shown = [(style, level, words) for style, level, words in named if level is not None]
     for place, (style, level, words) in enumerate(shown):
-        base = altair.Chart(altair.Data(values=[{"level": level, "label": f"{words} {number(level)} {unit}"}]))
+        label = f"{words} {number(level)} {unit}"
+        base = altair.Chart(altair.Data(values=[{"level": level, "label": label}]))
         align: Literal["left", "right"] = "right" if level > right / 2 else "left"
-        text = base.mark_text(style=style, align=align, fontSize=12, clip=False)
+        limit = altair.expr(f"width + {LEFT_OF_PLOT_PX}")
+        text = base.mark_text(style=style, align=align, fontSize=12, clip=False, limit=limit)
         height = altair.value(-8 - LABEL_LINE_PX * place)
+        across = altair.value(altair.expr(_label_end(level, align, text_px(label))))
         layers += [
             base.mark_rule(style=f"{style}-line", clip=True).encode(x="level:Q"),
-            text.encode(x="level:Q", y=height, text="label:N"),
+            text.encode(x=across, y=height, text="label:N"),
         ]
     return layers
+
+
+def _label_end(level: float, align: Literal["left", "right"], label_px: float) -> str:
+    """Where a label begins or ends: at its line, unless it would leave the chart there."""
+    if align == "left":
+        return f"max(-{LEFT_OF_PLOT_PX}, min(scale('x', {level!r}), width - {label_px:.0f}))"
+    return f"min(width, max(scale('x', {level!r}), {label_px - LEFT_OF_PLOT_PX:.0f}))"

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from plimsoll.report.finding_view import section
+from plimsoll.report.legends import line_legend
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.theme import LINE_LEGEND, dashes
+from plimsoll.report.theme import dashes
 from plimsoll.report.time_charts import Chart
 from plimsoll.report.wording import number
 from plimsoll.study.objectives import parse_objective
@@ -233,7 +234,7 @@ def _over_time(
     x = altair.X(
         "t:Q", title=f"Time since the start, {unit}", scale=altair.Scale(domain=[0, whole / divisor], nice=False)
     )
-    legend = LINE_LEGEND if len(names) > 1 else None
+    legend = line_legend(names) if len(names) > 1 else None
     line = (
         altair.Chart(altair.Data(values=rows))
         .mark_line(strokeWidth=1.6)

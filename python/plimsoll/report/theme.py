@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from plimsoll.report.legends import COLUMN_PADDING_PX, MOST_LABEL_PX, TITLE_PADDING_PX
+
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
-LEGEND = {"orient": "bottom", "columns": 3}
-LINE_LEGEND = {**LEGEND, "symbolType": "stroke", "symbolSize": 300}
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 SERIES_LIGHT = ["#0072b2", "#b0408a", "#8a6d00", "#4aa3df", "#5b5b5b", "#009e73", "#d55e00", "#7a4fb5"]
 SERIES_DARK = ["#56b4e9", "#e88cc4", "#e6c84f", "#a9d6f5", "#b8b8b8", "#2ec4a0", "#f0883e", "#b79be8"]
@@ -63,17 +63,18 @@ def vega_config(dark: bool) -> dict[str, Any]:
             "domainColor": colour["faint"],
             "tickColor": colour["faint"],
         },
+        "axisX": {"titleLimit": {"expr": "width"}},  # a longer one would leave the chart
         "legend": {
             **text,
             "symbolBaseFillColor": colour["faint"],
             "symbolBaseStrokeColor": colour["faint"],
             "symbolSize": 80,
             "symbolStrokeWidth": 2,
-            "labelLimit": 320,
+            "labelLimit": MOST_LABEL_PX,
             "titleFontWeight": "normal",
-            "columnPadding": 18,
+            "columnPadding": COLUMN_PADDING_PX,
             "layout": {"bottom": {"anchor": "start", "direction": "vertical", "margin": 6}},
-            "titlePadding": 10,
+            "titlePadding": TITLE_PADDING_PX,
         },
         "title": {"color": colour["text"], "subtitleColor": colour["faint"], "fontSize": 14, "subtitleFontSize": 12},
         "range": {"category": SERIES_DARK if dark else SERIES_LIGHT},

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.report.legends import line_legend
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.theme import LINE_LEGEND, dashes
+from plimsoll.report.theme import dashes
 from plimsoll.report.timeline import Bin, Timeline
 
 HEIGHT_PX = 170
@@ -20,12 +21,14 @@ Point = tuple[float, str, float | None]
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with the heading and the sentence that says how to read it; `specification` is Vega-Lite."""
+    """A chart with the heading and the sentence that says how to read it; `specification` is Vega-Lite. Where the page
+    is narrower than `least_px`, the chart scrolls."""
 
     key: str
     title: str
     reading: str
     specification: dict[str, Any]
+    least_px: int = 0
 
 
 def load_charts(run: RunEvidence, unit: str) -> list[Chart]:
@@ -248,14 +251,14 @@ def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any
     names = list(dict.fromkeys(name for _, name, _ in points))
     scale, patterns = altair.Scale(domain=names), altair.Scale(domain=names, range=dashes(names))
     time_scale = altair.Scale(domain=[0, max(1, duration_s) / divisor], nice=False)
-    several = len(names) > 1
+    legend = line_legend(names) if len(names) > 1 else None
     chart = altair.Chart(altair.Data(values=rows)).mark_line(strokeWidth=1.6, interpolate="step-after")
     chart = chart.encode(
         x=altair.X("t:Q", title=f"Time since the start, {unit}", scale=time_scale),
         y=altair.Y("value:Q", title=axis, scale=altair.Scale(zero=True)),
-        color=altair.Color("series:N", title=None, scale=scale, legend=LINE_LEGEND if several else None),
-        strokeDash=altair.StrokeDash("series:N", title=None, scale=patterns, legend=LINE_LEGEND)
-        if several
+        color=altair.Color("series:N", title=None, scale=scale, legend=legend),
+        strokeDash=altair.StrokeDash("series:N", title=None, scale=patterns, legend=legend)
+        if legend
         else altair.Undefined,
         tooltip=[
             altair.Tooltip("t:Q", title=f"time, {unit}", format=",.4~g"),

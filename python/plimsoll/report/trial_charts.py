@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.report.legends import AXIS_PX, line_legend, mark_legend, row_label_limit, text_px
 from plimsoll.report.level_charts import CROSS, decades
-from plimsoll.report.theme import LEGEND, LINE_LEGEND, dashes
+from plimsoll.report.theme import dashes
 from plimsoll.report.wording import is_number
 
 ROW_PX, HEIGHT_PX = 24, 240
 MOST_ROWS = 40
+CELL_SPACE_PX = 12
 VERDICTS = {"slower": CROSS, "faster": "circle", "same": "square", "undecided": "diamond"}
 STYLES = {"slower": "bad", "faster": "good", "same": "expected", "undecided": "faint"}
 LOG_FROM_RATIO = 10
@@ -29,7 +31,8 @@ def effect_chart(comparisons: Sequence[Mapping[str, Any]], margin: float) -> dic
     ends = [abs(row[key]) for row in rows for key in ("low", "high") if abs(row[key]) <= 300] or [100.0]
     reach = 1.08 * max(100 * margin * 1.5, *ends)
     x = altair.X("change:Q", title="B against A, %", scale=altair.Scale(domain=[-min(reach, 100), reach], clamp=True))
-    y = altair.Y("row:N", title=None, sort=[row["row"] for row in rows], axis=altair.Axis(labelLimit=320, grid=True))
+    axis = altair.Axis(labelLimit=row_label_limit(), grid=True)
+    y = altair.Y("row:N", title=None, sort=[row["row"] for row in rows], axis=axis)
     base = altair.Chart(altair.Data(values=rows))
     band = altair.Chart(altair.Data(values=[{"low": -100 * margin, "high": 100 * margin}]))
     layers: list[Any] = [band.mark_rect(style="band").encode(x=altair.X("low:Q"), x2="high:Q")]
@@ -78,10 +81,10 @@ def pair_chart(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     names = list(dict.fromkeys(row["series"] for row in rows))
     x = altair.X("pair:Q", title="Pair", axis=altair.Axis(tickMinStep=1, format="d"))
     y = altair.Y("change:Q", title="B against A, %")
-    colour = altair.Color("series:N", title=None, scale=altair.Scale(domain=names), legend=LINE_LEGEND)
+    colour = altair.Color("series:N", title=None, scale=altair.Scale(domain=names), legend=line_legend(names))
     patterns = altair.Scale(domain=names, range=dashes(names))
     base = altair.Chart(altair.Data(values=rows))
-    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=LINE_LEGEND)
+    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=line_legend(names))
     line = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour, strokeDash=dash)
     tips = [
         altair.Tooltip("series:N", title="what"),
@@ -121,8 +124,10 @@ def share_chart(levels: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         return None
     names = list(dict.fromkeys(names))
     x = altair.X("from:Q", title="Share of the whole, %")
-    y = altair.Y("load:N", title=None, sort=[str(level["load"]) for level in levels])
-    colour = altair.Color("layer:N", title=None, scale=altair.Scale(domain=names), legend=LEGEND)
+    loads = [str(level["load"]) for level in levels]
+    y = altair.Y("load:N", title=None, sort=loads)
+    legend = mark_legend(names, rows=loads)
+    colour = altair.Color("layer:N", title=None, scale=altair.Scale(domain=names), legend=legend)
     base = altair.Chart(altair.Data(values=rows))
     tips = [altair.Tooltip("layer:N", title="layer"), altair.Tooltip("words:N", title="share")]
     bars = base.mark_bar(height={"band": 0.7}).encode(x=x, x2="to:Q", y=y, color=colour, tooltip=tips)
@@ -167,7 +172,7 @@ def curve_chart(
         y = altair.Y("value:Q", title=f"{title} (logarithmic)", scale=y_scale, axis=altair.Axis(values=ticks))
     else:
         y = altair.Y("value:Q", title=title, scale=altair.Scale(domain=[0, 1.08 * max(values) or 1], nice=False))
-    legend = LINE_LEGEND if len(names) > 1 else None
+    legend = line_legend(names) if len(names) > 1 else None
     colour = altair.Color("series:N", title=None, scale=altair.Scale(domain=names), legend=legend)
     dash = altair.StrokeDash(
         "series:N", title=None, scale=altair.Scale(domain=names, range=dashes(names)), legend=legend
@@ -220,6 +225,13 @@ def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict
     layers = [rects, known_words.encode(x=x, y=y, text="label:N", color=ink), no_words.encode(x=x, y=y, text="label:N")]
     height = 40 * len({row["y"] for row in rows})
     return altair.layer(*layers).properties(width="container", height=max(height, 90)).to_dict(validate=False)
+
+
+def heat_least_px(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
+    """How wide `heat_chart` has to be at least for the words of its cells to stand apart."""
+    columns = {cell["parameters"][names[0]] for cell in cells}
+    widest = max((text_px(_cell_words(cell)) for cell in cells), default=0.0)
+    return round(AXIS_PX + len(columns) * (widest + CELL_SPACE_PX))
 
 
 def _cell_words(cell: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
 
 MIB = 2**20
+HEAT = "sweep-heat"
 BADGES = {"slower": "bad", "faster": "good", "same": "met", "there": "good", "below zero": "bad", "answers": "good"}
 BADGES |= {"fails": "bad", "silent": "bad"}
 
@@ -45,8 +46,17 @@ def trials_section(run: RunEvidence) -> TrialsSection | None:
     finding = next((one for one in run.findings if one.get("experiment") == run.plan.get("experiment")), {})
     build = {"compare": _compare, "decompose": _decompose, "sweep": _sweep}[run.plan["experiment"]]
     heading, note, charts, tables = build(finding, run.plan)
-    drawn = [Chart(key, title, reading, spec) for key, title, reading, spec in charts if spec is not None]
+    drawn = [
+        Chart(key, title, reading, spec, _least_px(key, finding, run.plan))
+        for key, title, reading, spec in charts
+        if spec is not None
+    ]
     return TrialsSection(heading, note, drawn, [table for table in tables if table.rows], _trial_rows(run, finding))
+
+
+def _least_px(key: str, finding: Mapping[str, Any], plan: Mapping[str, Any]) -> int:
+    """Below that width a chart's words would run into one another, and it scrolls."""
+    return trial_charts.heat_least_px(finding["cells"], list(plan["analysis"]["over"])) if key == HEAT else 0
 
 
 Drawn = Sequence[tuple[str, str, str, dict[str, Any] | None]]
@@ -119,7 +129,7 @@ def _sweep(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
     names = list(plan["analysis"]["over"])
     charts: list[tuple[str, str, str, dict[str, Any] | None]] = [
         (
-            "sweep-heat",
+            HEAT,
             "Duration of an iteration, every combination",
             "Darker is longer; words instead of a time where it did not answer.",
             trial_charts.heat_chart(cells, names),

@@ -7,6 +7,20 @@
   const root = document.documentElement;
   let drawn = [];
 
+  // Names that a chart has no room for are shortened by Vega; below it they stand in full.
+  function nameInFull() {
+    for (const figure of document.querySelectorAll("figure.chart")) {
+      const names = new Set();
+      for (const text of figure.querySelectorAll(".live svg text")) {
+        const whole = text.__data__ && text.__data__.text; // Vega keeps there what it draws
+        if (typeof whole === "string" && whole !== text.textContent && text.textContent.endsWith("…")) names.add(whole);
+      }
+      const place = figure.querySelector(".in-full");
+      place.textContent = names.size ? "In full: " + [...names].join("; ") : "";
+      place.hidden = names.size === 0;
+    }
+  }
+
   async function draw() {
     const config = dark.matches ? configuration.dark : configuration.light;
     drawn.splice(0).forEach((result) => result.finalize());
@@ -17,6 +31,7 @@
         const options = { config, actions: false, renderer: "svg" };
         drawn.push(await window.vegaEmbed("#" + key, specification, options));
       }
+      nameInFull();
     } catch (error) {
       // The static drawings say the same; show them rather than half a page.
       console.error(error);
@@ -26,6 +41,8 @@
   }
 
   dark.addEventListener("change", draw);
+  // Vega draws anew in the next frame or two.
+  window.addEventListener("resize", () => setTimeout(nameInFull, 200));
   // Charts that were folded away or narrow measure their column again.
   window.addEventListener("afterprint", () => window.dispatchEvent(new Event("resize")));
   draw();
