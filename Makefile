@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk clean
+.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk chromium clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -34,7 +34,7 @@ COMPUTING = tests/unit tests/docs tests/accuracy tests/integration/lab tests/int
   tests/integration/mysql tests/integration/probes tests/integration/profiles tests/integration/cli/test_cli_secrets.py
 PAIRED = tests/integration/capacity tests/integration/long_runs tests/integration/trials
 ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/cli/test_every_run_ends.py tests/integration/mysql/test_statement_as_limit.py
-test: build postgresql mariadb jdk
+test: build postgresql mariadb jdk chromium
 	cargo test --workspace --quiet --locked
 	$(BIN)/python -m pytest --numprocesses auto $(ALONE:%=--ignore=%) $(COMPUTING)
 	$(BIN)/python -m pytest --numprocesses auto $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
@@ -56,6 +56,12 @@ mariadb:
 	@PATH=$$PATH:/usr/sbin command -v mariadbd >/dev/null || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null; \
 	  else echo "MariaDB is missing, which tests need (Debian: sudo apt-get install mariadb-server)"; exit 2; fi; }
+
+# And a browser without a window, which lays reports out in narrow windows. Without it those tests are skipped.
+chromium:
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium-headless-shell >/dev/null; \
+	  else echo "Chromium is missing, so tests of narrow windows are skipped (Debian: sudo apt-get install chromium-headless-shell)"; fi; }
 
 # And a Java virtual machine.
 jdk:
