@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from plimsoll.errors import ScriptEnd, ScriptError
-from plimsoll.study.contradiction import nearest
+from plimsoll.nearest_word import nearest
 
 NEXT_STEP = "Correct the script or its options and run again."
 STANDARD_INPUT = Path("-")  # k6's name for it

@@ -108,14 +108,74 @@ def test_a_descriptor_that_is_closed_is_given_to_no_file(tmp_path: Path, closed:
     assert file.read_text() == ""
 
 
-def test_a_full_disk_is_counted_and_told() -> None:
+@pytest.mark.parametrize(
+    ("body", "lines", "told"),
+    [
+        ("print('a\\nb')", 2, "did not take 4 bytes (2 lines): No space left on device. Make room"),
+        ("print('no end of line', end='')", 0, "did not take 14 bytes (0 lines): No space left on device."),
+    ],
+)
+def test_a_full_disk_is_counted_and_told(body: str, lines: int, told: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     reading, writing = os.pipe()
     with open("/dev/full", "w") as full, os.fdopen(reading) as errors:
-        assert told_by("print('a\\nb')", stdout=full, stderr=writing) == (7, "2\n")
+        assert told_by(body, stdout=full, stderr=writing) == (7, f"{lines}\n")
         os.close(writing)
-        assert "2 lines of standard output were lost: No space left on device" in errors.read()
+        assert told in errors.read()
+
+
+STALLED = """
+from threading import Thread
+native = Thread(target=lambda: [os.write(2, b"n" * 99 + b"\\n") for _ in range(2000)])
+native.start()
+for _ in range(2000):
+    print("p" * 99, file=sys.stderr)
+native.join()
+"""
+
+
+def test_nobody_waits_for_a_standard_error_that_is_not_read() -> None:
+    """Neither Python nor native code; what was not taken is counted, and what the pipe holds is whole."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as errors:
+        code, lost = told_by(STALLED, stderr=writing, env=os.environ | {"PYTHONUNBUFFERED": ""})
+        os.close(writing)
+        there = errors.read().splitlines()
+    assert code == 7 and len(there) + int(lost) == 4000 + 1 and int(lost) > 500, (len(there), lost)  # 1 says that
+    assert {len(line) for line in there if not line.startswith("plimsoll: ")} == {99}
+
+
+READ_AGAIN = """
+for _ in range(6000):
+    print("p" * 99, file=sys.stderr)
+print("read now", file=told, flush=True)
+sys.stdin.readline()
+print("the end", file=sys.stderr)
+"""
+
+
+def test_a_reader_that_reads_again_is_told_the_rest_and_what_is_missing() -> None:
+    reading, writing = os.pipe()
+    got, put = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(body=READ_AGAIN), str(put)],
+        stdin=subprocess.PIPE, stderr=writing, pass_fds=(put,), text=True,
+    ) as process:  # fmt: skip
+        for descriptor in (writing, put):
+            os.close(descriptor)
+        with os.fdopen(got) as told, os.fdopen(reading) as errors:
+            assert told.readline() == "read now\n" and process.stdin is not None
+            there = [errors.readline() for _ in range(600)]
+            process.stdin.write("go on\n")
+            process.stdin.close()
+            there += errors.readlines()
+            lost = int(told.readline())
+    assert process.returncode == 7 and lost + len(there) == 6002 and lost > 500
+    assert there[-2:] == [
+        "the end\n",
+        f"plimsoll: {lost:,} lines of standard error were dropped, as nobody read it for 2 s.\n",
+    ]
 
 
 def test_characters_that_the_encoding_lacks_are_spelled_out() -> None:

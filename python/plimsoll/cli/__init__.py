@@ -13,27 +13,38 @@ from plimsoll.output_streams import make_tolerant, tell_losses
 from plimsoll.own_programs import forget_current_folder
 
 GC_THRESHOLD = 50_000
+EXIT_UNWRITTEN = 2
 
 
 def main() -> None:
-    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback."""
+    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback. A verb
+    that ended well, but whose answer standard output did not take, has not succeeded."""
     forget_current_folder()
     make_tolerant()
     gc.set_threshold(GC_THRESHOLD)  # imports make many objects that stay, and looking through them again is costly
     serve_signals()
     try:
+        code = _code_of_verb()
+    finally:
+        is_lost = tell_losses()
+    sys.exit(code or (EXIT_UNWRITTEN if is_lost else 0))
+
+
+def _code_of_verb() -> str | int | None:
+    try:
         if sys.argv[1:2] == ["run"]:
             from plimsoll.cli.run import run
 
-            sys.exit(run(sys.argv[2:]))
+            return run(sys.argv[2:])
         from plimsoll.cli.app import app
 
         app()
+    except SystemExit as end:
+        return end.code
     except PlimsollError as error:
         say(str(error), error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except KeyboardInterrupt as error:
         say("interrupted.", error)
-        sys.exit(EXIT_INTERRUPTED)
-    finally:
-        tell_losses()
+        return EXIT_INTERRUPTED
+    return 0

@@ -10,6 +10,7 @@ import typer
 from plimsoll.cli.quantities import number
 from plimsoll.cli.shared_flags import AsJson, Runs
 from plimsoll.errors import InputError
+from plimsoll.nearest_word import nearest
 from plimsoll.study import bounds
 
 
@@ -86,7 +87,9 @@ def analyze(
     from plimsoll.verbs.analysis import analyze as analyse
 
     if model not in (None, "open", "closed"):
-        raise InputError(f"--model {model} is neither open nor closed", "Say one of them.")
+        raise InputError(
+            f"--model {model} is neither open nor closed", nearest(model, ("open", "closed"), "Say one of them.")
+        )
     choices = AnalysisChoices(
         runs=runs,
         format=format,

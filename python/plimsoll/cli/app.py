@@ -24,6 +24,7 @@ from plimsoll.cli.runs import app as runs
 from plimsoll.cli.size import size
 from plimsoll.cli.study import study
 from plimsoll.cli.sweep import sweep
+from plimsoll.nearest_word import nearest
 
 
 class _Verbs(TyperGroup):
@@ -35,6 +36,18 @@ class _Verbs(TyperGroup):
         except KeyboardInterrupt as error:
             say("interrupted.", error)
             raise typer.Exit(EXIT_INTERRUPTED) from None
+        except Exception as error:
+            _name_nearest_flag(error)
+            raise
+
+
+def _name_nearest_flag(error: Any) -> None:
+    """Of a flag that the verb does not have, which typer's NoSuchOption tells; that class has no public name."""
+    flag, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if flag and context is not None and hasattr(error, "possibilities"):
+        known = [spelling for parameter in context.command.params for spelling in parameter.opts if spelling[0] == "-"]
+        error.message = f"There is no flag {flag}. {nearest(flag, known, '')}".rstrip()
+        error.possibilities = None
 
 
 app = typer.Typer(

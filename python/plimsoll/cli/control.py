@@ -18,12 +18,13 @@ def control(
     Arrivals and VUs follow at once. A pause lets running iterations end, and the plan's time goes on.
     """
     from plimsoll.errors import InputError
+    from plimsoll.nearest_word import nearest
     from plimsoll.runs.control import VERBS, tell
     from plimsoll.runs.directory import latest
     from plimsoll.study.bounds import MOST_LEVEL
 
     if verb not in VERBS:
-        raise InputError(f"control: there is no '{verb}'", f"Say one of {', '.join(VERBS)}.")
+        raise InputError(f"control: there is no '{verb}'", nearest(verb, VERBS, f"Say one of {', '.join(VERBS)}."))
     is_level = value is not None and 0 <= value <= MOST_LEVEL
     if is_level != (verb == "level") or (value is not None and not is_level):
         wrong = f"a number from 0 to {MOST_LEVEL:,.0f} belongs there" if verb == "level" else "takes no number"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from plimsoll.nearest_word import nearest, none_of
 from plimsoll.study.bounds import MOST_PER_S, MOST_SECONDS, MOST_VUS
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
@@ -135,18 +136,23 @@ def dns(text: str) -> dict[str, str]:
 def one_of(*allowed: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in allowed:
-            raise ValueError(f"'{text}' is none of {', '.join(allowed)}")
+            raise ValueError(none_of(text, allowed))
         return text
 
     return read
+
+
+_TREND_STATS = ("avg", "min", "med", "max", "count")
 
 
 def trend_stats(text: str) -> list[str]:
     names = listed(text)
     for name in names:
         percentile = re.fullmatch(r"p\((\d+(?:\.\d+)?)\)", name)
-        if name not in ("avg", "min", "med", "max", "count") and not (percentile and float(percentile[1]) <= 100):
-            raise ValueError(f"'{name}' is no statistic of a trend; use some of avg, min, med, max, count and p(N)")
+        if name not in _TREND_STATS and not (percentile and float(percentile[1]) <= 100):
+            near = nearest(name, _TREND_STATS, "")
+            what = f"'{name}' is no statistic of a trend; use some of {', '.join(_TREND_STATS)} and p(N). {near}"
+            raise ValueError(what.rstrip())
     return names
 
 

@@ -12,6 +12,7 @@ from plimsoll.cli.k6_options import BY_KEY
 from plimsoll.cli.run_flags import FlagError
 from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.nearest_word import nearest
 
 if TYPE_CHECKING:
     from plimsoll.cli.run_tally import Tally
@@ -61,7 +62,8 @@ def outputs(run: Mapping[str, Any]) -> list[tuple[str, str]]:
         kind, _, path = text.partition("=")
         if kind not in OUTPUT_KINDS:
             raise FlagError(
-                f"-o/--out: '{text}': there are no outputs but {', '.join(OUTPUT_KINDS)}",
+                f"-o/--out: '{text}': there are no outputs but {', '.join(OUTPUT_KINDS)}. "
+                f"{nearest(kind, OUTPUT_KINDS, '')}".rstrip(),
                 "Write for example --out json=samples.json.gz; a service can read the file.",
             )
         found.append((kind, path or DEFAULT_FILES[kind]))

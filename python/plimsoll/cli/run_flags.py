@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from plimsoll.cli.k6_options import OPTIONS, K6Option, Shape
 from plimsoll.errors import InputError
+from plimsoll.nearest_word import NamingParser
 from plimsoll.study.bounds import MOST_PER_S, MOST_SEED, MOST_THREADS
 
 EXIT_FLAG = 255
@@ -24,7 +25,7 @@ class FlagError(InputError):
     exit_code = EXIT_FLAG
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(NamingParser):
     def error(self, message: str) -> NoReturn:
         raise FlagError(message.removeprefix("argument "), "plimsoll run --help lists the flags.")
 

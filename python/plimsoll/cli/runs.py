@@ -72,8 +72,11 @@ def show(
     lasted = "" if found.ended_unix is None else f", {found.ended_unix - found.began_unix:,.0f} s"
     print(f"  {_when(found)}{lasted}  {_state(found)}{'  kept' if found.kept else ''}\n")
     if found.experiment != "study" and found.status != "damaged":
+        if found.experiment == "run" and found.answer:
+            print(f"What did it do?\n  {_plain(found.answer)}\n")
         findings = RunReader(found.path).findings()
-        print(answer_lines(findings) if findings else f"  {_plain(found.answer)}")
+        if findings or found.experiment != "run":
+            print(answer_lines(findings) if findings else f"  {_plain(found.answer)}")
     print()
     for path in sorted(found.path.iterdir()):
         size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
@@ -220,7 +223,12 @@ def _line(run: StoredRun) -> str:
 
 
 def _state(run: StoredRun) -> str:
-    return "invalid" if run.valid is False and run.status == "finished" else run.status
+    """How it ended, and what spoils it."""
+    if run.status == "finished" and run.valid is False:
+        words = ["invalid"]
+    else:
+        words = [run.status, *(["invalid"] if run.valid is False else [])]
+    return ", ".join([*words, *(["thresholds failed"] if run.failed_thresholds else [])])
 
 
 def _shortened(text: str) -> str:

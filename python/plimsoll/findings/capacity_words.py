@@ -17,6 +17,7 @@ from plimsoll.findings.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
+from plimsoll.runs.interrupted import INTERRUPTED
 
 GENERATOR_LIMITED = "the generator may have been the limit"
 OTHERS_TOOK = "others took CPU time of its host"
@@ -77,7 +78,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if asked is not None:
         parts[:0] = asked_words(asked, f"at the expected {level_words(asked['level'], result['unit'])}")
     if result["status"] == "interrupted":
-        parts.insert(0, "Interrupted: this rests on what was measured until then.")
+        parts.insert(0, INTERRUPTED)
     parts.extend(failing_anyway_words(result, level_words))
     parts.extend(slowed_words(result, level_words))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))

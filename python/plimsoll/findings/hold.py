@@ -43,6 +43,7 @@ from plimsoll.findings.words import time_words
 from plimsoll.runs.ended_steps import ended_steps
 from plimsoll.runs.failures import Failures, no_answer_words
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
+from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
 
@@ -301,7 +302,7 @@ def _answer(
     at = f"{time_words(measured)} at {share}{level_words(held['level'], facts['unit'])}"
     parts = []
     if facts["status"] == "interrupted":
-        parts.append("Interrupted: this rests on what was measured until then.")
+        parts.append(INTERRUPTED)
     cap = generator["script_cap"]
     if cap and not keep and not was_made(held):
         return " ".join([*parts, load_not_made(held, cap), *([_objective_words(judged)] if judged else [])])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import EXIT_INPUT, PlimsollError
+from plimsoll.nearest_word import NamingParser
 
 DATA = Path(".lab")
 Add = Callable[..., Any]  # ArgumentParser.add_argument
@@ -40,7 +41,7 @@ class Target:
 
 def parser() -> argparse.ArgumentParser:
     """The command line of every reference target."""
-    top = argparse.ArgumentParser(prog="plimsoll lab", description="Serve a reference target to try Plimsoll on.")
+    top = NamingParser(prog="plimsoll lab", description="Serve a reference target to try Plimsoll on.")
     names = top.add_subparsers(dest="name", required=True, metavar="NAME")
     for name, target in TARGETS.items():
         _add_target(names.add_parser(name, help=target.what).add_argument, name, target)

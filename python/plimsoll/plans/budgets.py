@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.nearest_word import nearest
 from plimsoll.plans.load import Plan
 from plimsoll.probes.local_targets import is_local, local_listeners
-from plimsoll.study.contradiction import nearest
 
 HOST_NAMES = ("cpu", "disk")
 

@@ -14,6 +14,7 @@ from typing import Any, get_args
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
+from plimsoll.nearest_word import nearest
 from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, is_study, mention, named_arm, with_scripts
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
 from plimsoll.plans.load_bounds import check_load
@@ -22,7 +23,6 @@ from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepReque
 from plimsoll.probes.local_targets import local_listeners
 from plimsoll.study import Probes, Target
 from plimsoll.study.bounds import MOST_TRIALS, MOST_USERS
-from plimsoll.study.contradiction import nearest
 from plimsoll.study.experiments import (
     MARGIN,
     PRIMARY,

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from plimsoll.errors import RunDirectoryError
-from plimsoll.output_streams import lost_lines
+from plimsoll.output_streams import answer_kept_in, lost_lines
 from plimsoll.runs import directory
 from plimsoll.runs.clean_summary import clean_metrics
 from plimsoll.runs.compact_line import Compactor
@@ -69,6 +69,7 @@ class RunWriter:
         self._cleaned: dict[str, str] = {}
         self._telling: dict[str, bool] = {}
         self._lost_before = lost_lines()
+        answer_kept_in(path)
         self._series = line_file(path, directory.SERIES)
         self._compactor = Compactor()
         self._portion = self._series.portion  # of series.jsonl.zst, in which the compactor's series are defined

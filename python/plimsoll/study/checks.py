@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, nearest, parts_of
+from plimsoll.nearest_word import nearest
+from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, parts_of
 from plimsoll.study.experiment_checks import contradictions_of_experiments
 from plimsoll.study.otlp import LOOPBACK, address_of
 from plimsoll.study.trust import KEYS

@@ -1,14 +1,12 @@
-"""A contradiction in a study, and what those who look for them share: places as keys, the nearest known word."""
+"""A contradiction in a study, and what those who look for them share: places as keys."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-_MOST_WORDS, _LONGEST_WORD = 200, 60  # to compare one with another takes its time
 
 
 @dataclass(frozen=True)
@@ -30,12 +28,6 @@ def dotted(path: KeyPath) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
-
-
-def nearest(word: Any, known: list[str], otherwise: str) -> str:
-    """ "Did you mean …?" with the nearest of the known words, else the given text."""
-    close = difflib.get_close_matches(str(word)[:_LONGEST_WORD], known[:_MOST_WORDS], n=1)
-    return f"Did you mean {close[0]}?" if close else otherwise
 
 
 def mapping(value: Any) -> dict[str, Any]:

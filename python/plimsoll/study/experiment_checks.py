@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
-from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, nearest, parts_of
+from plimsoll.nearest_word import nearest
+from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, parts_of
 from plimsoll.study.forms import kind_of_form, mistake_of_form
 
 Found = Iterator[Contradiction]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from plimsoll.study.contradiction import nearest
+from plimsoll.nearest_word import nearest
 
 FormKind = Literal["url", "variant", "variable", "script", "function"]
 SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.nearest_word import nearest
 from plimsoll.study.checks import contradictions
-from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping, nearest
+from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping
 from plimsoll.study.models import Study
 from plimsoll.study.trust import mistake_of_ca_file
 from plimsoll.study.yaml_lines import MOST_BYTES, LinedDocument, read_lined

@@ -24,9 +24,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.nearest_word import nearest
 from plimsoll.study.bounds import MOST_PARTS, MOST_PER_S, MOST_SECONDS, MOST_SEED, MOST_USERS
 from plimsoll.study.checks import contradictions
-from plimsoll.study.contradiction import nearest
 from plimsoll.study.experiment_checks import no_such_part
 from plimsoll.study.experiments import Experiment
 from plimsoll.study.files import FilesOptions

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from plimsoll.errors import EXIT_INPUT, InputError, InputErrors, PlimsollError
 from plimsoll.findings.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, exit_code
+from plimsoll.output_streams import answer_kept_in
 from plimsoll.plans.load import Choices
 from plimsoll.plans.planned_time import planned_time, planned_total
 from plimsoll.plans.requests import TrialChoices
@@ -171,6 +172,7 @@ def run_study(source: str | Path | Study, choices: StudyChoices | None = None, t
     record = (
         _Record.resumed(choices.resume, given, parts) if choices.resume else _Record.new(choices.runs, given, parts)
     )
+    answer_kept_in(record.directory)
     told.plan(_plan(given, str(source) if not isinstance(source, Study) else "study", record.parts))
     for at, part in enumerate(record.parts):
         if part.is_done:

@@ -74,6 +74,57 @@ def test_other_verbs_go_on_too(cli: Cli, known_server: Callable[..., str]) -> No
     assert reader.state == "finished" and reader.findings()
 
 
+CHATTY = """import { sleep } from 'k6';
+export const options = { vus: 2, duration: '3s', thresholds: { iterations: ['count>20'] } };
+export default function () { for (let n = 0; n < 20; n++) console.log('x'.repeat(200)); sleep(0.01); }
+"""
+
+
+def test_a_standard_error_that_nobody_reads_holds_up_neither_load_nor_verdict(cli: Cli) -> None:
+    cli.write(script_js=CHATTY)
+    reading, writing = os.pipe()
+    with begin(cli, "run", "-q", "script.js", stdout=subprocess.PIPE, stderr=writing) as running:
+        try:
+            os.close(writing)
+            assert running.wait(60) == 0  # with a pipe of 64 KiB it never ended
+            assert running.stdout is not None and b"iterations" in running.stdout.read()
+        finally:
+            running.kill()
+            os.close(reading)
+    [reader] = map(RunReader, cli.runs())
+    told = [str(event.get("message")) for event in reader.events("note")]
+    assert reader.state == "finished" and any("lines to standard output or error were lost" in one for one in told)
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("count>0", 2), ("count>1000000", THRESHOLDS_FAILED)])
+def test_a_summary_that_a_full_disk_did_not_take_is_told_and_no_success(cli: Cli, threshold: str, code: int) -> None:
+    cli.write(script_js=SHORT.replace("count>1000000", threshold))
+    with Path("/dev/full").open("w") as full:
+        running = begin(cli, "run", "-q", "script.js", stdout=full, stderr=subprocess.PIPE)
+        _, errors = running.communicate(timeout=60)
+    [run] = cli.runs()
+    assert running.returncode == code and errors.count(b"standard output did not take") == 1
+    assert f"No space left on device. `plimsoll runs show runs/{run.name}` shows".encode() in errors, errors
+    shown = cli("runs", "show", f"runs/{run.name}")
+    assert shown.returncode == 0 and "finished" in shown.stdout
+
+
+@pytest.mark.parametrize("words", [("runs", "list"), ("schema",), ("run", "--help"), ("--help",)])
+def test_any_verb_whose_answer_a_full_disk_did_not_take_has_not_succeeded(cli: Cli, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        running = begin(cli, *words, stdout=full, stderr=subprocess.PIPE)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 2 and b"Make room where it goes, and run again." in errors
+
+
+def test_a_reader_that_has_enough_is_no_loss(cli: Cli) -> None:
+    running = begin(cli, "schema", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None and running.stderr is not None and running.stdout.readline()
+    running.stdout.close()
+    assert running.wait(60) == 0 and running.stderr.read() == b""
+    running.stderr.close()
+
+
 def test_a_terminal_without_the_characters_gets_a_summary(cli: Cli) -> None:
     cli.write(script_js=SHORT)
     done = cli("run", "-q", "script.js", env=os.environ | {"PYTHONIOENCODING": "ascii"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -46,6 +47,30 @@ def test_a_run_is_shown_and_its_seconds_come_as_json_with_names(tmp_path: Path) 
     assert second["series"] == [{"metric": "http_reqs", "kind": "counter", "tags": {"name": "/"}, "value": 3.0}]
     [row] = map(json.loads, plimsoll("show", "latest", "--resources", root=tmp_path).output.splitlines())
     assert row["values"] == {"cpu_share": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("status", "valid", "verdict", "told"),
+    [
+        ("finished", True, "passed", "  finished  2"),
+        ("finished", True, "failed", "  finished, thresholds failed  2"),
+        ("finished", False, "failed", "  invalid, thresholds failed  2"),
+        ("interrupted", False, "passed", "  interrupted, invalid  2"),
+    ],
+)
+def test_a_list_says_how_a_plain_run_ended_and_what_it_did(
+    tmp_path: Path, status: Literal["finished", "interrupted"], valid: bool, verdict: str, told: str
+) -> None:
+    with RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor()) as writer:
+        rows = {"count>9": {"verdict": verdict}}
+        writer.append_event("note", summary={"iterations": {"values": {"count": 4}, "thresholds": rows}})
+        writer.write_findings([{"question": "Did the generator limit this run?", "answer": "No.", "valid": valid}])
+        writer.finish(status)
+    listed = plimsoll("list", root=tmp_path).output
+    assert told in listed and "4 iterations, no requests, " in listed and "No." not in listed
+    shown = plimsoll("show", "latest", root=tmp_path).output
+    assert "What did it do?\n  4 iterations, no requests, " in shown and "Did the generator limit" in shown
+    assert told.rstrip("2").strip() in shown
 
 
 def test_a_search_lists_what_has_the_words(tmp_path: Path) -> None:

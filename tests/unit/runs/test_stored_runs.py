@@ -18,6 +18,7 @@ import plimsoll
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs.kept import archive, catalogue
 from plimsoll.runs.kept.catalogue import StoredRun
+from plimsoll.runs.kept.plain_run import words_of_summary
 from plimsoll.runs.kept.tidying import pruning
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -69,6 +70,58 @@ def test_a_plain_run_is_told_by_its_summary_and_a_running_one_as_that(tmp_path: 
     assert found.answer == "1,200 requests, 40/s, 1.25 % failed, p95 12.3 ms." and found.status == "running"
     writer.finish()
     assert plimsoll.stored_runs(tmp_path)[0].status == "finished"
+
+
+ANSWERED = {
+    "http_reqs": {"values": {"count": 16.0, "rate": 8.0}},
+    "http_req_failed": {"values": {"rate": 1.0}},
+}
+ITERATIONS = {"iterations": {"values": {"count": 40.0, "rate": 19.73}}}
+
+
+@pytest.mark.parametrize(
+    ("summary", "answer"),
+    [
+        (ITERATIONS, "40 iterations, 19.7/s, no requests."),
+        (ANSWERED | {"http_req_duration": {"values": {"p(95)": 0.0, "max": 0.0}}},
+         "16 requests, 8/s, none was answered."),
+        (ANSWERED | {"http_req_duration": {"values": {"p(95)": 2.0, "max": 3.0}}},
+         "16 requests, 8/s, 100 % failed, p95 2 ms."),
+        (ITERATIONS | {"checks": {"values": {"rate": 0.25}}},
+         "40 iterations, 19.7/s, no requests, 75 % of the checks failed."),
+        (ITERATIONS | {"vus": {"thresholds": {"value>0": {"ok": True, "verdict": "passed"}}}},
+         "40 iterations, 19.7/s, no requests, no threshold failed."),
+        ({}, ""),
+    ],
+)  # fmt: skip
+def test_a_plain_run_is_told_by_what_it_did_and_never_by_what_its_generator_did(
+    tmp_path: Path, summary: dict[str, Any], answer: str
+) -> None:
+    with RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor()) as writer:
+        writer.append_event("note", summary=summary)
+        question = "Did the generator limit this run?"
+        writer.write_findings([{"question": question, "answer": "No: it was idle. All is well.", "valid": True}])
+    [found] = plimsoll.stored_runs(tmp_path)
+    assert (found.answer, found.failed_thresholds) == (answer, ())
+
+
+def test_a_damaged_summary_says_nothing() -> None:
+    assert words_of_summary({"http_reqs": 7, "iterations": {"values": []}, "vus": {"thresholds": [1]}}) == ""
+
+
+def test_thresholds_that_failed_are_counted_and_named(tmp_path: Path) -> None:
+    rows = {"count>9": {"ok": False, "verdict": "failed"}, "rate>0": {"ok": True, "verdict": "passed"}}
+    with RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor()) as writer:
+        writer.append_event("note", summary={"iterations": {**ITERATIONS["iterations"], "thresholds": rows}})
+    [found] = plimsoll.stored_runs(tmp_path)
+    assert found.failed_thresholds == ("iterations: count>9",)
+    assert found.answer == "40 iterations, 19.7/s, no requests, 1 of 2 thresholds failed (iterations: count>9)."
+    assert json.loads(json.dumps(found.to_json()))["failed_thresholds"] == ["iterations: count>9"]
+
+
+def test_the_answer_of_an_interrupted_run_is_what_it_found(tmp_path: Path) -> None:
+    made(tmp_path, answer=f"Interrupted: this rests on what was measured until then. {ANSWER}")
+    assert plimsoll.stored_runs(tmp_path)[0].answer == "Carries 168 users."
 
 
 def test_a_run_of_a_study_is_one_with_the_runs_in_it(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plimsoll.errors import InputError
+from plimsoll.nearest_word import nearest
 from plimsoll.runs.importers import (
     gatling_binary,
     gatling_text,
@@ -95,7 +96,8 @@ def format_named(name: str) -> Format:
     for one in FORMATS:
         if one.name == name:
             return one
-    raise InputError(f"--format {name} is not known", f"Use one of {format_names()}.")
+    step = nearest(name, [one.name for one in FORMATS], f"Use one of {format_names()}.")
+    raise InputError(f"--format {name} is not known", step)
 
 
 def format_names() -> str:

@@ -17,6 +17,8 @@ from typing import Any
 
 from plimsoll.errors import InputError
 from plimsoll.runs import directory
+from plimsoll.runs.interrupted import INTERRUPTED
+from plimsoll.runs.kept.plain_run import failed_thresholds, words_of_summary
 from plimsoll.runs.lines import placed_lines
 
 STUDY_RECORD = "study.json"
@@ -29,7 +31,8 @@ _NAMED_LIKE_A_RUN = re.compile(r"\d{8}-\d{6}-(?P<experiment>.+)-[0-9a-f]{4}")
 @dataclass(frozen=True)
 class StoredRun:
     """A run as a list shows it. `experiment`: its verb; `about`: script or target, empty if not known; `answer`: the
-    first sentence of its answer; `valid`: None where nothing says; `status` as RunReader.state has it, "damaged" if its
+    first sentence of its answer, of a plain run what it did; `failed_thresholds`: of a plain run, as "metric: rule";
+    `valid`: None where nothing says; `status` as RunReader.state has it, "damaged" if its
     manifest cannot be read; `kept`: prune leaves it; `began_unix`, 0.0 where its manifest does not say."""
 
     path: Path
@@ -42,6 +45,7 @@ class StoredRun:
     valid: bool | None
     size_bytes: int
     kept: bool
+    failed_thresholds: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -132,18 +136,18 @@ def _run_facts(path: Path) -> dict[str, Any]:
         return _facts(named["experiment"] if named else "", "damaged")
     findings = _findings(path)
     experiment = str(manifest.get("experiment") or "")
-    answer = first_sentence(str(findings[0].get("answer") or "")) if findings else ""
+    answer = str(findings[0].get("answer") or "").removeprefix(INTERRUPTED) if findings else ""
     valid = findings[0].get("valid") if findings else None
-    if experiment == "run":
-        answer = _of_summary(path) or answer
+    summary = _summary(path) if experiment == "run" else {}
     return _facts(
         experiment,
         _status(path, str(manifest.get("status"))),
         began_unix=_number(manifest.get("started_unix")) or 0.0,
         ended_unix=_number(manifest.get("ended_unix")),
         about=_about(manifest),
-        answer=answer,
+        answer=words_of_summary(summary) if experiment == "run" else first_sentence(answer),
         valid=valid if isinstance(valid, bool) else None,
+        failed_thresholds=tuple(failed_thresholds(summary)),
     )
 
 
@@ -178,10 +182,11 @@ def _facts(
     about: str = "",
     answer: str = "",
     valid: bool | None = None,
+    failed_thresholds: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     return {
         "experiment": experiment, "status": status, "began_unix": began_unix, "ended_unix": ended_unix,
-        "about": about, "answer": answer, "valid": valid,
+        "about": about, "answer": answer, "valid": valid, "failed_thresholds": failed_thresholds,
     }  # fmt: skip
 
 
@@ -225,31 +230,8 @@ def _events(path: Path) -> Iterator[Mapping[str, Any]]:
             yield event
 
 
-def _of_summary(path: Path) -> str:
-    """What a plain run did, by its summary."""
-    summary = next((one["summary"] for one in _events(path) if isinstance(one.get("summary"), Mapping)), None)
-    if summary is None:
-        return ""
-    count, rate = (_value(summary, "http_reqs", name) for name in ("count", "rate"))
-    failed, p95 = _value(summary, "http_req_failed", "rate"), _value(summary, "http_req_duration", "p(95)")
-    if count is None:
-        return ""
-    parts = [f"{count:,.0f} requests"]
-    parts += [f"{_short(rate)}/s"] if rate is not None else []
-    parts += [f"{_short(100 * failed)} % failed"] if failed is not None else []
-    parts += [f"p95 {_short(p95)} ms"] if p95 is not None else []
-    return ", ".join(parts) + "."
-
-
-def _short(number: float) -> str:
-    """Three digits, and all of them of larger numbers."""
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
-
-
-def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:
-    entry = summary.get(metric)
-    values = entry.get("values") if isinstance(entry, Mapping) else None
-    return _number(values.get(name)) if isinstance(values, Mapping) else None
+def _summary(path: Path) -> Mapping[str, Any]:
+    return next((one["summary"] for one in _events(path) if isinstance(one.get("summary"), Mapping)), {})
 
 
 def _number(value: Any) -> float | None:

@@ -1,0 +1,79 @@
+"""What a plain run did, in one sentence of its summary: requests, or iterations of a script without any; checks and
+thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_MOST_NAMED = 3  # thresholds
+
+
+def words_of_summary(summary: Mapping[str, Any]) -> str:
+    """The sentence; empty where the summary says nothing."""
+    parts = _requests(summary) or _iterations(summary)
+    failed_checks = _value(summary, "checks", "rate")
+    if parts and failed_checks is not None:
+        parts.append(f"{_short(100 * (1 - failed_checks))} % of the checks failed")
+    parts += _thresholds(summary)
+    return f"{', '.join(parts)}." if parts else ""
+
+
+def failed_thresholds(summary: Mapping[str, Any]) -> list[str]:
+    """As "http_req_duration: p(95)<200"."""
+    return [f"{metric}: {rule}" for metric, rule, verdict in _verdicts(summary) if verdict == "failed"]
+
+
+def _requests(summary: Mapping[str, Any]) -> list[str]:
+    count, rate = (_value(summary, "http_reqs", name) for name in ("count", "rate"))
+    failed, p95 = _value(summary, "http_req_failed", "rate"), _value(summary, "http_req_duration", "p(95)")
+    if not count:
+        return []
+    parts = [f"{count:,.0f} requests"]
+    parts += [f"{_short(rate)}/s"] if rate is not None else []
+    if failed == 1.0 and _value(summary, "http_req_duration", "max") == 0.0:
+        return [*parts, "none was answered"]
+    parts += [f"{_short(100 * failed)} % failed"] if failed is not None else []
+    parts += [f"p95 {_short(p95)} ms"] if p95 is not None else []
+    return parts
+
+
+def _iterations(summary: Mapping[str, Any]) -> list[str]:
+    count, rate = (_value(summary, "iterations", name) for name in ("count", "rate"))
+    if count is None:
+        return []
+    return [f"{count:,.0f} iterations", *([f"{_short(rate)}/s"] if rate is not None else []), "no requests"]
+
+
+def _thresholds(summary: Mapping[str, Any]) -> list[str]:
+    verdicts = _verdicts(summary)
+    if not verdicts:
+        return []
+    failed = failed_thresholds(summary)
+    if not failed:
+        undecided = sum(verdict != "passed" for _, _, verdict in verdicts)
+        return [f"{undecided} of {len(verdicts)} thresholds undecided" if undecided else "no threshold failed"]
+    more = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
+    return [f"{len(failed)} of {len(verdicts)} thresholds failed ({'; '.join(failed[:_MOST_NAMED])}{more})"]
+
+
+def _verdicts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Metric, rule and verdict of each threshold."""
+    found = []
+    for metric, entry in summary.items():
+        rows = entry.get("thresholds") if isinstance(entry, Mapping) else None
+        for rule, row in rows.items() if isinstance(rows, Mapping) else ():
+            found.append((str(metric), str(rule), str(row.get("verdict")) if isinstance(row, Mapping) else ""))
+    return found
+
+
+def _short(number: float) -> str:
+    """Three digits, and all of them of larger numbers."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:
+    entry = summary.get(metric)
+    values = entry.get("values") if isinstance(entry, Mapping) else None
+    value = values.get(name) if isinstance(values, Mapping) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
