@@ -8,7 +8,7 @@ p95 of windows bounds the p95 of the whole: a mixture's quantile lies between th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -101,15 +101,16 @@ class StepTable:
         """The tests in it that ran apart, each with its name (None: there is but one): one a variant, and unless they
         ran `together`, one an operation with a throughput."""
         found: list[tuple[str | None, StepTable]] = []
-        for variant in dict.fromkeys(row.variant for row in self.rows):
-            part = replace(self, rows=tuple(row for row in self.rows if row.variant == variant))
-            apart = [name for name in part.operations if any(row.throughput_per_s is not None for row in part.of(name))]
-            if self.together or None in part.operations or len(apart) < 2:
+        for variant, rows in _parted(self.rows, lambda row: row.variant).items():
+            part = replace(self, rows=tuple(rows))
+            operations = _parted(rows, lambda row: row.operation)
+            apart = [name for name in operations if any(row.throughput_per_s is not None for row in operations[name])]
+            if self.together or None in operations or len(apart) < 2:
                 found.append((variant, part))
                 continue
             for name in apart:
                 label = " ".join(word for word in (variant, name) if word)
-                found.append((label, replace(part, rows=part.of(name))))
+                found.append((label, replace(part, rows=tuple(operations[name]))))
         return tuple(found)
 
     def without_secrets(self, redactor: Redactor) -> StepTable:
@@ -133,6 +134,14 @@ class StepTable:
             for row in data["rows"]
         )
         return cls(rows, data["level_unit"], tuple(data.get("notes") or ()), bool(data.get("together", True)))
+
+
+def _parted(rows: Iterable[Row], by: Callable[[Row], str | None]) -> dict[str | None, list[Row]]:
+    """The rows by what `by` says of them, in order of appearance: one pass, however many parts there are."""
+    parts: dict[str | None, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(by(row), []).append(row)
+    return parts
 
 
 def _sum_of_levels(rows: Iterable[Row], operations: set[str | None]) -> Iterable[Row]:

@@ -4,9 +4,11 @@ directory of our own is judged again (own_runs.py)."""
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -50,7 +52,9 @@ from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.objectives import parse_objective
 from plimsoll.study.secrets import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
-from plimsoll.verbs.table_analysis import apart_words, limited_at, table_findings, with_limit
+from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
+
+A_DAY_S = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,7 @@ def _analyse_samples(
             writer.append_snapshot(snapshot)
             seconds = snapshot.second + 1
             told(seconds / whole_s)
-        notes = [*source.notes, *_spill_notes(spill)]
+        notes = [*source.notes, *_spill_notes(spill), *_future_notes(spill, time.time())]
         if choices.resources:
             files = [SourceFile(path) for path in choices.resources]
             points = chain.from_iterable(map(read_resources, files))
@@ -308,6 +312,14 @@ def _level_findings(
     return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
 
 
+def _future_notes(spill: Spill, now_unix: float) -> list[str]:
+    """That the samples are of a time that has not come, where they are."""
+    if spill.last_s <= now_unix + A_DAY_S:
+        return []
+    last = datetime.fromtimestamp(spill.last_s, UTC).strftime("%Y-%m-%d %H:%M")
+    return [f"Its last request is of {last} UTC, which is in the future by the clock of this computer: one is wrong."]
+
+
 def _spill_notes(spill: Spill) -> list[str]:
     if not spill.merged_tag_sets:
         return []
@@ -325,6 +337,7 @@ def _analyse_table(
     more: Sequence[dict[str, Any]] = (),
 ) -> Analysed:
     _check_budgets(table, choices.budgets)
+    check_tests(table, source.path)
     facts = _facts(source, found, choices, table.level_unit, None)
     with RunWriter.create(choices.runs, facts, tables=False) as writer:
         write_step_table(writer.path, table)

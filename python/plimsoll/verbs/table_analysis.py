@@ -4,8 +4,10 @@ demands."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
+from plimsoll.errors import InputError
 from plimsoll.findings.capacity_words import what_stops_it
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_resources import imported_steps
@@ -17,6 +19,8 @@ APART = (
     "Each of {names} is taken for a test of its own. If they ran at the same time as one load, --together adds their "
     "throughputs."
 )
+MOST_TESTS = 200  # each has an answer and a part of the report; nobody reads more
+MOST_NAMED = 12
 
 
 def table_findings(
@@ -39,11 +43,23 @@ def table_findings(
     return [*found, *costs]
 
 
+def check_tests(table: StepTable, file: Path) -> None:
+    """InputError for a table of more tests than anybody reads answers of."""
+    count = len(table.tests())
+    if count > MOST_TESTS:
+        what = f"its rows are {count:,} tests apart; at most {MOST_TESTS} are answered at once"
+        step = "Give --together if they ran at the same time as one load, or give a part of the table."
+        raise InputError(what, step, file=file)
+
+
 def apart_words(table: StepTable) -> list[str]:
     """That tests of one table are not added up, where there are several."""
     names = [str(name) for name, _ in table.tests() if name is not None]
     if len(names) < 2 or len(table.operations) < 2:
         return []
+    more = len(names) - MOST_NAMED
+    if more > 0:
+        return [APART.format(names=f"{', '.join(names[:MOST_NAMED])} and {more} more")]
     return [APART.format(names=f"{', '.join(names[:-1])} and {names[-1]}")]
 
 

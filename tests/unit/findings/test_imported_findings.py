@@ -112,11 +112,11 @@ def test_resources_that_were_cut_are_used_up_to_there_and_that_is_said(tmp_path:
 
 def test_summaries_together_are_levels_of_one_test(tmp_path: Path) -> None:
     text = "Running 3s test @ http://x/\n  1 threads and {0} connections\n    Latency 4.00ms 1.00ms 9.00ms 70%\n"
-    text += "  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
+    text += "  {2} requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
     files = []
     for connections, rate in ((1, 200), (2, 390), (4, 400)):
         files.append(tmp_path / f"w{connections}.txt")
-        files[-1].write_text(text.format(connections, rate))
+        files[-1].write_text(text.format(connections, rate, 3 * rate))
     [answer] = analyze(files, AnalysisChoices(tmp_path / "runs", together=True, report=False))
     capacity = answer.findings[0]["capacity"]
     assert (capacity["good"], capacity["bad"], capacity["unit"]) == (1, 2, "connections")  # 390 are 97.5 % of 400
@@ -195,8 +195,8 @@ def test_samples_have_the_model_that_was_asked_for(tmp_path: Path) -> None:
 
 def test_the_capacity_of_wrk2_is_that_of_an_open_load(tmp_path: Path) -> None:
     text = "Running 3s test @ http://x/\n  1 threads and {0} connections\n  Thread calibration: mean lat.: 9 usec\n"
-    text += "    Latency 900.00ms 1.00ms 990.00ms 70%\n  100 requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
-    (tmp_path / "w").write_text("".join(text.format(*one) for one in ((1, 200), (2, 390), (4, 400))))
+    text += "    Latency 900.00ms 1.00ms 990.00ms 70%\n  {2} requests in 3.00s, 1MB read\nRequests/sec: {1}\n"
+    (tmp_path / "w").write_text("".join(text.format(*one, 3 * one[1]) for one in ((1, 200), (2, 390), (4, 400))))
     [answer] = analyze([tmp_path / "w"], AnalysisChoices(tmp_path / "runs"))
     levels, source = answer.findings
     assert levels["capacity"]["model"] == "open" and not any("contradict" in note for note in levels["notes"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs import quick_json
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
@@ -38,6 +39,36 @@ def number(file: SourceFile, data: Any, *path: str, most: float = 1e15) -> float
     if not is_number or not 0 <= data <= most:
         raise file.error(BadRecord(f"{data!r} is no number that can be", ".".join(path), "Export it again."))
     return float(data)
+
+
+class Numbers:
+    """Numbers out of a document whose mistakes are gathered, and raised together."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self._file = file
+        self._mistakes: list[InputError] = []
+
+    def of(self, data: Any, *path: str, most: float = 1e15) -> float | None:
+        """As `number`; None for what is no number that can be, which is a mistake."""
+        try:
+            return number(self._file, data, *path, most=most)
+        except InputError as mistake:
+            self.mistake(mistake)
+            return None
+
+    def refuse(self, problems: Iterable[BadRecord]) -> None:
+        """More mistakes."""
+        self._mistakes += map(self._file.error, problems)
+
+    def mistake(self, error: InputError) -> None:
+        """One more mistake, unless it is known."""
+        if str(error) not in map(str, self._mistakes):
+            self._mistakes.append(error)
+
+    def raise_mistakes(self) -> None:
+        """InputErrors if there is any, InputError for one."""
+        if self._mistakes:
+            raise self._mistakes[0] if len(self._mistakes) == 1 else InputErrors(self._mistakes)
 
 
 def needed(file: SourceFile, data: Any, *path: str) -> float:

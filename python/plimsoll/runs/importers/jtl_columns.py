@@ -8,6 +8,7 @@ Irregular: the file is read anew, line by line, which says what is wrong and whe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,6 @@ _TEXTS = ("label", "success", "responseCode", "responseMessage", "threadName", "
 _NUMBERS = ("elapsed", "bytes", "allThreads", "SampleCount")
 _MOST_REMEMBERED = 100_000
 
-KeyOf = Callable[[str, str, str, str, str], Key]  # of thread, label, code, message and success
 Reals = NDArray[np.float64]
 
 
@@ -34,7 +34,17 @@ class Irregular(Exception):
     """Something that only reading line by line can judge."""
 
 
-def read_columns(file: SourceFile, header: Sequence[str], delimiter: str, into: Spill, key_of: KeyOf) -> None:
+@dataclass(frozen=True)
+class Meaning:
+    """What the texts of a line mean: the group of a thread, whether a message is that of a transaction, and the key of
+    group, label, code, transaction or not, and failed or not."""
+
+    group_of: Callable[[str], str]
+    is_transaction: Callable[[str], bool]
+    key_of: Callable[[str, str, str, bool, bool], Key]
+
+
+def read_columns(file: SourceFile, header: Sequence[str], delimiter: str, into: Spill, meaning: Meaning) -> None:
     """All samples into `into`. Raises Irregular, with part of them in it."""
     import pyarrow as pa
     from pyarrow import csv
@@ -44,7 +54,7 @@ def read_columns(file: SourceFile, header: Sequence[str], delimiter: str, into: 
     wanted = [name for name in ("timeStamp", *_NUMBERS, *_TEXTS) if name in header]
     types: dict[str, Any] = {"timeStamp": pa.int64()} | {name: pa.float64() for name in _NUMBERS}
     types |= {name: pa.dictionary(pa.int32(), pa.string()) for name in _TEXTS}
-    taker = _Taker(into, key_of)
+    taker = _Taker(into, meaning)
     with file.open() as stream:
         try:
             blocks = csv.open_csv(
@@ -62,12 +72,12 @@ def read_columns(file: SourceFile, header: Sequence[str], delimiter: str, into: 
 
 
 class _Taker:
-    """Takes blocks; remembers which key the texts of a line mean."""
+    """Takes blocks; remembers which place the texts of a line have."""
 
-    def __init__(self, into: Spill, key_of: KeyOf) -> None:
+    def __init__(self, into: Spill, meaning: Meaning) -> None:
         self._into = into
-        self._key_of = key_of
-        self._known: dict[tuple[str, ...], Key] = {}
+        self._meaning = meaning
+        self._known: dict[tuple[Any, ...], int] = {}
 
     def take(self, block: pa.RecordBatch) -> None:
         if not block.num_rows:
@@ -79,45 +89,50 @@ class _Taker:
             raise Irregular
         if "SampleCount" in columns and (_reals(columns["SampleCount"]) != 1).any():
             raise Irregular
-        keys, of_row = self._keys(columns, block.num_rows)
-        places = self._into.places(keys)
+        places, is_iteration, is_failed = self._meanings(columns, block.num_rows)
         size = np.nan_to_num(_reals(columns["bytes"], may_lack=True)) if "bytes" in columns else np.zeros(len(ms))
-        kinds = np.array([key[0] == "iteration" for key in keys])[of_row]
-        for is_iteration in (False, True):
-            chosen = kinds == is_iteration
+        for kind, chosen in (("request", ~is_iteration), ("iteration", is_iteration)):
             if chosen.any():
-                self._into.many(keys, places, of_row[chosen], start_s[chosen], ms[chosen], size[chosen])
+                failed = int((is_failed & chosen).sum()) if kind == "request" else 0
+                self._into.many(kind, failed, places[chosen], start_s[chosen], ms[chosen], size[chosen])
         if "allThreads" in columns:
-            users, told = _reals(columns["allThreads"], may_lack=True), ~kinds
-            self._levels(columns.get("Hostname"), start_s + ms / 1000, users, told & ~np.isnan(users))
+            users = _reals(columns["allThreads"], may_lack=True)
+            self._levels(columns.get("Hostname"), start_s + ms / 1000, users, ~is_iteration & ~np.isnan(users))
 
-    def _keys(self, columns: dict[str, Any], rows: int) -> tuple[list[Key], NDArray[np.int64]]:
-        """The keys of a block, in the order in which they come, and which of them each line has."""
-        names = ("threadName", "label", "responseCode", "responseMessage", "success")
-        texts, combined = [], np.zeros(rows, np.int64)
-        for name in names:
-            values, of_row = _texts(columns.get(name), rows, "default" if name == "threadName" else "")
-            texts.append(values)
+    def _meanings(
+        self, columns: dict[str, Any], rows: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of each line: the place of its key, whether it is an iteration, and whether it failed.
+
+        Threads become groups and messages become yes or no before lines are told apart, so that the work here is that
+        of different labels and codes, whatever the number of threads.
+        """
+        meaning = self._meaning
+        parts = [
+            _meant(*_texts(columns.get("threadName"), rows, "default"), meaning.group_of),
+            _texts(columns.get("label"), rows, ""),
+            _texts(columns.get("responseCode"), rows, ""),
+            _meant(*_texts(columns.get("responseMessage"), rows, ""), meaning.is_transaction),
+            _meant(*_texts(columns.get("success"), rows, ""), _is_failed),
+        ]
+        combined = np.zeros(rows, np.int64)
+        for values, of_row in parts:
             combined = combined * len(values) + of_row
-        _, first, which = np.unique(combined, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        keys = []
-        for number in combined[first[order]].tolist():
-            parts: list[str] = []
-            for values in reversed(texts):
-                number, place = divmod(number, len(values))
-                parts.append(values[place])
-            keys.append(self._key(tuple(reversed(parts))))
-        return keys, rank[which]
+        different, first, which = np.unique(combined, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # a name that comes first keeps its place where names are too many
+        left, cells = different[order], []
+        for values, _ in reversed(parts):
+            left, of_key = np.divmod(left, len(values))
+            cells.append([values[place] for place in of_key.tolist()])
+        places = np.empty(len(order), np.uint32)
+        places[order] = [self._place(texts) for texts in zip(*reversed(cells), strict=True)]
+        (is_transaction, transaction), (is_failed, failed) = parts[3:]
+        return places[which], np.array(is_transaction)[transaction], np.array(is_failed)[failed]
 
-    def _key(self, texts: tuple[str, ...]) -> Key:
+    def _place(self, texts: tuple[Any, ...]) -> int:
         known = self._known.get(texts)
         if known is None:
-            if texts[4] not in ("true", "false"):
-                raise Irregular
-            known = self._key_of(*texts)
+            known = self._into.place(self._meaning.key_of(*texts))
             if len(self._known) < _MOST_REMEMBERED:
                 self._known[texts] = known
         return known
@@ -165,3 +180,18 @@ def _texts(column: Any, rows: int, without: str) -> tuple[list[str], NDArray[np.
         raise Irregular
     values = column.dictionary.to_pylist()
     return values or [""], column.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _meant(
+    texts: list[str], of_row: NDArray[np.int64], meaning: Callable[[str], Any]
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """The different meanings of texts, and which of them each line has."""
+    places: dict[Any, int] = {}
+    of_text = [places.setdefault(meaning(text), len(places)) for text in texts]
+    return list(places), np.array(of_text, np.int64)[of_row]
+
+
+def _is_failed(success: str) -> bool:
+    if success not in ("true", "false"):
+        raise Irregular
+    return success == "false"

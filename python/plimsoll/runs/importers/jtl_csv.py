@@ -78,21 +78,30 @@ def _in_columns(file: SourceFile, header: list[str], delimiter: str, into: Spill
     """Whether a large file could be read in columns; if not, nothing is in `into`."""
     if file.size_bytes < (LARGE_PACKED_BYTES if file.is_packed else LARGE_BYTES):
         return False
-    from plimsoll.runs.importers.jtl_columns import Irregular, read_columns
+    from plimsoll.runs.importers.jtl_columns import Irregular, Meaning, read_columns
 
     try:
-        read_columns(file, header, delimiter, into, _key)
+        read_columns(file, header, delimiter, into, Meaning(_group_of, _is_transaction, _key))
         return True
     except Irregular:
         into.clear()
         return False
 
 
-def _key(thread: str, label: str, code: str, message: str, success: str) -> Key:
-    """What a line is, by its texts."""
-    if message.startswith(TRANSACTION):
+def _group_of(thread: str) -> str:
+    """ "Shop" of the thread "Shop 1-17"."""
+    return _THREAD.sub("", thread)
+
+
+def _is_transaction(message: str) -> bool:
+    return message.startswith(TRANSACTION)
+
+
+def _key(group: str, label: str, code: str, transaction: bool, failed: bool) -> Key:
+    """What a line is, by what its texts mean."""
+    if transaction:
         return "iteration", (("scenario", label),), False
-    return "request", tags_of(_THREAD.sub("", thread), label, code), success == "false"
+    return "request", tags_of(group, label, code), failed
 
 
 def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[list[str]], None]:
@@ -120,8 +129,8 @@ def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[l
             raise BadRecord(f"{row[success]!r} is neither true nor false", "success")
         if several is not None:
             check_one(row[several])
-        group = _THREAD.sub("", row[thread]) if thread is not None else "default"
-        if not parents and message is not None and row[message].startswith(TRANSACTION):
+        group = _group_of(row[thread]) if thread is not None else "default"
+        if not parents and message is not None and _is_transaction(row[message]):
             into.iteration(start_s + ms / 1000, ms, (("scenario", row[label]),))
             return
         status = row[code] if code is not None else ""

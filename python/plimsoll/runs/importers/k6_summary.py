@@ -7,15 +7,18 @@ has no rate, and the test's duration in s is `config.duration`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plimsoll.runs.importers.documents import document, exact, number
+from plimsoll.errors import InputError
+from plimsoll.runs.importers.contradictions import STEP, Told, impossible_counts, impossible_rate
+from plimsoll.runs.importers.documents import Numbers, document, exact
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.step_table import Row, StepTable
 
 _PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d+)?)\)")
+MOST_OFF_SHARE = 0.005  # a share is printed with three digits by some
 _NAMED = {"avg": "mean", "med": "p50", "min": "min", "max": "max"}
 
 
@@ -34,27 +37,72 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         raise file.error(BadRecord("there are no requests in it (metrics.http_reqs)", None, "Check that the test ran."))
     data = {name: _values(metric) for name, metric in metrics.items()}
 
-    def of(metric: str, value: str) -> float | None:
-        return number(file, data, metric, value)
-
-    count, rate = of("http_reqs", "count"), of("http_reqs", "rate")
-    failed = of("http_req_failed", "matches" if is_new else "passes")
-    duration_s = count / rate if count and rate else None
-    if is_new:
-        duration_s = number(file, whole, "config", "duration")
-        rate = count / duration_s if count is not None and duration_s else None
-    low, high = of("vus", "min"), of("vus", "max")
+    numbers = Numbers(file)
+    try:
+        times = exact(file, data, _keys(data.get("http_req_duration") or {}))
+    except InputError as mistake:
+        numbers.mistake(mistake)
+    count, failed = _counts(numbers, data, "matches" if is_new else "passes")
+    rate, duration_s = _rate(numbers, data, whole, is_new)
+    low, high = numbers.of(data, "vus", "min"), numbers.of(data, "vus", "max")
+    if low is not None and high is not None and low > high:
+        numbers.refuse([BadRecord(f"{low:g} VUs at least and {high:g} at most is impossible", "vus.min", STEP)])
+    numbers.raise_mistakes()
     steady = low is not None and low == high and low > 0  # 0: the test ended before its VUs were counted
     notes = [] if steady else [_levels_words(low, high)]
     row = Row(
         level=high if steady else None,
         throughput_per_s=rate,
-        times_ms=exact(file, data, _keys(data.get("http_req_duration") or {})),
+        times_ms=times,
         samples=None if count is None else int(count),
         failed=None if failed is None else int(failed),
         duration_s=duration_s,
     )
     return StepTable((row,), "vus", tuple(notes))
+
+
+def _counts(numbers: Numbers, data: Any, failed_key: str) -> tuple[float | None, float | None]:
+    """Requests, and how many of them failed."""
+    count = numbers.of(data, "http_reqs", "count")
+    failed = numbers.of(data, "http_req_failed", failed_key)
+    numbers.refuse(impossible_counts(Told("http_reqs.count", count), Told(f"http_req_failed.{failed_key}", failed)))
+    others = numbers.of(data, "http_req_failed", "fails")
+    total = numbers.of(data, "http_req_failed", "total")
+    if total is None and failed is not None and others is not None:
+        total = failed + others
+    numbers.refuse(_impossible_total(count, failed, total))
+    for key in ("rate", "value"):
+        share = numbers.of(data, "http_req_failed", key, most=1.0)
+        if share is not None and failed is not None and total and abs(share - failed / total) > MOST_OFF_SHARE:
+            what = f"{share:g} contradicts {failed:,.0f} of {total:,.0f}"
+            numbers.refuse([BadRecord(what, f"http_req_failed.{key}", STEP)])
+    return count, failed
+
+
+def _impossible_total(count: float | None, failed: float | None, total: float | None) -> Iterator[BadRecord]:
+    """A mistake where more requests passed or failed than there were."""
+    if count is not None and failed is not None and total is not None and total > count >= failed:
+        what = f"{total:,.0f} that failed or not, of {count:,.0f} requests (http_reqs.count), is impossible"
+        yield BadRecord(what, "http_req_failed", STEP)
+
+
+def _rate(numbers: Numbers, data: Any, whole: Any, is_new: bool) -> tuple[float | None, float | None]:
+    """Requests per s, and the duration in s. All counters of k6 are divided by one duration, which is in the data of
+    handleSummary; else that of the requests is taken."""
+    count, rate = numbers.of(data, "http_reqs", "count"), numbers.of(data, "http_reqs", "rate")
+    if is_new:
+        told = Told("config.duration", numbers.of(whole, "config", "duration"))
+    else:
+        ms = numbers.of(whole, "state", "testRunDurationMs")
+        told = Told("state.testRunDurationMs", None if ms is None else ms / 1000)
+        if told.value is None and count and rate:
+            told = Told("http_reqs.count / http_reqs.rate", count / rate)
+    for name in ("http_reqs", "iterations"):
+        counted = Told(f"{name}.count", numbers.of(data, name, "count"))
+        numbers.refuse(impossible_rate(Told(f"{name}.rate", numbers.of(data, name, "rate")), counted, told))
+    if told.value and count is not None and (is_new or rate is None):
+        rate = count / told.value
+    return rate, told.value or None
 
 
 def _named(metrics: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs.importers import jmeter_report
+from plimsoll.runs.importers.contradictions import Told, impossible_counts
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
@@ -224,7 +225,9 @@ def read(file: SourceFile, into: Any = None, level: str | None = None) -> StepTa
     found = tuple(
         _finished(row, cells, telling, left_out) for row, cells in zip(reading.rows, reading.unjudged, strict=True)
     )
-    return StepTable(found, _level_unit(reading.columns), tuple(_notes(reading, telling, left_out)), together=False)
+    return StepTable(
+        found, _level_unit(reading.columns), tuple(_notes(reading, telling, left_out)), together=_is_of_jmeter(reading)
+    )
 
 
 def _choose_level(file: SourceFile, columns: list[Column], wanted: str | None) -> None:
@@ -277,9 +280,14 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdecimal()
 
 
+def _is_of_jmeter(reading: _Reading) -> bool:
+    """Whether it is a report of JMeter, whose labels all ran in the same test."""
+    return jmeter_report.with_units([one.heading for one in reading.columns]) is not None
+
+
 def _notes(reading: _Reading, telling: Sequence[str], left_out: Sequence[Column]) -> Iterator[str]:
     unknown = [one.heading for one in reading.columns if one.role == "other" and one.heading not in telling]
-    if jmeter_report.with_units([one.heading for one in reading.columns]) is not None:
+    if _is_of_jmeter(reading):
         yield jmeter_report.READ_AS
     if telling:
         yield f"Rows that {' and '.join(telling)} tells apart are tests of their own, with one answer each."
@@ -370,9 +378,17 @@ def _row(file: SourceFile, reading: _Reading, cells: list[str]) -> Row | None:
     except BadRecord as problem:
         reading.mistakes.append(file.error(problem))
         failed = True
+    for contradiction in impossible_counts(_told_of("samples", reading, known), _told_of("failed", reading, known)):
+        reading.mistakes.append(file.error(contradiction))
+        failed = True
     if str(known.get("operation", "")).lower() in _TOTALS:
         known["operation"] = None
     return None if failed else Row(**(known | groups))
+
+
+def _told_of(role: str, reading: _Reading, known: Mapping[str, Any]) -> Told:
+    heading = next((column.heading for column in reading.columns if column.role == role), role)
+    return Told(heading, known.get(role))
 
 
 def _why_not(column: Column, problem: BadRecord) -> str:

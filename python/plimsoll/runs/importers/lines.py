@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs.importers.source import BadRecord
 
 HEAD_BYTES = 65_536
 READ_BYTES = 1 << 18
 MOST_FIELD = 1 << 20
 MOST_LINE = 16 << 20
+MOST_MISTAKES = 20  # told at once; a file with more of them is wrong as a whole, and read no further
 GZIP_MAGIC = b"\x1f\x8b"
 T = TypeVar("T")
 Watch = Callable[[float], None]
@@ -157,31 +158,38 @@ class SourceFile:
 
     def records(self, rows: Iterator[Any], take: Callable[[Any], None]) -> int:
         """Give each record to `take`; how many were taken. A BadRecord in the last line, if that was cut, ends the file
-        with a note; elsewhere it is an InputError with its line."""
+        with a note; elsewhere it is an InputError with its line. All are raised together, up to MOST_MISTAKES."""
         return sum(1 for _ in self.made(rows, take))
 
     def made(self, rows: Iterator[Any], make: Callable[[Any], T]) -> Iterator[T]:
         """What `make` makes of each record, one by one; BadRecords as of `records`."""
         taken = 0
-        bad: tuple[int, BadRecord] | None = None
+        mistakes: list[InputError] = []
+        cut: InputError | None = None
         for row in rows:
-            if bad is not None:
-                raise self.error(bad[1], bad[0])
+            if cut is not None:
+                mistakes.append(cut)
+                cut = None
+            if len(mistakes) >= MOST_MISTAKES:
+                break
             try:
                 one = make(row)
-            except OverflowError as error:
-                raise self.error(BadRecord("a number in it is larger than anything measured can be")) from error
+            except OverflowError:
+                mistakes.append(self.error(BadRecord("a number in it is larger than anything measured can be")))
             except BadRecord as problem:
-                bad = self.line, problem
                 if self.ends_whole:
-                    raise self.error(problem) from problem
+                    mistakes.append(self.error(problem))
+                else:
+                    cut = self.error(problem)
             else:
                 taken += 1
                 yield one
-        if bad is not None:
-            if self.ends_whole:
-                raise self.error(bad[1], bad[0])
-            self.notes.append(f"Line {bad[0]} is cut off; the file is used up to there ({taken:,} records).")
+        if cut is not None and (self.ends_whole or mistakes):
+            mistakes.append(cut)
+        if mistakes:
+            raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
+        if cut is not None:
+            self.notes.append(f"Line {cut.place.line} is cut off; the file is used up to there ({taken:,} records).")
 
     def error(self, problem: BadRecord, line: int | None = None) -> InputError:
         """The InputError of a BadRecord at that line, or the one last read."""

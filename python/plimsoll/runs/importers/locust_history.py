@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.runs.importers.contradictions import Told, impossible_counts
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, BadRecord, Format
@@ -123,6 +124,8 @@ def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows)
         name = None if cells[place["Name"]] in _OF_ALL else cells[place["Name"]]
         second = int(number(cells, "Timestamp"))
         total, failed = count(cells, "Total Request Count"), count(cells, "Total Failure Count")
+        for problem in impossible_counts(Told("Total Request Count", total), Told("Total Failure Count", failed)):
+            raise problem
         kind = cells[place["Type"]] if "Type" in place else ""
         if "User Count" in place:
             counts.into.level(second, count(cells, "User Count"))

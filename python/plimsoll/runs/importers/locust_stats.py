@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from plimsoll.runs.importers.contradictions import Told, impossible_counts
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.locust_history import PERCENTILES, ROUNDED
 from plimsoll.runs.importers.order_of_times import Stated, check_order
@@ -37,6 +38,9 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         row = dict(zip(header, cells, strict=True))
         times = {name: one for key, name in _TIMES.items() if key in row and (one := _stated(row[key], key))}
         check_order(times)
+        requests, failed = (_count(row[column], column) for column in ("Request Count", "Failure Count"))
+        for problem in impossible_counts(Told("Request Count", requests), Told("Failure Count", failed)):
+            raise problem
         name = None if row["Name"] == "Aggregated" else f"{row.get('Type', '')} {row['Name']}".strip()
         found.append(
             Row(
@@ -44,8 +48,8 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
                 operation=name,
                 throughput_per_s=_number(row["Requests/s"], "Requests/s"),
                 times_ms={key: (one.value_ms, one.value_ms) for key, one in times.items()},
-                samples=_count(row["Request Count"], "Request Count"),
-                failed=_count(row["Failure Count"], "Failure Count"),
+                samples=requests,
+                failed=failed,
             )
         )
 

@@ -15,7 +15,7 @@ import shutil
 import struct
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -91,7 +91,7 @@ class Spill:
         """One request: start in s since 1970, time in ms. Raises BadRecord for impossible numbers."""
         if not 0 <= ms <= LONGEST_MS:
             raise BadRecord(f"a request that took {ms:g} ms is impossible", "time")
-        if not math.isfinite(received_bytes):
+        if not 0 <= received_bytes < math.inf:
             raise BadRecord(f"{received_bytes} bytes are impossible", "bytes")
         self._note_span(start_s, start_s + ms / 1000)
         self.samples += 1
@@ -119,44 +119,42 @@ class Spill:
         self._started_iterations[math.floor(end_s - ms / 1000)] += 1
         self._put(end_s, ms, 0.0, 1.0, ("iteration", tags, False))
 
-    def places(self, keys: Sequence[Key]) -> NDArray[np.uint32]:
-        """What records have for these keys, which come in this order."""
-        return np.array([self._place(key) for key in keys], np.uint32)
-
-    def _place(self, key: Key) -> int:
+    def place(self, key: Key) -> int:
+        """What records have for a key. It stays, also of a key that is merged into another."""
         known = self._keys.get(key)
         return self._new_key(key) if known is None else known
 
     def many(
         self,
-        keys: Sequence[Key],
+        kind: str,
+        failed: int,
         places: NDArray[np.uint32],
-        of_row: NDArray[np.int64],
         start_s: Reals,
         ms: Reals,
         received_bytes: Reals,
     ) -> None:
-        """Many requests, or many iterations, in the order in which `request` or `iteration` would be told them, each
-        with its place in `keys` and their `places`; arrays of shape (n,), n > 0. Raises BadRecord for impossible
-        numbers."""
-        if not ((ms >= 0) & (ms <= LONGEST_MS)).all() or not np.isfinite(received_bytes).all():
+        """Many requests of which so many `failed`, or many iterations (`kind`), in the order in which `request` or
+        `iteration` would be told them, each with the place of its key; arrays of shape (n,), n > 0. Raises BadRecord
+        for impossible numbers."""
+        if (
+            not ((ms >= 0) & (ms <= LONGEST_MS)).all()
+            or not ((received_bytes >= 0) & np.isfinite(received_bytes)).all()
+        ):
             raise BadRecord("one of many requests is impossible")
         end_s = start_s + ms / 1000
-        kind = keys[int(of_row[0])][0]
         began_s = start_s if kind == "request" else end_s - ms / 1000
         self._note_span(float(began_s.min()), float(end_s.max()))
         starts = self._started if kind == "request" else self._started_iterations
         for second, count in zip(*np.unique(np.floor(began_s), return_counts=True), strict=True):
             starts[int(second)] += int(count)
-        counts = np.bincount(of_row, minlength=len(keys)).tolist()
-        self.failed += sum(count for key, count in zip(keys, counts, strict=True) if key[2])
+        self.failed += failed
         if kind == "request":
-            self.samples += len(of_row)
+            self.samples += len(places)
         else:
             self.has_iterations = True
-            self.iterations += len(of_row)
-        records = np.empty(len(of_row), _DTYPE)
-        records["t"], records["ms"], records["count"], records["key"] = end_s, ms, 1.0, places[of_row]
+            self.iterations += len(places)
+        records = np.empty(len(places), _DTYPE)
+        records["t"], records["ms"], records["count"], records["key"] = end_s, ms, 1.0, places
         records["bytes"] = received_bytes if kind == "request" else 0.0
         self._put_many(records)
 
@@ -210,7 +208,7 @@ class Spill:
         self.first_s, self.last_s = first_s, last_s
 
     def _put(self, end_s: float, ms: float, size: float, count: float, key: Key) -> None:
-        place = self._place(key)
+        place = self.place(key)
         part = int(end_s) // PART_S
         self._buffers[part] += _RECORD.pack(end_s, ms, size, count, place)
         self._buffered += _RECORD.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.runs.importers.contradictions import STEP, Told, impossible_rate
 from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
@@ -36,6 +37,9 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         duration_s=seconds,
     )
     rate = number(file, data, "rate")
+    sent_s = Told("duration", needed(file, data, "duration") / 1e9 or None)
+    for problem in impossible_rate(Told("rate", rate), Told("requests", count), sent_s):
+        raise file.error(problem)
     return StepTable((row,), "users", (f"Requests were sent at {rate:,.4g}/s.",) if rate else ())
 
 
@@ -46,6 +50,10 @@ def _succeeded(file: SourceFile, data: Mapping[str, Any], count: int) -> int:
     if ok > count:
         what = f"{ok:,} answers of {count:,} requests cannot have succeeded"
         raise file.error(BadRecord(what, "status_codes", "Export it again."))
+    answered = sum(found.values())
+    if answered > count:
+        what = f"{answered:,} codes of {count:,} requests is impossible"
+        raise file.error(BadRecord(what, "status_codes", STEP))
     return ok
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from plimsoll.errors import InputErrors
+from plimsoll.runs.importers.contradictions import STEP, Told, impossible_counts, impossible_rate
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
@@ -31,6 +33,7 @@ _TOTAL = re.compile(r"^\s*(\d+) requests in ([\d.]+(?:us|ms|s|m|h))")
 _RATE = re.compile(r"^Requests/sec:\s*(\d+(?:\.\d+)?)\s*$")
 _REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 _SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
+_NEGATIVE = re.compile(r"^\s*(?:(Latency|Req/Sec|[\d.]+%|Requests/sec|Non-2xx|Socket errors).*\s)?(-\d\S*)")
 _UNCORRECTED = "Uncorrected Latency"
 TIMED_NOTHING = "It has no time of a request: wrk prints 0.00us where none was answered within --timeout."
 WRK2 = re.compile(r"Thread calibration|HdrHistogram|Recorded Latency")
@@ -98,6 +101,13 @@ def _rows(file: SourceFile, runs: list[list[tuple[int, str]]]) -> tuple[Row, ...
 
 def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
     text = "\n".join(line for _, line in run)
+    negative = [
+        file.error(BadRecord(f"{found.group(2)!r} is negative", found.group(1), STEP), number)
+        for number, line in run
+        if (found := _NEGATIVE.match(line))
+    ]
+    if negative:
+        raise InputErrors(negative)
     rate = re.search(_RATE.pattern, text, re.MULTILINE)
     total = re.search(_TOTAL.pattern, text, re.MULTILINE)
     if rate is None or total is None:
@@ -117,6 +127,15 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
     if times and not any(one.value_ms for one in times.values()):
         times = {}
         file.notes.append(f"The run that begins in line {run[0][0]}: {TIMED_NOTHING}")
+    requests = Told("requests", float(total.group(1)))
+    duration_s = _stated("requests in", total.group(2)).value_ms / 1000
+    refused = _REFUSED.search(text)
+    mistakes = [
+        *impossible_counts(requests, Told("Non-2xx or 3xx responses", float(refused.group(1)) if refused else None)),
+        *impossible_rate(Told("Requests/sec", float(rate.group(1))), requests, Told("requests in", duration_s)),
+    ]
+    if mistakes:
+        raise InputErrors([file.error(problem, run[0][0]) for problem in mistakes])
     connections = re.search(_CONNECTIONS.pattern, text, re.MULTILINE)
     count, failed = _counts(int(total.group(1)), text, late_ones_count=not _is_wrk2(run))
     return Row(
@@ -126,7 +145,7 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         times_ms={name: (one.value_ms, one.value_ms) for name, one in times.items()},
         samples=count,
         failed=failed,
-        duration_s=_stated("requests in", total.group(2)).value_ms / 1000,
+        duration_s=duration_s,
     )
 
 
