@@ -52,7 +52,8 @@ class EngineConfig:
     response; `import_map` says which local files stand for remote modules; others are fetched, unless `offline`.
 
     `options_below` are options that the script replaces; `outputs` the kind and path of each file of raw samples; `url`
-    what to request instead of a script, which is None then: {url, method, headers, body, rate}."""
+    what to request instead of a script, which is None then: {url, method, headers, body, rate}; `home` the folder that
+    the script's own paths start from, if not that of its file."""
 
     script: Path | None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class EngineConfig:
     outputs: Sequence[tuple[str, str]] = ()
     url: Mapping[str, Any] | None = None
     offline: bool = False
+    home: Path | None = None
 
     @property
     def redactor(self) -> Redactor:
@@ -90,6 +92,7 @@ class EngineConfig:
         return json.dumps(
             {
                 "script": str(self.script or ""),
+                "home": None if self.home is None else str(self.home),
                 "env": list(self.env.items()),
                 "options": dict(self.options),
                 "threads": self.threads,
@@ -119,17 +122,18 @@ def inspect(config: EngineConfig) -> dict[str, Any]:
 
 def _loaded(config: EngineConfig, redactor: Redactor, load: Callable[[str], _T]) -> _T:
     """What `load` makes of the configuration, once the remote modules that the script imports are here."""
-    modules = known_modules(config.script) if config.script is not None else {}
+    place = config.script if config.script is None or config.home is None else config.home / config.script.name
+    modules = known_modules(place) if place is not None else {}
     while True:
         try:
             with _native_errors(config.script):
                 return load(config.to_json(redactor, modules))
         except ScriptError as error:
             url = error.missing_module
-            if url is None or url in modules or config.script is None:
+            if url is None or url in modules or place is None:
                 raise
             try:
-                modules[url] = fetch_module(url, config.script, offline=config.offline)
+                modules[url] = fetch_module(url, place, offline=config.offline)
             except NotFetchedError as why:
                 error.next_step = str(why)
                 raise error from None

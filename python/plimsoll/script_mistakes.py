@@ -27,8 +27,8 @@ def script_mistake(message: str, end: ScriptEnd = "exception", *, script: Path |
 
 def _placed(message: str, script: Path) -> ScriptError:
     if script == STANDARD_INPUT:
-        step = "Save the script to a file, whose folder is what its own paths start from, and give that."
-        return ScriptError("a script on standard input is not read", step)
+        step = "Save the script to a file, and give that; plimsoll run alone reads it there."
+        return ScriptError("a script on standard input is not read by this verb", step)
     if not script.is_file():
         url = re.match(r"(https?):/{1,2}(.*)", str(script))
         if url is not None:  # a path has one slash only

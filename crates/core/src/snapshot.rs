@@ -15,6 +15,8 @@ pub struct Counts {
     pub dropped: u64,
     /// Iterations that were cut off.
     pub interrupted: u64,
+    /// Of those done: how many ended with an exception.
+    pub threw: u64,
     pub backlog: u64,
     pub in_flight: u64,
     pub vus: u64,
@@ -30,6 +32,7 @@ impl Counts {
         self.late += other.late;
         self.dropped += other.dropped;
         self.interrupted += other.interrupted;
+        self.threw += other.threw;
         self.backlog += other.backlog;
         self.in_flight += other.in_flight;
         self.vus += other.vus;

@@ -237,7 +237,10 @@ impl Context {
                 worker.ledger.ended(arrival.epoch, Ending::Interrupted);
                 return End::Interrupted;
             }
-            Outcome::Threw(error) => worker.show_error(&error),
+            Outcome::Threw(error) => {
+                worker.counts.borrow_mut().threw += 1;
+                worker.show_error(&error);
+            }
             Outcome::Returned(_) => {}
         }
         self.record(slot, arrival, started_s, lag_ms);

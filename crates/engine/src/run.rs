@@ -43,6 +43,8 @@ use crate::{limits, summary, threads, tls};
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     pub script: PathBuf,
+    /// The folder that the script's own paths start from, where it is not that of its file.
+    pub home: Option<PathBuf>,
     pub env: Vec<(String, String)>,
     pub options: serde_json::Map<String, Value>,
     pub threads: usize,
@@ -87,6 +89,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             script: PathBuf::new(),
+            home: None,
             env: Vec::new(),
             options: serde_json::Map::new(),
             threads: 1,
@@ -177,7 +180,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
             let secrets = Secrets::from_flags(&config.secret_sources).map_err(|mistake| EngineError::Options(vec![mistake]))?;
             let secrets = secrets.hiding(config.hidden.clone(), config.cleaner.clone());
             let modules = config.modules.clone();
-            let mut bundle = Bundle::new(&config.script, config.env.clone(), config.import_map.as_deref(), modules)?.with_secrets(secrets);
+            let mut bundle =
+                Bundle::new(&config.script, config.home.as_deref(), config.env.clone(), config.import_map.as_deref(), modules)?.with_secrets(secrets);
             bundle.vu_memory_bytes = config.vu_memory_bytes;
             bundle.orders = config.orders.clone();
             bundle.console = config.console_output.as_deref().map(console_file).transpose()?;

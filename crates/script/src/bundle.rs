@@ -73,6 +73,8 @@ pub struct RequestDefaults {
 
 pub struct Bundle {
     pub main: PathBuf,
+    /// The folder that the main script's own paths start from.
+    pub home: PathBuf,
     pub env: Vec<(String, String)>,
     /// Set once the options are known, before any VU runs.
     pub defaults: RequestDefaults,
@@ -145,20 +147,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Bundle {
     /// `import_map` is the file asked for; without one it is looked for beside the script. `fetched` are the files of remote
-    /// modules by their address.
-    pub fn new(main: &Path, env: Vec<(String, String)>, import_map: Option<&Path>, fetched: HashMap<String, PathBuf>) -> Result<Self, ScriptError> {
-        let main =
-            main.canonicalize().map_err(|error| ScriptError::new(format!("cannot read the script {}: {error}; check the path", main.display())))?;
-        let imports = ImportMap::load(import_map, main.parent().unwrap_or(Path::new(".")))?;
-        Ok(Self::of(main, env, imports.with_fetched(fetched)))
+    /// modules by their address; `home` is the folder that the script's own paths start from, if not that of its file.
+    pub fn new(
+        main: &Path,
+        home: Option<&Path>,
+        env: Vec<(String, String)>,
+        import_map: Option<&Path>,
+        fetched: HashMap<String, PathBuf>,
+    ) -> Result<Self, ScriptError> {
+        let whole = |path: &Path, what: &str| {
+            path.canonicalize().map_err(|error| ScriptError::new(format!("cannot read {what} {}: {error}; check the path", path.display())))
+        };
+        let main = whole(main, "the script")?;
+        let home = whole(home.or(main.parent()).unwrap_or(Path::new(".")), "the folder")?;
+        let imports = ImportMap::load(import_map, &home)?;
+        Ok(Self::of(main, home, env, imports.with_fetched(fetched)))
     }
 
     /// Nothing to run, for requests that need no script.
     pub fn without_script(env: Vec<(String, String)>) -> Self {
-        Self::of(PathBuf::new(), env, ImportMap::default())
+        Self::of(PathBuf::new(), PathBuf::from("."), env, ImportMap::default())
     }
 
-    fn of(main: PathBuf, env: Vec<(String, String)>, imports: ImportMap) -> Self {
+    fn of(main: PathBuf, home: PathBuf, env: Vec<(String, String)>, imports: ImportMap) -> Self {
         let defaults = RequestDefaults {
             max_redirects: 10,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).into(),
@@ -171,6 +182,7 @@ impl Bundle {
         };
         Self {
             main,
+            home,
             env,
             defaults,
             options_json: "{}".into(),
@@ -192,6 +204,7 @@ impl Bundle {
     pub fn with_options(&self, defaults: RequestDefaults, options_json: String) -> Self {
         Self {
             main: self.main.clone(),
+            home: self.home.clone(),
             env: self.env.clone(),
             defaults,
             options_json,

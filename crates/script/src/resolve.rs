@@ -33,8 +33,9 @@ pub fn file(bundle: &Bundle, base: &str, name: &str, asked: Asked) -> Result<Pat
 
 /// The folder of a file; the main script's for what has none.
 pub fn folder_of(bundle: &Bundle, base: &str) -> PathBuf {
-    let folder = Path::new(base).parent().filter(|_| Path::new(base).is_absolute()).or_else(|| bundle.main.parent());
-    folder.unwrap_or_else(|| Path::new(".")).to_owned()
+    let base = Path::new(base);
+    let is_own = base.is_absolute() && base != bundle.main;
+    base.parent().filter(|_| is_own).unwrap_or(&bundle.home).to_owned()
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, String> {

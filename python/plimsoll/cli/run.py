@@ -41,10 +41,14 @@ def run(arguments: Sequence[str]) -> int:
     """The verb with its arguments; the exit code."""
     from plimsoll.cli.run_flags import parse
     from plimsoll.cli.run_settings import settings
+    from plimsoll.cli.standard_input import STANDARD_INPUT, script_of_standard_input
 
     flags = parse(list(arguments))
     told = settings(flags, os.environ)
-    return _run(flags, told)
+    if flags["script"] != STANDARD_INPUT:
+        return _run(flags, told)
+    with script_of_standard_input() as script:
+        return _run({**flags, "script": script, "home": Path.cwd()}, told)
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
@@ -89,7 +93,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
             try:
                 _follow(control, tally, watch, quiet)
                 ended = engine.result()
-                writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}))
+                writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}), threw=tally.threw)
                 watch.proxy = proxy_words(engine.proxies())
                 status = "interrupted" if ended_early() else "finished"
                 caps = () if tally.ended_at_once else script_caps(config, told, tally)
@@ -137,6 +141,7 @@ def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:
 
     config = EngineConfig(
         script=flags["script"],
+        home=flags.get("home"),
         env=script_environment(told.run, os.environ),
         options=told.above,
         options_below=told.below,

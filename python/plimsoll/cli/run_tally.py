@@ -24,6 +24,7 @@ class Tally:
     dropped: int = 0
     started: int = 0
     done: int = 0
+    threw: int = 0
     interrupted: bool = False
     ended_at_once: bool = False
     in_vain: int = 0
@@ -39,6 +40,7 @@ class Tally:
         self.dropped += snapshot.dropped
         self.started += snapshot.started
         self.done += snapshot.done
+        self.threw += snapshot.threw
         for series in snapshot.series:
             self.failures.add(series)
             if series.metric == IN_VAIN:
@@ -85,6 +87,11 @@ class Tally:
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{count:,} requests failed: {self.failures.words()}. {self.failures.next_step()}")
+        if self.threw:
+            found.append(
+                f"{self.threw:,} of {self.done:,} iterations ended with an exception, the first of which stand above. "
+                "What they did until then is measured. See the script, or answers that it did not expect."
+            )
         if self.in_vain:
             found.append(
                 f"{self.in_vain:,} of {self.done:,} iterations failed at once, without an answer to any request. They "

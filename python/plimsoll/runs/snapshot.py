@@ -138,10 +138,10 @@ class Snapshot:
     """What happened in elapsed [second, second + 1) s since the run's start.
 
     `level`: in force at its end, and the number of its `epoch`, 0 where that is not known; arrivals `planned`,
-    `started`, `done` (iterations), `late`, `dropped`, `interrupted` in this second, of whatever epoch, and how many of
-    them are of `earlier` epochs; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end;
-    `generator`: CPU seconds, lag in ms, threads, bytes and files of the generator itself. `script_metrics`: of the
-    first second of a load.
+    `started`, `done` (iterations, of which `threw` ended with an exception), `late`, `dropped`, `interrupted` in this
+    second, of whatever epoch, and how many of them are of `earlier` epochs; `backlog` (planned, not started),
+    `in_flight` and `oldest_wait_s` at its end; `generator`: CPU seconds, lag in ms, threads, bytes and files of the
+    generator itself. `script_metrics`: of the first second of a load.
     """
 
     second: int
@@ -159,6 +159,7 @@ class Snapshot:
     oldest_wait_s: float = 0.0
     epoch: int = 0
     interrupted: int = 0
+    threw: int = 0
     series: tuple[Series, ...] = ()
     generator: Mapping[str, float] = field(default_factory=dict)
     script_metrics: tuple[ScriptMetric, ...] = ()

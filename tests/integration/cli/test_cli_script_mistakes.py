@@ -76,11 +76,27 @@ def test_a_script_that_is_not_there_is_said(cli: Cli) -> None:
         assert done.stderr == "plimsoll: none.js: there is no such script. Give the path of a k6 script.\n"
 
 
-def test_that_a_script_on_standard_input_is_not_read_is_said(cli: Cli) -> None:
+def test_a_script_on_standard_input_is_run_with_paths_from_the_current_folder(cli: Cli) -> None:
     """grafana/k6 1399, 1836: `k6 run - < script.js`, as k6's container is started."""
-    done = cli("run", "-")
-    assert done.returncode == 107
-    assert "a script on standard input is not read" in done.stderr and "Save the script to a file" in done.stderr
+    cli.write(other_js="export const words = () => 'from beside';", data_txt="from a file")
+    script = """import { words } from './other.js';
+const data = open('data.txt');
+export default function () { console.log(words(), data, import.meta.resolve('./other.js').endsWith('/other.js')); }"""
+    done = cli("run", "-", input=script)
+    assert done.returncode == 0, done.stderr
+    assert "from beside from a file true" in done.stderr
+    mistaken = cli("run", "-", input="export default function () { nothing(); }")
+    assert "standard-input.js:1: ReferenceError" in mistaken.stderr
+    assert "1 of 1 iterations ended with an exception" in mistaken.stderr
+    assert "all iterations ended with an exception" in cli("runs", "list").stdout
+
+
+def test_no_script_on_standard_input_is_said(cli: Cli) -> None:
+    empty = cli("run", "-", input="")
+    assert empty.returncode and "the script on standard input is empty" in empty.stderr
+    assert_one_clear_message(empty.stderr)
+    other = cli("capacity", "-", input="export default function () {}")
+    assert other.returncode and "standard input is not read by this verb" in other.stderr
 
 
 @pytest.mark.parametrize("verb", ["run", "capacity", "hold"])

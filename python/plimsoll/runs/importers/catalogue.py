@@ -96,7 +96,7 @@ def format_named(name: str) -> Format:
     for one in FORMATS:
         if one.name == name:
             return one
-    step = nearest(name, [one.name for one in FORMATS], f"Use one of {format_names()}.")
+    step = f"{nearest(name, [one.name for one in FORMATS], '')} The formats are {format_names()}.".strip()
     raise InputError(f"--format {name} is not known", step)
 
 

@@ -138,14 +138,14 @@ def _run_facts(path: Path) -> dict[str, Any]:
     experiment = str(manifest.get("experiment") or "")
     answer = str(findings[0].get("answer") or "").removeprefix(INTERRUPTED) if findings else ""
     valid = findings[0].get("valid") if findings else None
-    summary = _summary(path) if experiment == "run" else {}
+    summary, threw = _summary(path) if experiment == "run" else ({}, 0)
     return _facts(
         experiment,
         _status(path, str(manifest.get("status"))),
         began_unix=_number(manifest.get("started_unix")) or 0.0,
         ended_unix=_number(manifest.get("ended_unix")),
         about=_about(manifest),
-        answer=words_of_summary(summary) if experiment == "run" else first_sentence(answer),
+        answer=words_of_summary(summary, threw) if experiment == "run" else first_sentence(answer),
         valid=valid if isinstance(valid, bool) else None,
         failed_thresholds=tuple(failed_thresholds(summary)),
     )
@@ -230,8 +230,12 @@ def _events(path: Path) -> Iterator[Mapping[str, Any]]:
             yield event
 
 
-def _summary(path: Path) -> Mapping[str, Any]:
-    return next((one["summary"] for one in _events(path) if isinstance(one.get("summary"), Mapping)), {})
+def _summary(path: Path) -> tuple[Mapping[str, Any], int]:
+    """Of a plain run, with how many of its iterations ended with an exception."""
+    for note in _events(path):
+        if isinstance(note.get("summary"), Mapping):
+            return note["summary"], int(_number(note.get("threw")) or 0)
+    return {}, 0
 
 
 def _number(value: Any) -> float | None:

@@ -9,9 +9,14 @@ from typing import Any
 _MOST_NAMED = 3  # thresholds
 
 
-def words_of_summary(summary: Mapping[str, Any]) -> str:
-    """The sentence; empty where the summary says nothing."""
+def words_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
+    """The sentence; empty where the summary says nothing. `threw`: iterations that ended with an exception."""
     parts = _requests(summary) or _iterations(summary)
+    iterations = _value(summary, "iterations", "count")
+    if parts and threw and iterations:
+        parts.append(
+            f"{'all' if threw >= iterations else f'{threw:,} of {iterations:,.0f}'} iterations ended with an exception"
+        )
     failed_checks = _value(summary, "checks", "rate")
     if parts and failed_checks is not None:
         parts.append(f"{_short(100 * (1 - failed_checks))} % of the checks failed")
