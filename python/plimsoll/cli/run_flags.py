@@ -40,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("script", nargs="?", type=Path, default=None, metavar="SCRIPT", help="a k6 script; - is standard input")
+    of_script = "a k6 script; - is standard input"
+    top.add_argument("script", nargs="?", type=Path, default=None, metavar="SCRIPT", help=of_script)
     theirs = top.add_argument_group("flags of k6")
     for option in OPTIONS:
         if option.flag:

@@ -8,6 +8,7 @@ of an iteration at low load, where little waits and time is about the work: work
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,22 +27,31 @@ FEWEST_ITERATIONS, FEWEST_ANSWERS = 5, 5
 
 @dataclass
 class Answers:
-    """Requests that ended. `each`: those of a measured second that did not fail, by operation, whichever step they
-    arrived in; `iterations`, and `count` and `total_ms` of response times by operation: of all the step's own arrivals,
-    from its warm-up on."""
+    """Requests that ended. `operations`: their places, in the order in which they occurred; `counts`: of each measured
+    second, how many of each did not fail, whichever step they arrived in (numbers, as a load is held for hours);
+    `iterations`, and `count` and `total_ms` of response times by operation: of all the step's own arrivals, from its
+    warm-up on."""
 
-    each: list[Counter[Operation]] = field(default_factory=list)
+    operations: dict[Operation, int] = field(default_factory=dict)
+    counts: list[array[int]] = field(default_factory=list)
     iterations: int = 0
     count: Counter[Operation] = field(default_factory=Counter)
     total_ms: Counter[Operation] = field(default_factory=Counter)
 
     def add(self, rows: Iterable[Series]) -> None:
         """Add one measured second."""
-        answered = Counter[Operation]()
+        answered = array("q", bytes(8 * len(self.operations)))
         for series in rows:
             if series.metric == "http_req_failed":
-                answered[_operation(series)] += int(series.total or 0) - int(series.passes or 0)
-        self.each.append(answered)
+                place = self.operations.setdefault(_operation(series), len(self.operations))
+                answered.extend([0] * (place + 1 - len(answered)))
+                answered[place] += int(series.total or 0) - int(series.passes or 0)
+        self.counts.append(answered)
+
+    @property
+    def each(self) -> list[dict[Operation, int]]:
+        """Of each measured second, the operations that were answered in it."""
+        return [{one: n for one, n in zip(self.operations, second, strict=False) if n} for second in self.counts]
 
     def add_own(self, rows: Iterable[Series], response_metric: str | None) -> None:
         """Add what ended of the step's own arrivals."""
