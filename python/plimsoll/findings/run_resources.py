@@ -32,7 +32,7 @@ from plimsoll.stats.demand import fit_line
 ONE_THREAD_SHARE = 0.8
 LEAST_USE = 0.03
 LEAST_SECONDS = 2.0
-MOST_ERRORS = 0.01
+MOST_FAILED = 0.05  # of the requests: half of what the cost of an operation may be off by (findings/sizing.py)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def resources_of(
 ) -> list[Resource]:
     """The resources with a demand, largest first. `kept_apart`: the target may not use all cores of the host, so that
     their end is not known; `same_host`: whether the generator's host is the target's."""
-    seen = [(step, values) for step, values in zip(steps, means, strict=True) if _counts(step) and values]
+    seen = [(step, values) for step, values in zip(steps, means, strict=True) if counts(step) and values]
     found = []
     labels = sorted({label for _, values in seen for label in processes(values)})
     for label in labels:
@@ -135,12 +135,13 @@ def _is_elsewhere(label: str, seen: Sequence[tuple[Step, Means]]) -> bool:
     return all(host_of(label, processes(values)[label]) for _, values in seen if label in processes(values))
 
 
-def _counts(step: Step) -> bool:
+def counts(step: Step) -> bool:
+    """Whether what an operation costs is told by this step."""
     seconds = step["end_s"] - step["measured_from_s"]
     fine = (
         step["verdict"] != "bad" and not step.get("disturbed") and not step.get("unsteady") and not step.get("given_up")
     )
-    healthy = (step.get("error_share") or 0.0) <= MOST_ERRORS
+    healthy = (step.get("error_share") or 0.0) <= MOST_FAILED
     return bool(fine and healthy and seconds >= LEAST_SECONDS and (step.get("done_per_s") or 0.0) > 0)
 
 

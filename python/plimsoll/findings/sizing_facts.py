@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plimsoll.findings.resources import Means, Step, host_of, hosts, means_of_steps, processes
-from plimsoll.findings.run_resources import LEAST_SECONDS, MOST_ERRORS, ONE_THREAD_SHARE
+from plimsoll.findings.run_resources import ONE_THREAD_SHARE, counts
 from plimsoll.findings.shared_peers import shared_words
 from plimsoll.stats.space import PerItem, per_item
 
@@ -75,7 +75,7 @@ class SizingFacts:
 
 def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
     """Of a run of capacity or hold (a RunReader) with these steps, in the JSON of its result."""
-    points = [point for step in steps if _counts(step) for point in _points(run, step)]
+    points = [point for step in steps if counts(step) for point in _points(run, step)]
     means = means_of_steps(run.resources(), points)
     highest = highest_memory(run.resources(), points)
     rates: dict[float, list[float]] = defaultdict(list)
@@ -166,15 +166,6 @@ def _sizes(row: Mapping[str, Any]) -> dict[tuple[str, str], float]:
     if kind == "files" and "size_bytes" in values:
         return {(DISK, name): float(values["size_bytes"])}
     return {}
-
-
-def _counts(step: Step) -> bool:
-    seconds = step["end_s"] - step["measured_from_s"]
-    fine = (
-        step["verdict"] != "bad" and not step.get("disturbed") and not step.get("unsteady") and not step.get("given_up")
-    )
-    healthy = (step.get("error_share") or 0.0) <= MOST_ERRORS
-    return bool(fine and healthy and seconds >= LEAST_SECONDS and (step.get("done_per_s") or 0.0) > 0)
 
 
 def _points(run: Any, step: Step) -> list[dict[str, Any]]:

@@ -52,6 +52,17 @@ def test_without_an_expected_load_it_sizes_for_what_was_carried() -> None:
     assert found["sizing"]["level"] == 700 and "(what it carried)" in found["answer"]
 
 
+def test_steps_in_which_a_few_requests_fail_at_any_load_tell_what_an_operation_costs() -> None:
+    """A registry's quota refused 1 % of the searches from a minute on: all steps after it were left out, the carried
+    one too, and the use of two seconds each before it was drawn out over it: 1.2 cores for what one core carried."""
+    main, run = run_of(LOADS, bad=800, thread=False)
+    for share, points in ((0.013, 7), (0.4, 3)):
+        main["steps"] = [one | {"error_share": share} if one["level"] >= 400 else one for one in main["steps"]]
+        found = sizing_of(main, run)
+        assert found["sizing"]["level"] == 700
+        assert found["evidence"][0]["count"] == points
+
+
 def test_one_busy_thread_needs_more_processes_and_not_more_cores() -> None:
     found = sizing_of(*run_of(LOADS), expected_level=1000)
     rows = {row[0]: row for table in found["tables"] if table["title"] == "By process" for row in table["rows"]}
