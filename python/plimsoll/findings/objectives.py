@@ -160,8 +160,10 @@ def _words(limit: Limit, entry: Mapping[str, Any], held: Mapping[str, Any] | Non
         parts.append(f"{level_words(reference, unit)} was not held, and a lower level misses it")
     elif reference is not None:
         parts.append(f"{level_words(reference, unit)} was not held")
+    highest = max((item["level"] for item in entry["verdicts"]), default=None)
     if met is not None:
-        parts.append(f"met up to {level_words(met, unit)}")
+        every = "met at all levels that were tried, " if met == highest and len(entry["verdicts"]) > 1 else "met "
+        parts.append(f"{every}up to {level_words(met, unit)}")
     if failed is not None:
         parts.append(f"failed from {level_words(failed, unit)}")
     if met is None and failed is None:
