@@ -10,6 +10,7 @@ from pathlib import Path
 
 from plimsoll.errors import InputError
 from plimsoll.script_mistakes import STANDARD_INPUT
+from plimsoll.written_files import write_own
 
 __all__ = ["STANDARD_INPUT", "script_of_standard_input"]
 MOST_BYTES = 64 * 2**20
@@ -30,5 +31,5 @@ def script_of_standard_input() -> Iterator[Path]:
         raise InputError(f"the script on standard input has over {MOST_BYTES >> 20} MiB", "Give its path.")
     with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
         script = Path(folder) / NAME
-        script.write_bytes(text)
+        write_own(script, text)
         yield script
