@@ -177,7 +177,7 @@ def silent_words(trial: Trial) -> str:
     answers = any(cause.startswith("status ") for cause in causes)
     if not trial["requests"] or trial["failed"] < trial["requests"] or not causes or answers:
         return ""
-    listed = ", ".join(f"{cause} {count:,}" for cause, count in causes.items())
+    listed = ", ".join(f"{count:,} × {cause}" for cause, count in causes.items())
     return f"no request was answered ({listed})."
 
 

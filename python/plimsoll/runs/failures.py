@@ -80,10 +80,10 @@ class Failures:
             self.causes[_cause(series)] += int(series.passes)
 
     def words(self) -> str:
-        """ "connection refused 86, status 500 3"; empty without failures."""
-        listed = [f"{cause} {count:,}" for cause, count in self.causes.most_common(_SHOWN)]
+        """ "86 × connection refused, 3 × status 500"; empty without failures."""
+        listed = [f"{count:,} × {cause}" for cause, count in self.causes.most_common(_SHOWN)]
         others = sum(self.causes.values()) - sum(count for _, count in self.causes.most_common(_SHOWN))
-        return ", ".join([*listed, *([f"others {others:,}"] if others else [])])
+        return ", ".join([*listed, *([f"{others:,} × others"] if others else [])])
 
     def next_step(self) -> str:
         """What to do about the most frequent cause; empty without failures."""

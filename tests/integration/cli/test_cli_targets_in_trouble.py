@@ -62,9 +62,9 @@ def assert_failed_with_cause(cli: Cli, runs: str, code: int, output: str, errors
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (None, ["connection refused 40", "nothing listens there"]),
-        (["--status", 500], ["status 500 40", "target's log"]),
-        (["--status", 401], ["status 401 40", "valid token"]),
+        (None, ["40 × connection refused", "nothing listens there"]),
+        (["--status", 500], ["40 × status 500", "target's log"]),
+        (["--status", 401], ["40 × status 401", "valid token"]),
     ],
 )
 def test_run_says_why_requests_failed(

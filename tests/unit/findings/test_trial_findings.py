@@ -168,7 +168,7 @@ def test_a_trial_of_which_nothing_was_answered_is_no_time_to_compare(variant: st
     """Seen: two targets that both refuse are "the same", as both fail within the same time."""
     finding = checked(compare_finding(COMPARE, refused(trials_of(scattered(1.0)), variant), run_path="runs/x"))
     assert not finding["valid"] and exit_code(finding) == 3
-    assert "left out, because no request was answered (connection refused 500)." in finding["invalid_because"][0]
+    assert "left out, because no request was answered (500 × connection refused)." in finding["invalid_because"][0]
     assert finding["generator"]["healthy"] and finding["next"][0] == "Start the target."
     assert finding["answer"].startswith("B fails more requests: 100 %") is (variant == "b")
 

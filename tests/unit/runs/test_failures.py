@@ -24,7 +24,7 @@ def test_failures_are_counted_by_status_or_else_by_error_code():
         failed(1, status="0", error_code="1999"),
     ):
         seen.add(series)
-    assert seen.words() == "connection refused 10, status 500 2, error 1999 1"
+    assert seen.words() == "10 × connection refused, 2 × status 500, 1 × error 1999"
     assert seen.next_step() == "Start the target, or correct its URL: nothing listens there."
 
 
@@ -32,14 +32,14 @@ def test_rare_causes_are_added_up_and_the_words_end():
     seen = Failures()
     for number, status in enumerate(("500", "502", "503", "504", "505"), start=1):
         seen.add(failed(number, status=status))
-    assert seen.words() == "status 505 5, status 504 4, status 503 3, others 3"
+    assert seen.words() == "5 × status 505, 4 × status 504, 3 × status 503, 3 × others"
 
 
 def test_causes_with_several_codes_are_one():
     seen = Failures()
     for code in ("1300", "1310", "1311", "1111"):
         seen.add(failed(2, status="0", error_code=code))
-    assert seen.words() == "no TLS connection 6, an address that options forbid 2"
+    assert seen.words() == "6 × no TLS connection, 2 × an address that options forbid"
     assert "insecureSkipTLSVerify" in seen.next_step()
 
 
@@ -48,9 +48,9 @@ def test_an_address_without_a_scheme_is_the_scripts_and_no_connection_of_the_tar
     seen = Failures()
     seen.add(failed(2, status="0", error_code="1000", error="unsupported protocol scheme \"\" of '://x'; write the …"))
     seen.add(failed(1, status="0", error_code="1020", error="invalid URL: 'http://'"))
-    assert seen.words() == "the URL is not valid 3" and "http://localhost:8080/path" in seen.next_step()
+    assert seen.words() == "3 × the URL is not valid" and "http://localhost:8080/path" in seen.next_step()
     seen.add(failed(4, status="0", error_code="1000", error="unexpected EOF"))
-    assert seen.words() == "the connection broke 4, the URL is not valid 3"
+    assert seen.words() == "4 × the connection broke, 3 × the URL is not valid"
 
 
 def test_without_failures_there_is_nothing_to_say():
@@ -62,6 +62,6 @@ def test_what_is_not_the_targets_is_told_as_such():
     seen.add(failed(3, status="0", error_code="1000", error="the response's body is over the limit of 32 MiB; raise …"))
     seen.add(failed(2, status="0", error_code="1000", error='net/http: invalid header field value for "A"'))
     seen.add(failed(1, status="0", error_code="1200", error="proxyconnect: the proxy p:1 of HTTP_PROXY: dial: …"))
-    assert seen.words() == "a body over the limit here 3, a request that cannot be sent 2, the proxy 1"
+    assert seen.words() == "3 × a body over the limit here, 2 × a request that cannot be sent, 1 × the proxy"
     assert "PLIMSOLL_MAX_BODY" in seen.next_step() and not any(map(is_targets, seen.causes))
     assert is_targets("connection refused") and is_targets("status 500")
