@@ -52,9 +52,10 @@ def test_a_run_whose_streams_are_closed_ends_as_its_thresholds_say(cli: Cli, clo
 
 def test_a_run_whose_log_collector_leaves_goes_on_and_counts_what_it_could_not_say(cli: Cli) -> None:
     """As in `plimsoll run … 2>&1 | head -1`."""
-    cli.write(script_js=SCRIPT)
+    load = "scenarios: { a: { executor: 'constant-arrival-rate', rate: 5, preAllocatedVUs: 5, duration: '7s' } }"
+    cli.write(script_js=SCRIPT.replace("vus: 1, duration: '7s'", load))
     running = begin(cli, "run", "script.js", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert running.stdout is not None and running.stdout.readline()
+    assert running.stdout is not None and b"No maxVUs" in running.stdout.readline()  # before the load
     running.stdout.close()
     assert running.wait(60) == THRESHOLDS_FAILED
     [reader] = map(RunReader, cli.runs())
