@@ -261,8 +261,8 @@ def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
         done, came_per_s = (f"{count / moved.seconds:.4g}" for count in (moved.done, moved.expected))
         return (
             f"Finished {done} of {came_per_s} arrivals per second, and unfinished work grew by {gain:,.0f}. But the "
-            f"target's cores were {1 - speed:.0%} slower than in the mean of the search, and what that leaves to explain "
-            f"is too little to tell by in {moved.seconds:.0f} s."
+            f"target's cores were {1 - speed:.0%} slower than in the mean of the search, and what that leaves is too "
+            f"little to tell by in {moved.seconds:.0f} s."
         )
     if speed >= 1 + LEAST_DRIFT and not _queue_grew(moved):
         return (
