@@ -15,7 +15,7 @@ A failed request is data and never an exception. Every message ends with the nex
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -97,6 +97,11 @@ class InputErrors(InputError):
         if not self.errors:
             raise ValueError("InputErrors needs at least one InputError; raise nothing when there is none")
         super().__init__(f"{len(self.errors)} mistakes", "Correct them and run the command again.")
+
+    @classmethod
+    def of(cls, errors: Sequence[InputError]) -> InputError:
+        """All of them as one error; a single one is itself."""
+        return errors[0] if len(errors) == 1 else cls(errors)
 
     def __reduce__(self) -> tuple:
         return type(self), (self.errors,)

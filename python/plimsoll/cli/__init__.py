@@ -6,14 +6,13 @@ from __future__ import annotations
 import gc
 import sys
 
-from plimsoll.cli.messages import EXIT_INTERRUPTED, say
+from plimsoll.cli.messages import EXIT_INTERRUPTED, EXIT_UNWRITTEN, say
 from plimsoll.cli.signals import serve_signals
 from plimsoll.errors import PlimsollError
 from plimsoll.output_streams import make_tolerant, tell_losses
 from plimsoll.own_programs import forget_current_folder
 
 GC_THRESHOLD = 50_000
-EXIT_UNWRITTEN = 2
 
 
 def main() -> None:

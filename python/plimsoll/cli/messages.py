@@ -6,6 +6,7 @@ import os
 import sys
 
 EXIT_INTERRUPTED = 130
+EXIT_UNWRITTEN = 2
 
 
 def say(message: str, error: BaseException) -> None:

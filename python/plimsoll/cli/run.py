@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.cli.messages import EXIT_UNWRITTEN
+
 if TYPE_CHECKING:
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_settings import Settings
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.study.secrets import Redactor
 
-EXIT_UNWRITTEN = 2
 EXIT_INVALID = 3
 EXIT_STOPPED = 103
 EXIT_THRESHOLDS = 99
@@ -41,12 +42,14 @@ def run(arguments: Sequence[str]) -> int:
     """The verb with its arguments; the exit code."""
     from plimsoll.cli.run_flags import parse
     from plimsoll.cli.run_settings import settings
-    from plimsoll.cli.standard_input import STANDARD_INPUT, script_of_standard_input
+    from plimsoll.script_mistakes import STANDARD_INPUT
 
     flags = parse(list(arguments))
     told = settings(flags, os.environ)
     if flags["script"] != STANDARD_INPUT:
         return _run(flags, told)
+    from plimsoll.cli.standard_input import script_of_standard_input
+
     with script_of_standard_input() as script:
         return _run({**flags, "script": script, "home": Path.cwd()}, told)
 

@@ -9,10 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plimsoll.errors import InputError
-from plimsoll.script_mistakes import STANDARD_INPUT
 from plimsoll.written_files import write_own
 
-__all__ = ["STANDARD_INPUT", "script_of_standard_input"]
 MOST_BYTES = 64 * 2**20
 NAME = "standard-input.js"
 

@@ -68,7 +68,7 @@ class Numbers:
     def raise_mistakes(self) -> None:
         """InputErrors if there is any, InputError for one."""
         if self._mistakes:
-            raise self._mistakes[0] if len(self._mistakes) == 1 else InputErrors(self._mistakes)
+            raise InputErrors.of(self._mistakes)
 
 
 def needed(file: SourceFile, data: Any, *path: str) -> float:

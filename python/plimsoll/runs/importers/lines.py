@@ -187,7 +187,7 @@ class SourceFile:
         if cut is not None and (self.ends_whole or mistakes):
             mistakes.append(cut)
         if mistakes:
-            raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
+            raise InputErrors.of(mistakes)
         if cut is not None:
             self.notes.append(f"Line {cut.place.line} is cut off; the file is used up to there ({taken:,} records).")
 

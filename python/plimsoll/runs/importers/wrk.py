@@ -107,7 +107,7 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         if (found := _NEGATIVE.match(line))
     ]
     if negative:
-        raise InputErrors(negative)
+        raise InputErrors.of(negative)
     rate = re.search(_RATE.pattern, text, re.MULTILINE)
     total = re.search(_TOTAL.pattern, text, re.MULTILINE)
     if rate is None or total is None:
@@ -135,7 +135,7 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         *impossible_rate(Told("Requests/sec", float(rate.group(1))), requests, Told("requests in", duration_s)),
     ]
     if mistakes:
-        raise InputErrors([file.error(problem, run[0][0]) for problem in mistakes])
+        raise InputErrors.of([file.error(problem, run[0][0]) for problem in mistakes])
     connections = re.search(_CONNECTIONS.pattern, text, re.MULTILINE)
     count, failed = _counts(int(total.group(1)), text, late_ones_count=not _is_wrk2(run))
     return Row(
