@@ -19,7 +19,8 @@ def test_a_hold_of_a_target_that_does_nothing_for_one_user_ends_before_its_load(
     done = cli("hold", "-q", "--for", "20s", "script.js")
     assert done.returncode == 3, done.stderr
     told = " ".join(done.stdout.split())
-    assert "No request of one user alone succeeded (connection refused" in told and "Start the target" in told
+    assert "No request of one user alone succeeded (" in told and "× connection refused)" in told
+    assert "Start the target" in told
     assert "answers of the target" not in told and "spread as chance" not in told
 
 
