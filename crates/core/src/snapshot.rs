@@ -41,7 +41,7 @@ impl Counts {
     }
 }
 
-/// Series merged over threads or seconds.
+/// The series of a second, merged over threads.
 #[derive(Clone, Debug, Default)]
 pub struct SeriesMap(HashMap<(String, Tags), (Metric, Values)>);
 
@@ -53,27 +53,9 @@ impl SeriesMap {
             .or_insert_with(|| (delta.metric.clone(), delta.values.clone()));
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&Metric, &Tags, &Values)> {
-        self.0.iter().map(|((_, tags), (metric, values))| (metric, tags, values))
-    }
-
-    /// All series of a metric that have the wanted tags, merged; `None` when there is none.
-    pub fn select(&self, metric: &str, wanted: &[(String, String)]) -> Option<Values> {
-        let mut merged: Option<Values> = None;
-        for (definition, tags, values) in self.iter() {
-            if definition.name == metric && wanted.iter().all(|(key, value)| tags.get(key) == Some(value)) {
-                match &mut merged {
-                    Some(sum) => sum.merge(values),
-                    None => merged = Some(values.clone()),
-                }
-            }
-        }
-        merged
-    }
-
     /// The series in the order of their names and tags; `epoch` is said of those of an earlier one.
     pub fn to_json(&self, epoch: Option<u32>) -> Vec<Value> {
-        let mut rows: Vec<_> = self.iter().collect();
+        let mut rows: Vec<_> = self.0.iter().map(|((_, tags), (metric, values))| (metric, tags, values)).collect();
         rows.sort_by(|a, b| (&a.0.name, a.1).cmp(&(&b.0.name, b.1)));
         rows.into_iter().map(|(metric, tags, values)| series_json(epoch, metric, tags, values)).collect()
     }

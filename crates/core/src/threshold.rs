@@ -4,7 +4,7 @@
 //! is judged by its count of 0, as in k6.
 
 use crate::record::{finite, Kind, Values};
-use crate::snapshot::SeriesMap;
+use crate::sums::Sums;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aggregate {
@@ -143,14 +143,14 @@ impl Threshold {
     }
 
     /// Judges the threshold over everything measured in `elapsed_s` seconds; with the observed value.
-    pub fn judge(&self, series: &SeriesMap, elapsed_s: f64) -> (Verdict, Option<f64>) {
-        let observed = series.select(&self.metric, &self.tags).and_then(|values| observe(&values, self.aggregate, elapsed_s));
+    pub fn judge(&self, sums: &Sums, elapsed_s: f64) -> (Verdict, Option<f64>) {
+        let observed = sums.get(&self.metric, &self.tags).and_then(|values| observe(values, self.aggregate, elapsed_s));
         observed.map_or((Verdict::Undecided, None), |value| self.judge_value(value))
     }
 
     /// Judges it at the end of a run. What never happened was counted 0 times; of other metrics no sample says nothing.
-    pub fn judge_at_end(&self, series: &SeriesMap, kind: Kind, elapsed_s: f64) -> (Verdict, Option<f64>) {
-        match self.judge(series, elapsed_s) {
+    pub fn judge_at_end(&self, sums: &Sums, kind: Kind, elapsed_s: f64) -> (Verdict, Option<f64>) {
+        match self.judge(sums, elapsed_s) {
             (Verdict::Undecided, _) if kind == Kind::Counter => self.judge_value(0.0),
             judged => judged,
         }
@@ -259,16 +259,17 @@ mod tests {
     #[test]
     fn a_threshold_without_a_sample_is_undecided() {
         let threshold = Threshold::parse("http_req_duration{name:never}", "p(95)<1").unwrap();
-        assert_eq!(threshold.judge(&SeriesMap::default(), 1.0), (Verdict::Undecided, None));
-        assert_eq!(threshold.judge_at_end(&SeriesMap::default(), Kind::Trend, 1.0), (Verdict::Undecided, None));
+        let sums = Sums::watching([(threshold.metric.as_str(), &threshold.tags)]);
+        assert_eq!(threshold.judge(&sums, 1.0), (Verdict::Undecided, None));
+        assert_eq!(threshold.judge_at_end(&sums, Kind::Trend, 1.0), (Verdict::Undecided, None));
     }
 
     #[test]
     fn a_counter_without_a_sample_is_judged_by_its_count_of_0_at_the_end() {
         let judged = |source: &str| {
             let threshold = Threshold::parse("mistakes", source).unwrap();
-            assert_eq!(threshold.judge(&SeriesMap::default(), 1.0).0, Verdict::Undecided);
-            threshold.judge_at_end(&SeriesMap::default(), Kind::Counter, 1.0)
+            assert_eq!(threshold.judge(&Sums::default(), 1.0).0, Verdict::Undecided);
+            threshold.judge_at_end(&Sums::default(), Kind::Counter, 1.0)
         };
         assert_eq!(judged("count==0"), (Verdict::Passed, Some(0.0)));
         assert_eq!(judged("count==3"), (Verdict::Failed, Some(0.0)));

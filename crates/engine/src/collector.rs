@@ -1,7 +1,7 @@
 //! Merges the threads' seconds into snapshots, keeps the totals, and judges thresholds while the run goes on.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,6 +10,7 @@ use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::Options;
 use plimsoll_core::record::{Delta, Kind, Metric, Overflow, Recorder, TagSetId, Tags, Values, MAX_TAG_SETS};
 use plimsoll_core::snapshot::{Counts, SeriesMap};
+use plimsoll_core::sums::{Sums, Wanted};
 use plimsoll_core::threshold::{Threshold, Verdict};
 use serde_json::{json, Value};
 
@@ -41,9 +42,8 @@ pub enum Part {
 /// Everything measured so far.
 #[derive(Default)]
 pub struct Totals {
-    pub series: SeriesMap,
-    /// Groups and checks in the order in which they were first seen: the group's path, and the check's name.
-    pub places: Vec<(String, Option<String>)>,
+    pub sums: Sums,
+    pub places: Places,
     pub seconds: f64,
     pub vus_min_max: Option<(u64, u64)>,
     pub vus_max: u64,
@@ -60,10 +60,14 @@ impl Totals {
     /// iterations where a threshold asks for them.
     pub fn beginning(options: &Options) -> Self {
         let dropped = options.watches_dropped_iterations().then_some("dropped_iterations");
-        let mut totals = Self::default();
+        let expected = expected_response();
+        let named = options.thresholds.iter().map(|threshold| (threshold.metric.as_str(), &threshold.tags));
+        let shown = options.shown.iter().map(|shown| (shown.metric.as_str(), &shown.tags));
+        let sums = Sums::watching(named.chain(shown).chain([("http_req_duration", &expected)]));
+        let mut totals = Self { sums, ..Self::default() };
         for name in ["data_sent", "data_received"].into_iter().chain(dropped) {
             let metric = Metric { name: name.to_owned(), kind: Kind::Counter, is_time: false };
-            totals.series.merge(&Delta { epoch: 0, metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
+            totals.sums.add(&Delta { epoch: 0, metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
         }
         totals
     }
@@ -240,9 +244,7 @@ impl Collector<'_> {
             return;
         }
         let failed = self.thresholds.iter().find(|threshold| {
-            threshold.abort_on_fail
-                && totals.seconds >= threshold.delay_abort_s
-                && threshold.judge(&totals.series, totals.seconds).0 == Verdict::Failed
+            threshold.abort_on_fail && totals.seconds >= threshold.delay_abort_s && threshold.judge(&totals.sums, totals.seconds).0 == Verdict::Failed
         });
         if let Some(threshold) = failed {
             let what = format!("{}: {}", threshold.key, threshold.source);
@@ -271,14 +273,46 @@ pub fn unix_now_s() -> f64 {
 /// Adds what a thread, setup or teardown measured to the totals.
 pub fn add_deltas(totals: &mut Totals, deltas: &[Delta]) {
     for delta in deltas {
-        totals.series.merge(delta);
-        if matches!(delta.metric.name.as_str(), "checks" | "group_duration") {
-            let group = delta.tags.get("group").unwrap_or_default();
-            let check = delta.tags.get("check").filter(|_| delta.metric.name == "checks");
-            if !totals.places.iter().any(|(path, name)| path == group && name.as_deref() == check) {
-                totals.places.push((group.to_owned(), check.map(str::to_owned)));
-            }
+        totals.sums.add(delta);
+        totals.places.add(delta);
+    }
+}
+
+/// The tags of requests that were answered as expected, of which k6's summary has a row.
+pub fn expected_response() -> Wanted {
+    vec![("expected_response".to_owned(), "true".to_owned())]
+}
+
+/// Groups and checks as the script came to them: the passes and fails of each, by the group's path and the check's name.
+#[derive(Default)]
+pub struct Places {
+    order: Vec<(String, Option<String>)>,
+    counts: HashMap<(String, Option<String>), (u64, u64)>,
+}
+
+impl Places {
+    fn add(&mut self, delta: &Delta) {
+        let is_check = delta.metric.name == "checks";
+        if !is_check && delta.metric.name != "group_duration" {
+            return;
         }
+        let check = delta.tags.get("check").filter(|_| is_check);
+        let place = (delta.tags.get("group").unwrap_or_default().to_owned(), check.map(str::to_owned));
+        let (passes, fails) = passes_and_fails(&delta.values).unwrap_or_default();
+        let counts = self.counts.entry(place.clone()).or_insert_with(|| {
+            self.order.push(place);
+            (0, 0)
+        });
+        counts.0 += passes;
+        counts.1 += fails;
+    }
+
+    /// (path of the group, name of the check or `None` for the group itself, passes, fails), as they were first seen.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>, u64, u64)> {
+        self.order.iter().map(|place| {
+            let (passes, fails) = self.counts.get(place).copied().unwrap_or_default();
+            (place.0.as_str(), place.1.as_deref(), passes, fails)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The end-of-test data in k6's shape: what `handleSummary(data)` gets and the text summary is made from.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 use md5::{Digest, Md5};
@@ -10,7 +10,7 @@ use plimsoll_core::record::{Kind, Values};
 use plimsoll_core::threshold::{observe, Aggregate, Threshold, Verdict};
 use serde_json::{json, Map, Value};
 
-use crate::collector::{passes_and_fails, Totals};
+use crate::collector::{expected_response, passes_and_fails, Totals};
 
 type TrendStats = [(String, Aggregate)];
 
@@ -19,13 +19,9 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
     let stats = options.summary_trend_stats.as_slice();
     let mut metrics = Map::new();
     let mut names: BTreeMap<String, (Kind, bool)> = BTreeMap::new();
-    for (metric, _, _) in totals.series.iter() {
+    for (metric, values) in totals.sums.metrics() {
         names.insert(metric.name.clone(), (metric.kind, metric.is_time));
-    }
-    for (name, (kind, is_time)) in &names {
-        if let Some(values) = totals.series.select(name, &[]) {
-            metrics.insert(name.clone(), metric_json(name, *kind, *is_time, &values, totals.seconds, stats));
-        }
+        metrics.insert(metric.name.clone(), metric_json(&metric.name, metric.kind, metric.is_time, values, totals.seconds, stats));
     }
     let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
     metrics.insert("vus".into(), json!({"type": "gauge", "contains": "default", "values": {"value": high, "min": low, "max": high}}));
@@ -33,11 +29,10 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
         "vus_max".into(),
         json!({"type": "gauge", "contains": "default", "values": {"value": totals.vus_max, "min": totals.vus_max, "max": totals.vus_max}}),
     );
-    let expected = [("expected_response".to_owned(), "true".to_owned())];
-    if let Some(values) = totals.series.select("http_req_duration", &expected) {
+    if let Some(values) = totals.sums.get("http_req_duration", &expected_response()) {
         metrics.insert(
             "http_req_duration{expected_response:true}".into(),
-            metric_json("http_req_duration", Kind::Trend, true, &values, totals.seconds, stats),
+            metric_json("http_req_duration", Kind::Trend, true, values, totals.seconds, stats),
         );
     }
     add_shown(&mut metrics, &names, totals, &options.shown, stats);
@@ -57,8 +52,7 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
 fn add_shown(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Kind, bool)>, totals: &Totals, shown: &[Shown], stats: &TrendStats) {
     for one in shown {
         let Some((kind, is_time)) = names.get(&one.metric).copied() else { continue };
-        let values = totals.series.select(&one.metric, &one.tags).unwrap_or_else(|| Values::empty(kind));
-        metrics.insert(one.key.clone(), metric_json(&one.metric, kind, is_time, &values, totals.seconds, stats));
+        metrics.insert(one.key.clone(), sum_json(totals, &one.metric, &one.tags, kind, is_time, stats));
     }
 }
 
@@ -71,13 +65,11 @@ fn add_thresholds(
 ) {
     for threshold in thresholds {
         let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
-        let (verdict, observed) = threshold.judge_at_end(&totals.series, kind, totals.seconds);
+        let (verdict, observed) = threshold.judge_at_end(&totals.sums, kind, totals.seconds);
         // What failed took no time and proves nothing: as the run's outcome has it, no threshold is met.
         let verdict = if verdict == Verdict::Passed && totals.nothing_answered() { Verdict::Undecided } else { verdict };
-        let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
-            let values = totals.series.select(&threshold.metric, &threshold.tags).unwrap_or_else(|| Values::empty(kind));
-            metric_json(&threshold.metric, kind, is_time, &values, totals.seconds, stats)
-        });
+        let entry =
+            metrics.entry(threshold.key.clone()).or_insert_with(|| sum_json(totals, &threshold.metric, &threshold.tags, kind, is_time, stats));
         let verdict_name = match verdict {
             Verdict::Passed => "passed",
             Verdict::Failed => "failed",
@@ -88,6 +80,12 @@ fn add_thresholds(
             rows[&threshold.source] = json!({"ok": verdict == Verdict::Passed, "verdict": verdict_name, "observed": observed});
         }
     }
+}
+
+/// Of a metric or submetric, also without a sample.
+fn sum_json(totals: &Totals, metric: &str, tags: &[(String, String)], kind: Kind, is_time: bool, stats: &TrendStats) -> Value {
+    let empty = Values::empty(kind);
+    metric_json(metric, kind, is_time, totals.sums.get(metric, tags).unwrap_or(&empty), totals.seconds, stats)
 }
 
 fn metric_json(name: &str, kind: Kind, is_time: bool, values: &Values, elapsed_s: f64, stats: &TrendStats) -> Value {
@@ -126,23 +124,15 @@ fn trend_json(histogram: &Histogram, values: &Values, aggregate: Aggregate) -> V
 
 /// The tree of groups with their checks, in the order in which the script came to them.
 fn root_group(totals: &Totals) -> Value {
-    let mut checks: HashMap<(&str, &str), (u64, u64)> = HashMap::new();
-    for (_, tags, values) in totals.series.iter().filter(|(metric, _, _)| metric.name == "checks") {
-        let (Some(name), Some((passes, fails))) = (tags.get("check"), passes_and_fails(values)) else { continue };
-        let sum = checks.entry((tags.get("group").unwrap_or_default(), name)).or_default();
-        sum.0 += passes;
-        sum.1 += fails;
-    }
     let mut root = group_json("", "");
-    for (path, name) in &totals.places {
+    for (path, name, passes, fails) in totals.places.iter() {
         let mut group = &mut root;
         let mut walked = String::new();
         for part in path.split("::").filter(|part| !part.is_empty()) {
             walked = format!("{walked}::{part}");
             group = child(group, part, &walked);
         }
-        let found = name.as_deref().and_then(|name| checks.get(&(path.as_str(), name)).map(|counts| (name, *counts)));
-        if let (Some((name, (passes, fails))), Some(rows)) = (found, group["checks"].as_array_mut()) {
+        if let (Some(name), Some(rows)) = (name, group["checks"].as_array_mut()) {
             let path = format!("{path}::{name}");
             rows.push(json!({"name": name, "path": path, "id": identity(&path), "passes": passes, "fails": fails}));
         }
