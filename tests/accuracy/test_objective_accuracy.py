@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from objective_scorecard import ALLOWED, ERROR, best_possible, borders, passed, queues
+from objective_scorecard import ALLOWED, ERROR, best_possible, borders, passed, queues, whole_step
+
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.objective_samples import Samples
+from plimsoll.study.objectives import Limit
 
 SEED = 91_000
 
@@ -28,3 +33,27 @@ def test_verdicts_of_a_queue_are_not_wrong_where_the_limit_is_clearly_off(load: 
     assert met_wrongly.hits + violated_wrongly.hits <= 2, "of 180"
     assert said_met.hits >= {0.5: 50, 0.8: 12, 0.9: 0}[load], "of 90: what waits for each other tells little"
     assert said_far.hits >= {0.5: 75, 0.8: 40, 0.9: 15}[load], "of 90, a limit of twenty mean times"
+
+
+def wandering(takes_ms: float, limit_ms: float, seconds: int, seed: int) -> list[Samples]:
+    """Of a target that always takes as long, on a host whose speed wanders by a per cent; 50 requests a second."""
+    random = np.random.default_rng([SEED, seed])
+    drift, parts = 0.01 * float(random.normal()), {}
+    for second in range(seconds):
+        drift = 0.95 * drift + 0.00312 * float(random.normal())
+        parts[second] = Histogram.from_values(takes_ms * (1 + drift + 0.002 * random.normal(size=50)))
+    count, whole_ms = sum(part.count for part in parts.values()), sum(part.sum for part in parts.values())
+    return [Samples(Limit("p95", limit_ms, "ms", 0.95), seconds, parts, all_count=count, all_ms=whole_ms)]
+
+
+@pytest.mark.parametrize(("takes_ms", "seconds"), [(22, 30), (100, 30), (100, 10)])
+def test_a_target_that_always_takes_as_long_meets_a_far_limit_though_its_host_wanders(
+    takes_ms: float, seconds: int
+) -> None:
+    # Values above the median come in clusters then, which says nothing of a limit five times as high.
+    assert all(whole_step(wandering(takes_ms, 500, seconds, seed)) == "met" for seed in range(20))
+
+
+def test_a_wandering_host_is_minded_where_the_limit_is_near() -> None:
+    # In the long run 2.5 % of the requests take more than 102 ms, in clusters.
+    assert sum(whole_step(wandering(100, 102, 30, seed)) == "violated" for seed in range(60)) <= 2

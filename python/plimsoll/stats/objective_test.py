@@ -9,6 +9,10 @@ with very different work more slowly, and it is allowed to fall with x^0.7. So i
     it is so by all values, and the share above a quarter of the limit is at most allowed^0.38, or the share above a
     sixteenth of it at most allowed^0.14, by the independent values.
 
+How many values are worth one independent one is looked at where it concerns the limit: of a target that always takes
+20 ms the values above its median come in clusters as well, since a host's speed wanders by a per cent, which says
+nothing of a limit of 500 ms. So only reference values count that are a sixteenth of the way to the limit.
+
 The first has 0.8 of the error, the two others 0.1 each. What comes seldom and in clusters and leaves no trace in lower
 values, a pause of two seconds once a minute, is not seen by ten seconds; no test of them sees it.
 
@@ -40,6 +44,8 @@ from plimsoll.stats.quantile_test import (
 Array = NDArray[np.float64]
 
 REFERENCES = (0.5, 0.75, 0.9)
+FAST = 0.1  # quantile of requests that nothing holds up
+NEAR = 1 / 16  # of the way from those to the limit: nearer to them a value says nothing of the limit
 DIRECT, LOWER = 0.8, 0.1  # shares of the error
 PARTS = (4, 16)
 TAIL = 0.7  # of ln(share above): tails as heavy as those of Weibull's with this shape are allowed
@@ -151,7 +157,8 @@ def quantile_share_test(
     if not filled:
         return ShareTest(0.0, 0.0, allowed)
     beyond = np.array([block.count_over(limit) for block in filled], dtype=float)
-    values = [merged.percentile(reference) for reference in REFERENCES]
+    fast = merged.percentile(FAST)
+    values = [value for value in map(merged.percentile, REFERENCES) if value - fast >= NEAR * (limit - fast)]
     above = [np.array([block.count_over(value) for block in filled], dtype=float) for value in values]
     return ShareTest(
         float(merged.count),
