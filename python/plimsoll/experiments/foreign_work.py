@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cores:
     """CPU cores of this host in one second: of the `host`, used by the target (`own`), by `others`; whether CPU time
     was `short` for the target."""
@@ -49,7 +49,7 @@ class Cores:
     short: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Second:
     """One second of load: level, completions, unfinished work when it began, and its cores, None where not known."""
 

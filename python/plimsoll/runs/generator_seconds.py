@@ -6,8 +6,9 @@ Pure; grows with the seconds, never with the requests.
 from __future__ import annotations
 
 import struct
+from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ class GeneratorSeconds:
     some found none, or less was finished than planned; `most_behind`: the most arrivals that were unfinished;
     `unknown_names`: requests that failed as their name could not be looked up."""
 
-    values: dict[str, list[float]] = field(default_factory=dict)
+    values: dict[str, array[float]] = field(default_factory=dict)
     seconds: int = 0
     vus_max: int = 0
     planned: int = 0
@@ -159,11 +160,11 @@ class GeneratorSeconds:
     def _note(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
             if isinstance(value, int | float):
-                self.values.setdefault(name, []).append(float(value))
+                self.values.setdefault(name, array("d")).append(value)
 
-    def of(self, name: str) -> list[float]:
+    def of(self, name: str) -> Sequence[float]:
         """The values of that name, in order; empty where it was never known."""
-        return self.values.get(name, [])
+        return self.values.get(name, ())
 
     def most(self, name: str) -> float | None:
         """The greatest value of that name; None where it was never known."""

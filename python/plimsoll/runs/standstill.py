@@ -22,7 +22,7 @@ OF_THE_GAP = 0.5  # of the gap: CPU time, or time with the processor kept away, 
 Cause = Literal["stopped", "starved", "quota", "steal", "suspended"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LivedSecond:
     """What one second of the engine tells: the longest lateness of its timer in s, its CPU time in s, shares of the
     time for which its processor was kept away, and whether no timer came at all in it."""
