@@ -103,6 +103,11 @@ class ClosedLevels:
         count = max(1, round(wanted * vus))
         return count / vus if count / vus <= most else max(1, math.floor(most * vus)) / vus
 
+    def are_neighbours(self, lower: float, higher: float) -> bool:
+        """Whether no whole number of users lies between two levels."""
+        vus = 1.0 if self.whole else self.settings.vus_per_level
+        return vus is not None and round((higher - lower) * vus) <= 1
+
     def flat_level(self) -> float:
         """Where to measure the plateau first: the lowest level of the ramp that chance does not tell from the best of
         its last two, if users spend twice as long on an iteration there as at the least. More users only wait longer,

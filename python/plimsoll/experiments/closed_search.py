@@ -244,8 +244,8 @@ class _ClosedSearch:
             return "Throughput rises with the users up to the highest level tried."
         if bounds.width <= self.settings.width:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
-        if self.known.whole and bounds.good is not None and bounds.bad - bounds.good <= 1:
-            return "The bracket is as narrow as whole users allow."
+        if bounds.good is not None and self.known.are_neighbours(bounds.good, bounds.bad):
+            return f"The bracket is as narrow as whole {'users' if self.known.whole else 'VUs'} allow."
         spent = spent_words(bounds.width, self.settings.width, self.settings.load_budget_s)
         return f"The bracket is wider than the goal of {self.settings.width:.0%}: {spent}."
 

@@ -349,7 +349,8 @@ def _confirmation_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list
     if found is None and facts.get("cap") and not facts["open"]:
         return []  # the level at which the script cannot send more is held once
     if found is None:
-        return ["The level that is carried was not held a second time: no load time was left. Give more (--for)."]
+        more = "no load time was left. Give more (--for)." if facts["bad"] is not None else "no level was too much."
+        return [f"The level that is carried was not held a second time: {more}"]
     level = level_words(found["level"], facts["unit"])
     if found["level"] == facts["good"] and found["verdict"] == "confirmed":
         again = "was carried again" if facts["open"] else "brought as much again"

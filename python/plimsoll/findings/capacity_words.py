@@ -76,7 +76,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         parts.insert(0, f"The numbers below are not a capacity of the target, because {why_not(finding['generator'])}.")
     asked = finding.get("asked")
     if asked is not None:
-        parts[:0] = asked_words(asked, f"at the expected {level_words(asked['level'], result['unit'])}")
+        parts[:0] = asked_words(asked, _expected_words(asked["level"], result["unit"]))
     if result["status"] == "interrupted":
         parts.insert(0, INTERRUPTED)
     parts.extend(failing_anyway_words(result, level_words))
@@ -94,6 +94,11 @@ def why_not(generator: Mapping[str, Any]) -> str:
     flow = {one["words"] for one in generator.get("flow_faults") or ()}
     is_flow = flow and flow >= set(generator["reasons"])
     return "what was measured does not add up" if is_flow else GENERATOR_LIMITED
+
+
+def _expected_words(level: float, unit: str) -> str:
+    words = level_words(level, unit)
+    return f"at {words}" if words.startswith("the ") else f"at the expected {words}"
 
 
 def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: bool = True) -> list[str]:

@@ -26,6 +26,7 @@ from plimsoll.runs.failures import count_unanswered, no_answer_words
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
 QUESTION = "Does the consumer keep up?"
+DISAGREE_SHARE, DISAGREE_READINGS, DISAGREE_ITEMS = 0.1, 3, 20
 
 
 def drain_findings(
@@ -81,7 +82,7 @@ def drain_findings(
                 *silent,
                 *asked_words(asked),
                 *([] if generator["healthy"] else [not_alone(generator)]),
-                _answer(facts, judged),
+                _answer(facts, judged, seen.every_s),
             ]
         ),
         **({"asked": asked} if asked else {}),
@@ -164,10 +165,19 @@ def _judge(seen: Consumer, from_s: float, to_s: float) -> KeepingUp | None:
     put, taken, waiting = seen.put_in[inside], seen.taken_out[inside], seen.waiting[inside]
     judged = keeping_up(np.diff(put), np.diff(taken), float(waiting[0]))
     # The counters are read a moment apart, so that their difference may be below nothing where the backlog is not.
-    return replace(judged, backlog_end=float(waiting[-1]))
+    judged = replace(judged, backlog_end=float(waiting[-1]))
+    return replace(judged, verdict="undecided") if _disagree(judged, seen.every_s) else judged
 
 
-def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
+def _disagree(judged: KeepingUp, every_s: float) -> bool:
+    """Whether more was put in than taken out, or less, and the backlog did not go with it: by a tenth of what came in,
+    and by more than comes in between two readings that are a moment apart."""
+    came = judged.arrivals_per_s * judged.seconds
+    gap = abs(judged.growth_per_s * judged.seconds - (judged.backlog_end - judged.backlog_start))
+    return gap > max(DISAGREE_SHARE * came, DISAGREE_READINGS * every_s * judged.arrivals_per_s, DISAGREE_ITEMS)
+
+
+def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, every_s: float = 1.0) -> str:
     if judged is None:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
     rates = f"{number(judged.arrivals_per_s)} items/s came in, it did {number(judged.taken_per_s)}/s"
@@ -176,8 +186,14 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None) -> str:
         f"it would have shown in {time_words(judged.seconds)}"
     )
     went = f"the backlog went from {number(judged.backlog_start)} to {number(judged.backlog_end)} items"
+    if _disagree(judged, every_s):
+        return (
+            f"It cannot be told, as the readings contradict each other: {rates}, which leaves "
+            f"{number(judged.growth_per_s)} items over each second; but {went}. See whether the backlog and the "
+            "counters of what was put in and done are of the same items, in the same unit."
+        )
     if judged.verdict == "falls behind":
-        low, high = share_words(max(0.0, judged.overload_low)), share_words(judged.overload_high)
+        low, high = share_words(max(0.0, judged.overload_low)), share_words(min(1.0, judged.overload_high))
         return (
             f"No, it falls behind: {rates}; {went}, "
             f"{number(judged.growth_per_s)} "

@@ -100,7 +100,7 @@ def _entry(
     if unit == "users":
         entry["met_up_to_users"] = met_up_to
     held = next((item for item in verdicts if reference is not None and _same(item["level"], reference)), None)
-    verdict = _at_reference(met_up_to, failed_from, reference, held)
+    verdict = _at_reference(objective.limit, met_up_to, failed_from, reference, held)
     entry |= {"verdict": verdict, "at_level": reference, "verdicts": verdicts}
     entry["words"] = _words(objective.limit, entry, held, unit)
     entry["needs"] = _needs(objective, levels, judged, reference, unit, names) if verdict == "undecided" else None
@@ -112,9 +112,14 @@ def _same(level: float, other: float) -> bool:
 
 
 def _at_reference(
-    met_up_to: float | None, failed_from: float | None, reference: float | None, held: Mapping[str, Any] | None
+    limit: Limit,
+    met_up_to: float | None,
+    failed_from: float | None,
+    reference: float | None,
+    held: Mapping[str, Any] | None,
 ) -> str:
-    """What was seen there; else, as more load is never faster, met above means met and failed below means failed."""
+    """What was seen there; else, as more load is never faster, met above means met and failed below means failed; but
+    not where it was held and what was seen, too little to decide, meets it: then the lower level was disturbed."""
     if held is not None and held["verdict"] != "undecided":
         return str(held["verdict"])
     if reference is None:
@@ -126,7 +131,8 @@ def _at_reference(
             else "undecided"
         )
     if failed_from is not None and failed_from <= reference:
-        return "failed"
+        within = held is not None and held["value"] is not None and limit.is_met_by(held["value"])
+        return "undecided" if within else "failed"
     return "met" if met_up_to is not None and met_up_to >= reference else "undecided"
 
 
