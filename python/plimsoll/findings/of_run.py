@@ -24,6 +24,7 @@ from plimsoll.findings.hold import hold_findings
 from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
 from plimsoll.findings.of_trials import finding_of_trials
 from plimsoll.findings.remedy import not_run, remedy_finding
+from plimsoll.findings.resources import means_of_sockets
 from plimsoll.findings.run import run_finding_of
 from plimsoll.findings.self_diagnosis import clock_set, standstill_words
 from plimsoll.findings.shape.units_of import with_units
@@ -98,7 +99,8 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     """
     found = _findings(run, Facts.of(run) if facts is None else facts)
     if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
-        found[0] = with_shared_peers(with_churn(found[0], run), run)
+        sockets = means_of_sockets(found[0], run)
+        found[0] = with_shared_peers(with_churn(found[0], run, sockets), sockets)
         found[0] = with_slow_names(found[0], lookups_of(run, found[0]))
     if found and run.manifest.get("experiment") != "run":  # a plain run's finding tells it itself
         measured = found[0].get("status") != "failed"

@@ -57,6 +57,15 @@ def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
     ]
 
 
+def means_of_sockets(main: Mapping[str, Any], run: Any) -> list[Means]:
+    """The means of each measured step of a run's main finding, of what the probes of sockets saw. `run`: a RunReader."""
+    steps = [step for step in main.get("steps") or () if step.get("measured_from_s") is not None]
+    if not steps:
+        return []
+    rows = (row for row in run.resources() if str(row.get("source")).startswith("sockets:"))
+    return means_of_steps(rows, steps)
+
+
 def _add(sums: dict[str, list[float]], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if isinstance(value, int | float):

@@ -8,6 +8,7 @@ text is escaped, at `,{"metric":"`. A line that does not look like the writer's 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -32,12 +33,15 @@ Known = dict[bytes, Defined]
 class LineCutter:
     """Cuts lines; remembers the names and tags it has seen, and so takes the lines of a file in their order, from where
     they can be read. `metrics`: the series that are wanted, None for all; with `arrays` their buckets come as an array
-    of shape (n, 2), else as pairs."""
+    of shape (n, 2), else as pairs. A trend of `above` may be left out where all of its values are less than that."""
 
-    def __init__(self, metrics: frozenset[str] | None, *, arrays: bool = True) -> None:
+    def __init__(
+        self, metrics: frozenset[str] | None, *, arrays: bool = True, above: Mapping[str, float] | None = None
+    ) -> None:
         self._wanted = None if metrics is None else frozenset(name.encode() for name in metrics)
         self._metrics = metrics
         self._arrays = arrays
+        self._above = above or {}
         self._known: Known = {}
         self._defined: dict[int, Defined] = {}
 
@@ -78,6 +82,8 @@ class LineCutter:
                 continue
             values = quick_json.loads(row)
             if kind == "trend":
+                if metric in self._above and _most(values) < self._above[metric]:
+                    continue
                 yield Series(metric, kind, tags, count, *self._trend(count, values), epoch=epoch)
             else:
                 yield Series(metric, kind, tags, **dict(zip(FIELDS[kind], values, strict=True)), epoch=epoch)
@@ -171,3 +177,9 @@ class LineCutter:
             max=numbers.get("max"),
             buckets=buckets,
         )
+
+
+def _most(values: Sequence[Any]) -> float:
+    """The greatest value of a trend's row; infinite where it does not say."""
+    most = values[min(len(values), 3) - 1] if values else 0.0
+    return math.inf if most is None else float(most)

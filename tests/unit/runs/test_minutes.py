@@ -318,7 +318,9 @@ def test_a_trend_that_is_left_out_can_be_done_without_where_it_is_below_what_is_
             writer.append_snapshot(Snapshot(second, series=series))
     reader, metrics = RunReader(writer.path), ("http_req_blocked", "http_reqs")
     found = [one for block in reader.blocks(metrics, above={"http_req_blocked": 2.0}) for one in block.snapshots()]
-    assert [len(one.series) for one in found] == [1] * 10 + [2] * 10 + [1] * 10
+    assert [one.second for one in found] == list(range(30))
+    assert [one.second for one in found if len(one.series) == 2] == [15]
+    assert [one.sum for second in found for one in second.series if one.metric == "http_req_blocked"] == [9.0]
     assert all(len(one.series) == 2 for block in reader.blocks(metrics) for one in block.snapshots())
 
 
