@@ -33,8 +33,8 @@ def report(
         return
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.html import write_html
-    from plimsoll.runs.reader import RunReader
     from plimsoll.runs.directory import has_tables
+    from plimsoll.runs.reader import RunReader
     from plimsoll.written_files import is_own_descriptor
 
     if output is not None and output.suffix.lower() not in (".html", ".htm", ""):

@@ -178,7 +178,7 @@ def _whole(text: str) -> Integers:
 
 @dataclass
 class KnownHeads:
-    """What the lines of minutes.jsonl.zst say beside their series, with the load of their seconds, for readers that take
+    """What the lines of minutes.jsonl.zst say beside their series, with the load of their seconds, for those who read
     them several times: decoded once, up to MOST_KEPT_S seconds; the others each time."""
 
     _known: dict[bytes, tuple[dict[str, Any], list[Snapshot]]] = field(default_factory=dict)
@@ -252,6 +252,9 @@ class Block:
 
     def snapshots(self) -> Iterator[Snapshot]:
         """The seconds one by one, with their series."""
+        if not self.rows:
+            yield from self.load
+            return
         order = sorted(
             (second, place, which, row)
             for which, rows in enumerate(self.rows)
