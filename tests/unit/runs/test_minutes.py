@@ -324,6 +324,29 @@ def test_a_trend_that_is_left_out_can_be_done_without_where_it_is_below_what_is_
     assert all(len(one.series) == 2 for block in reader.blocks(metrics) for one in block.snapshots())
 
 
+@pytest.mark.parametrize("most", [0, 10, 10_800])
+def test_the_load_of_a_run_is_decoded_once_as_far_as_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(minute_blocks, "MOST_KEPT_S", most)
+    writer = written(tmp_path, 30)
+    writer.finish()
+    decoded: list[int] = []
+    from_json = Snapshot.from_json
+    monkeypatch.setattr(Snapshot, "from_json", lambda data: decoded.append(data["second"]) or from_json(data))
+    reader = RunReader(writer.path)
+    first, second = ([*reader.snapshots(metrics=())] for _ in range(2))
+    assert first == second and len(first) > 10
+    assert len(decoded) == len(first) + max(0, len(first) - most)
+
+
+def test_a_line_of_another_version_is_none(tmp_path: Path) -> None:
+    writer = written(tmp_path, 30)
+    writer.finish()
+    line = b'{"version":2,"from_byte":0,"to_byte":9,"left_out":[],"tags":[],"load":{"second":1},"metrics":[]}'
+    assert minute_blocks.Block.from_line(line, frozenset()) is None
+
+
 def test_a_block_is_full_when_it_has_many_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minutes, "MOST_BUCKETS", 500)
     monkeypatch.setattr(minute_blocks, "MOST_BUCKETS", 500)
