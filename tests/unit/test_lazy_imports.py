@@ -29,6 +29,15 @@ def test_a_run_imports_no_tables_no_models_and_no_terminal_library(tmp_path: Pat
     assert done.stdout.splitlines()[-1] == "0", done.stdout
 
 
+def test_the_findings_of_a_hold_import_no_other_experiment_s_and_no_tables() -> None:
+    code = """import sys
+import plimsoll.findings.of_run, plimsoll.findings.hold, plimsoll.report.html, plimsoll.report.run_evidence
+others = ("capacity", "further", "drain", "grow", "of_trials", "sizing_drain")
+print(*(name for name in others if f"plimsoll.findings.{name}" in sys.modules), "pyarrow" in sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
 @pytest.mark.parametrize("package", [plimsoll.runs, plimsoll.study])
 def test_what_a_package_exports_is_there_when_asked_for(package) -> None:
     for name in package.__all__:

@@ -33,8 +33,8 @@ def report(
         return
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.html import write_html
+    from plimsoll.runs.directory import has_tables
     from plimsoll.runs.reader import RunReader
-    from plimsoll.runs.tables import write_missing_tables
     from plimsoll.written_files import is_own_descriptor
 
     if output is not None and output.suffix.lower() not in (".html", ".htm", ""):
@@ -46,7 +46,9 @@ def report(
         if not is_own_descriptor(written):  # in /dev/stdout it would follow the page
             print(written)
         is_running = RunReader(run_directory).state == "running"
-    if not is_running:
+    if not is_running and not has_tables(run_directory):
+        from plimsoll.runs.tables import write_missing_tables  # pyarrow takes 0.2 s to import
+
         # A folder that takes nothing more still has its lines, and lines that are no numbers have their report.
         with contextlib.suppress(RunDirectoryError), understood(run_directory):
             write_missing_tables(run_directory)

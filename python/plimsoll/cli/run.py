@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.cli.messages import EXIT_UNWRITTEN
+from plimsoll.listed_names import listed
 
 if TYPE_CHECKING:
     from plimsoll.cli.run_control import RunControl
@@ -203,8 +204,10 @@ def _say_policy(engine: EngineRun, quiet: bool) -> None:
         "wait": "An arrival that finds no free VU waits, and its time counts from when it was planned.",
         "drop": "An arrival that finds no free VU is dropped, as k6 does.",
     }[engine.late_arrivals]
-    names = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
-    print(f"No maxVUs is stated ({names}): at most {cap:,} VUs, the least of {reason}. {late}", file=sys.stderr)
+    print(
+        f"No maxVUs is stated ({listed(without, 3)}): at most {cap:,} VUs, the least of {reason}. {late}",
+        file=sys.stderr,
+    )
 
 
 def _resumed(control: RunControl) -> bool:

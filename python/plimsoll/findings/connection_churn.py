@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.dependency_limits import NEW_TO, calls_of
-from plimsoll.findings.resources import Means, means_of_steps
+from plimsoll.findings.resources import Means
 from plimsoll.findings.words import ms_words
 
 if TYPE_CHECKING:
@@ -138,16 +138,14 @@ def churn_between(means: Means) -> Iterator[str]:
             )
 
 
-def with_churn(main: Mapping[str, Any], run: Any) -> dict[str, Any]:
+def with_churn(main: Mapping[str, Any], run: Any, sockets: Sequence[Means]) -> dict[str, Any]:
     """The main finding of a run with what its connections cost, if each request made one: a note, and a next step, the
-    first where the target's CPU is the limit."""
+    first where the target's CPU is the limit. `sockets`: means_of_sockets of its steps."""
     windows = measured_windows(main)
     if not windows or main.get("status") == "failed":
         return dict(main)
     found = churn_of(run, windows)
-    steps = [step for step in main.get("steps") or () if step.get("measured_from_s") is not None]
-    last = means_of_steps(run.resources(), steps[-1:])
-    between = list(dict.fromkeys(note for means in last for note in churn_between(means)))
+    between = list(dict.fromkeys(note for means in sockets[-1:] for note in churn_between(means)))
     if found is None and not between:
         return dict(main)
     notes, after = [*(main.get("notes") or ()), *between], list(main.get("next") or ())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.listed_names import listed
 
 EVENTS, SERIES, RESOURCES = "events.jsonl", "series.jsonl.zst", "resources.jsonl.zst"
 TRIALS, TABLE, FINDINGS = "trials.jsonl", "step_table.json", "findings.json"
@@ -45,8 +46,7 @@ class Evidence:
         if self.from_s is not None and self.to_s is not None:
             text += f", {number(self.from_s)} to {number(self.to_s)} s of the run"
         if self.names:
-            more = f" and {len(self.names) - MOST_NAMED} more" if len(self.names) > MOST_NAMED else ""
-            text += f": {', '.join(self.names[:MOST_NAMED])}{more}"
+            text += f": {listed(self.names, MOST_NAMED)}"
         lead = f"{self.about}: " if self.about else ""
         return f"{lead}{text} ({self.file})."
 

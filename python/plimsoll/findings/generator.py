@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from plimsoll.findings.capacity_words import GENERATOR_LIMITED, level_words, why_not
 from plimsoll.findings.foreign_work import HOST_BUSY, foreign_work
 from plimsoll.findings.resources import Means, Step, means_of_steps, target_cores
-from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, diagnose, standstill_words
+from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, Diagnosis, diagnose, standstill_words
 from plimsoll.findings.validity import ALL, RestsOn, Validity, error_at, of_time
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
@@ -199,6 +199,7 @@ class _Judged:
         self.steps, self.means, self.kept_apart = steps, means, kept_apart
         self.seconds = [*seconds, *(GeneratorSeconds() for _ in range(len(steps) - len(seconds)))]
         self.levels = [level_words(step["level"], unit) for step in steps]
+        self.diagnoses = [diagnose(one) for one in self.seconds]
         self.foreign_words: list[str] = []
         self.foreign_cores: float | None = None
         self.limits: list[str] = []
@@ -246,7 +247,7 @@ class _Judged:
         name = "p50_ms" if quantile is None else f"p{100 * quantile:g}_ms"
         error_ms = error_at(step, quantile)
         if quantile == 0.99:
-            error_ms = max(error_ms, _turn_ms(facts))
+            error_ms = max(error_ms, _turn_ms(facts, self.diagnoses[place]))
         value_ms = step.get(name)
         if value_ms is None:
             value_ms = step.get("p50_ms")  # it is no less
@@ -261,7 +262,7 @@ class _Judged:
     def _all(self, place: int, rests_on: RestsOn) -> Iterator[Problem]:
         step, seen, level = self.steps[place], self.means[place], self.levels[place]
         yield from _problems(step, seen, level, rests_on, self.kept_apart)
-        yield from _diagnosed(self.seconds[place], level, _names(step, rests_on))
+        yield from _diagnosed(self.diagnoses[place], level, _names(step, rests_on))
 
 
 def _matters(problem: Problem, step: Step, rests_on: RestsOn) -> bool:
@@ -284,9 +285,9 @@ def _gravity(one: Validity) -> tuple[int, float]:
     return ("valid", "within", "invalid").index(one.verdict), one.error or 0.0
 
 
-def _turn_ms(facts: GeneratorSeconds) -> float:
+def _turn_ms(facts: GeneratorSeconds, diagnoses: Iterable[Diagnosis]) -> float:
     """How long answers may have lain unread behind turns of the loop, where those lasted and others shared a thread."""
-    stalled = any(one.name == "stall" for one in diagnose(facts)) if facts.seconds else False
+    stalled = any(one.name == "stall" for one in diagnoses) if facts.seconds else False
     return (facts.median("longest_turn_ms") or 0.0) if stalled else 0.0
 
 
@@ -328,8 +329,8 @@ def _names(step: Step, rests_on: RestsOn) -> Sequence[str]:
     return (*DIAGNOSED, "thread") if rests_on == "mean_time" and not _is_full(step) else DIAGNOSED
 
 
-def _diagnosed(facts: GeneratorSeconds, level: str, names: Sequence[str]) -> Iterator[Problem]:
-    for one in diagnose(facts):
+def _diagnosed(diagnoses: Iterable[Diagnosis], level: str, names: Sequence[str]) -> Iterator[Problem]:
+    for one in diagnoses:
         if one.spoils and one.name in names:
             text = f"At {level}: {one.words}"
             yield Problem(

@@ -3,32 +3,24 @@
 What findings need beside what was measured (objectives, expected users, budgets …) is in the run's event `judgement`,
 written when the load begins and again, with the notes, when it has ended; the last one counts. Runs without one take
 the objectives and the expected users of the study in their manifest.
+
+What each experiment finds is imported where it is asked for: that of all of them takes a third of a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.findings.capacity import capacity_findings, result_of_run
-from plimsoll.findings.capacity_words import answer
 from plimsoll.findings.connection_churn import with_churn
 from plimsoll.findings.consistency import consistent
-from plimsoll.findings.drain import drain_findings
-from plimsoll.findings.further import further_findings
-from plimsoll.findings.grow import grow_findings
-from plimsoll.findings.hold import hold_findings
-from plimsoll.findings.of_trials import FINDINGS as OF_TRIALS
-from plimsoll.findings.of_trials import finding_of_trials
-from plimsoll.findings.remedy import not_run, remedy_finding
-from plimsoll.findings.run import run_finding_of
+from plimsoll.findings.resources import means_of_sockets
 from plimsoll.findings.self_diagnosis import clock_set, standstill_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
-from plimsoll.findings.sizing_drain import drain_sizing
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
 from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
@@ -37,6 +29,7 @@ from plimsoll.runs.script_caps import METRICS
 from plimsoll.runs.standstill import STOOD_STILL_S
 
 EVENT = "judgement"
+OF_TRIALS = ("compare", "decompose", "sweep")
 EXPERIMENTS = ("capacity", "hold", "grow", "drain", *OF_TRIALS, "run")
 
 
@@ -98,7 +91,8 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     """
     found = _findings(run, Facts.of(run) if facts is None else facts)
     if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
-        found[0] = with_shared_peers(with_churn(found[0], run), run)
+        sockets = means_of_sockets(found[0], run)
+        found[0] = with_shared_peers(with_churn(found[0], run, sockets), sockets)
         found[0] = with_slow_names(found[0], lookups_of(run, found[0]))
     if found and run.manifest.get("experiment") != "run":  # a plain run's finding tells it itself
         measured = found[0].get("status") != "failed"
@@ -106,8 +100,16 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
         found[0]["notes"] = [*(found[0].get("notes") or ()), *of_generator]
         _tell_lost_time(run, found[0])
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
-    retell = partial(answer, result_of_run(run)) if is_capacity else None
+    retell = _retold(run) if is_capacity else None
     return [with_units(one) for one in consistent(found, retell)]
+
+
+def _retold(run: RunReader) -> Callable[..., str]:
+    """What words the answer of a capacity run anew."""
+    from plimsoll.findings.capacity import result_of_run
+    from plimsoll.findings.capacity_words import answer
+
+    return partial(answer, result_of_run(run))
 
 
 def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
@@ -134,6 +136,8 @@ def _findings(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
     if experiment == "run":
         return _of_plain_run(run)
     if experiment in OF_TRIALS:
+        from plimsoll.findings.of_trials import finding_of_trials
+
         return [finding_of_trials(run, status=_status(run), notes=facts.notes)] if run.plan() else []
     if experiment == "capacity":
         return _of_capacity(run, facts)
@@ -150,6 +154,8 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 
 
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
+    from plimsoll.findings.run import run_finding_of
+
     snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))])
     found = run_finding_of(
         snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
@@ -172,6 +178,10 @@ def _status(run: RunReader) -> str:
 
 
 def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
+    from plimsoll.findings.capacity import capacity_findings, result_of_run
+    from plimsoll.findings.further import further_findings
+    from plimsoll.findings.remedy import not_run, remedy_finding
+
     proven = any("measured_from_s" in event for event in run.events("step_ended"))
     if not proven and not run.events("capacity_result"):
         return []
@@ -219,10 +229,15 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
         return []
     path = str(run.path)
     if experiment == "grow":
+        from plimsoll.findings.grow import grow_findings
+
         return grow_findings(
             run, same_host=facts.same_host, kept_apart=facts.kept_apart, run_path=path, notes=facts.notes
         )
     if experiment == "drain":
+        from plimsoll.findings.drain import drain_findings
+        from plimsoll.findings.sizing_drain import drain_sizing
+
         found = drain_findings(
             run,
             index_budget_bytes=facts.index_budget_bytes,
@@ -233,6 +248,8 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
             notes=facts.notes,
         )
         return [*found, *drain_sizing(run, found[0])]
+    from plimsoll.findings.hold import hold_findings
+
     return hold_findings(
         run,
         objectives=facts.objectives,

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+_NUMBERS = (int, float)  # `int | float` is made anew each time that it is passed
 TARGET_CORES = "target_cores"
 EVENTS = ("oom_kills_per_s",)
 FREE = "free_"  # values of TARGET_CORES: which processes may use other cores as well
@@ -42,7 +43,7 @@ def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
     ]
     for row in rows:
         second, values = row.get("second"), row.get("values")
-        if not isinstance(second, int | float) or not isinstance(values, Mapping):
+        if not isinstance(second, _NUMBERS) or not isinstance(values, Mapping):
             continue
         for place, (start_s, measured_s, end_s) in enumerate(windows):
             if measured_s <= second < end_s:
@@ -57,9 +58,18 @@ def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
     ]
 
 
+def means_of_sockets(main: Mapping[str, Any], run: Any) -> list[Means]:
+    """The means of each measured step of a run's main finding, of what probes of sockets saw. `run`: a RunReader."""
+    steps = [step for step in main.get("steps") or () if step.get("measured_from_s") is not None]
+    if not steps:
+        return []
+    rows = (row for row in run.resources() if str(row.get("source")).startswith("sockets:"))
+    return means_of_steps(rows, steps)
+
+
 def _add(sums: dict[str, list[float]], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if isinstance(value, int | float):
+        if isinstance(value, _NUMBERS):
             sums[name][0] += value
             sums[name][1] += 1
 

@@ -160,8 +160,9 @@ def _script_cap(facts: GeneratorSeconds, caps: Sequence[DeclaredCap]) -> Iterato
 
 def _starved(facts: GeneratorSeconds) -> list[Diagnosis]:
     """It had work all the time, and a processor for a part of it: it could not have sent more."""
-    wanting = lasting([one.wanting for one in facts.lived()], THREAD_BUSY)
-    kept = [one.kept_away for one in facts.lived() if one.wanting >= THREAD_BUSY]
+    lived = facts.lived()
+    wanting = lasting([one.wanting for one in lived], THREAD_BUSY)
+    kept = [one.kept_away for one in lived if one.wanting >= THREAD_BUSY]
     if wanting is None or sum(kept) < WAITING * len(kept):
         return []
     # A thread that its quota stops waits in the queue of its core as well: most of that wait is the quota's then.

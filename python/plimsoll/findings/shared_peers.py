@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import number
-from plimsoll.findings.resources import Means, means_of_steps, shared_peers
+from plimsoll.findings.resources import Means, shared_peers
 
 
 def shared_words(means: Sequence[Means]) -> Iterator[str]:
@@ -23,8 +23,7 @@ def shared_words(means: Sequence[Means]) -> Iterator[str]:
         )
 
 
-def with_shared_peers(main: Mapping[str, Any], run: Any) -> dict[str, Any]:
-    """The main finding of a run with these notes. `run`: a RunReader."""
-    steps = [step for step in main.get("steps") or () if step.get("measured_from_s") is not None]
-    notes = list(shared_words(means_of_steps(run.resources(), steps))) if steps else []
+def with_shared_peers(main: Mapping[str, Any], sockets: Sequence[Means]) -> dict[str, Any]:
+    """The main finding of a run with these notes. `sockets`: means_of_sockets of its steps."""
+    notes = list(shared_words(sockets))
     return {**main, "notes": [*(main.get("notes") or ()), *notes]} if notes else dict(main)

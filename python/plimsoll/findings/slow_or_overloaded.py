@@ -9,6 +9,7 @@ from typing import Any
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.hold_series import HoldSeries
 from plimsoll.findings.words import ms_words
+from plimsoll.listed_names import listed
 from plimsoll.study.objectives import parse_objective
 
 QUESTION = "Is it slow, or overloaded?"
@@ -90,5 +91,4 @@ def _row(name: str, watched: Any) -> dict[str, Any]:
 
 
 def _names(items: Sequence[Mapping[str, Any]]) -> str:
-    names = [str(item.get("request") or item.get("operation") or "all requests") for item in items]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return listed([str(item.get("request") or item.get("operation") or "all requests") for item in items], 3)

@@ -7,6 +7,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import TABLE, Evidence, as_data
+from plimsoll.listed_names import listed
 from plimsoll.runs.step_table import StepTable
 from plimsoll.stats.cell_ratios import Ratios, ratios
 
@@ -113,9 +114,7 @@ def _anomalies(cells: Sequence[Cell], per_level: dict[float, Ratios | None], uni
             notes.append(f"{where}: {number(before)} → {number(after)} ms")
     if not notes:
         return []
-    shown = notes[:MOST_ANOMALIES]
-    more = f" and {len(notes) - MOST_ANOMALIES} more" if len(notes) > MOST_ANOMALIES else ""
-    return [f"Against the rest of their level, look at these first: {'; '.join(shown)}{more}."]
+    return [f"Against the rest of their level, look at these first: {listed(notes, MOST_ANOMALIES, '; ')}."]
 
 
 def _rates_of(a: StepTable, b: StepTable) -> list[tuple[float, float]]:

@@ -18,6 +18,7 @@ from plimsoll.findings.self_diagnosis import (
     diagnose,
     standstill_words,
 )
+from plimsoll.listed_names import listed
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
@@ -65,9 +66,10 @@ def left_out(excluded: Iterable[Mapping[str, Any]], figure: Figure) -> set[int]:
 
 
 def _left_out_words(name: str, keeps: tuple[Figure, ...], many: Sequence[Mapping[str, Any]], label: Any) -> str:
-    which = ", ".join(f"{one['trial']} ({label(one['variant'])}, {one['load']})" for one in many[:4])
-    more = f" and {len(many) - 4} more" if len(many) > 4 else ""
-    trials = f"rial{'s' if len(many) > 1 else ''} {which}{more}"
+    which = listed(
+        [f"{one['trial']} ({', '.join(filter(None, (label(one['variant']), one['load'])))})" for one in many], 4
+    )
+    trials = f"rial{'s' if len(many) > 1 else ''} {which}"
     if keeps:
         what = "high percentiles are" if "middle" in keeps else "response times are"
         return f"The {what} left out of t{trials}, because the generator was late there: {many[0]['reason']}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from plimsoll.listed_names import listed
 from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable, Rates
@@ -145,12 +146,12 @@ class TelemetryProbe(HttpSource):
             self._tell_once("changes", "the document's keys change often; further changes are not noted.")
             return
         if vanished:
-            became = f"; new are {_listed(new)}" if new else ""
-            self._notes.append(f"the document no longer has a number at {_listed(vanished)}{became}.")
+            became = f"; new are {listed(new, _SHOWN)}" if new else ""
+            self._notes.append(f"the document no longer has a number at {listed(vanished, _SHOWN)}{became}.")
         elif new:
-            self._notes.append(f"the document has new numbers: {_listed(new)}.")
+            self._notes.append(f"the document has new numbers: {listed(new, _SHOWN)}.")
         if back:
-            self._notes.append(f"the document has a number at {_listed(back)} again.")
+            self._notes.append(f"the document has a number at {listed(back, _SHOWN)} again.")
 
 
 def telemetry_probe(options: TelemetryOptions, *, key: str, directory: Path = Path()) -> TelemetryProbe:
@@ -159,11 +160,6 @@ def telemetry_probe(options: TelemetryOptions, *, key: str, directory: Path = Pa
     headers = with_variables(options.headers, f"{key}.headers")
     trust = trust_of(options, options.url, key=key, directory=directory)
     return TelemetryProbe(HttpPage(options.url, headers, trust=trust, limit_s=options.timeout_s), options)
-
-
-def _listed(places: Sequence[str]) -> str:
-    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return f"{', '.join(places[:_SHOWN])}{more}"
 
 
 def _at(document: Any, place: str) -> Any:

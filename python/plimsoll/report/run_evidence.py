@@ -47,9 +47,7 @@ class RunEvidence:
 def read_run(run_dir: Path) -> RunEvidence:
     """Read the run directory, finished or not; RunDirectoryError if it is none."""
     reader = RunReader(run_dir)
-    run = RunEvidence(
-        Path(run_dir).resolve().name, reader.state, reader.manifest, read_findings(run_dir), reader.events()
-    )
+    run = RunEvidence(Path(run_dir).resolve().name, reader.state, reader.manifest, _findings(reader), reader.events())
     run.plan, run.trials = reader.plan(), reader.trials()
     run.steps = steps_from_findings(run.findings)
     if not run.steps and not run.plan:
@@ -163,7 +161,10 @@ def read_findings(run_dir: Path) -> list[dict[str, Any]]:
 
     Empty where nothing can be said; RunDirectoryError if `run_dir` is no run directory.
     """
-    reader = RunReader(run_dir)
+    return _findings(RunReader(run_dir))
+
+
+def _findings(reader: RunReader) -> list[dict[str, Any]]:
     written = [dict(finding) for finding in reader.findings() if isinstance(finding, Mapping)]
     if written or reader.manifest.get("experiment") == "analyze":
         return written

@@ -10,6 +10,7 @@ from typing import Any
 from plimsoll.report.tally import Tally
 
 MOST_BINS = 360
+_NUMBERS = (int, float)  # `int | float` is made anew each time that it is passed
 
 
 @dataclass
@@ -83,11 +84,19 @@ class Resources:
         while self.last_s // self.width_s > MOST_BINS:
             self._halve()
         start_s = second - second % self.width_s
+        of_source = self.values.get(source, {})
         for name, value in values.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                mean = self.values.setdefault(source, {}).setdefault(name, {}).setdefault(start_s, [0.0, 0.0])
-                mean[0] += value
-                mean[1] += 1
+            if isinstance(value, _NUMBERS) and value is not True and value is not False:
+                bins = of_source.get(name)
+                if bins is None:
+                    of_source = self.values.setdefault(source, of_source)
+                    bins = of_source[name] = {}
+                mean = bins.get(start_s)
+                if mean is None:
+                    bins[start_s] = [0.0 + value, 1]
+                else:
+                    mean[0] += value
+                    mean[1] += 1
 
     def points(self, source: str, name: str) -> list[tuple[int, float]]:
         """(bin's start in s, mean) in order of time; empty where nothing was seen."""

@@ -124,6 +124,11 @@ def list_runs(run_root: str | Path) -> list[Path]:
         raise run_error("list the runs in", Path(run_root), error) from error
 
 
+def has_tables(run_dir: Path) -> bool:
+    """Whether all Parquet tables of a run are there."""
+    return all((run_dir / name).is_file() for name in (SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE))
+
+
 def file_of(run_dir: Path, name: str) -> Path:
     """The file of that name in a run directory; its uncompressed one in a run of an earlier version."""
     path = run_dir / name

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
 
 SOURCE = "generator"
+_NUMBERS = (int, float)  # `int | float` is made anew each time that it is passed
 _MOST_PENDING = 128  # arrays of buckets kept apart before they are merged
 # The first of these that a run has is its response time.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
@@ -159,7 +160,7 @@ class GeneratorSeconds:
 
     def _note(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
-            if isinstance(value, int | float):
+            if isinstance(value, _NUMBERS):
                 self.values.setdefault(name, array("d")).append(value)
 
     def of(self, name: str) -> Sequence[float]:

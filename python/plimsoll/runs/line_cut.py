@@ -8,7 +8,8 @@ text is escaped, at `,{"metric":"`. A line that does not look like the writer's 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -32,14 +33,19 @@ Known = dict[bytes, Defined]
 class LineCutter:
     """Cuts lines; remembers the names and tags it has seen, and so takes the lines of a file in their order, from where
     they can be read. `metrics`: the series that are wanted, None for all; with `arrays` their buckets come as an array
-    of shape (n, 2), else as pairs."""
+    of shape (n, 2), else as pairs. A trend of `above` may be left out where all of its values are less than that."""
 
-    def __init__(self, metrics: frozenset[str] | None, *, arrays: bool = True) -> None:
+    def __init__(
+        self, metrics: frozenset[str] | None, *, arrays: bool = True, above: Mapping[str, float] | None = None
+    ) -> None:
         self._wanted = None if metrics is None else frozenset(name.encode() for name in metrics)
         self._metrics = metrics
         self._arrays = arrays
+        self._above = above or {}
         self._known: Known = {}
         self._defined: dict[int, Defined] = {}
+        self._chosen = {compact_line.NO_SERIES}  # numbers of series that may be wanted
+        self._trends: set[int] = set()
 
     def snapshot(self, raw: bytes) -> Snapshot | None:
         """The snapshot of a line with the wanted series alone; None if it is none."""
@@ -56,28 +62,44 @@ class LineCutter:
             if not isinstance(load["second"], int):
                 return None
             for number, metric, kind, tags, *epoch in load.get("define") or ():
-                self._defined[number] = (metric, kind, tags), epoch[0] if epoch else None
+                self._define(number, ((metric, kind, tags), epoch[0] if epoch else None))
             numbers = load.pop("series", ()) if self._metrics != frozenset() else ()
             load["series"] = ()
-            rows = zip(numbers, rest[:-2].split(compact_line.BETWEEN), strict=True) if numbers else ()
-            return replace(Snapshot.from_json(load), series=tuple(self._rows(rows, load.get("counts") or ())))
-        except (ValueError, KeyError, TypeError, IndexError, RuntimeError):  # StopIteration in a generator is that one
+            rows = rest[:-2].split(compact_line.BETWEEN) if numbers else []
+            if len(rows) != len(numbers):
+                return None
+            series = tuple(self._rows(numbers, rows, load.get("counts") or ()))
+            return replace(Snapshot.from_json(load), series=series)
+        except (ValueError, KeyError, TypeError, IndexError):
             return None
 
-    def _rows(self, rows: Iterable[tuple[int, bytes]], counts: Iterable[int]) -> Iterator[Series]:
-        following = iter(counts)
-        for number, row in rows:
+    def _define(self, number: int, about: Defined) -> None:
+        (metric, kind, _), _ = self._defined[number] = about
+        for numbers, is_in in (
+            (self._chosen, self._metrics is None or metric in self._metrics),
+            (self._trends, kind == "trend"),
+        ):
+            (numbers.add if is_in else numbers.discard)(number)
+
+    def _rows(self, numbers: Sequence[int], rows: Sequence[bytes], counts: Sequence[int]) -> Iterator[Series]:
+        chosen, trends = self._chosen, self._trends
+        if not set(numbers) - {compact_line.NO_SERIES} <= self._defined.keys():
+            raise ValueError("a series that was not defined")
+        places = [place for place, number in enumerate(numbers) if number in chosen]
+        before = list(accumulate(map(trends.__contains__, numbers), initial=0)) if places else []
+        for place in places:
+            number, row = numbers[place], rows[place]
             if number == compact_line.NO_SERIES:  # one that did not fit
                 one = Series.from_json(quick_json.loads(row))
                 if self._metrics is None or one.metric in self._metrics:
                     yield one
                 continue
             (metric, kind, tags), epoch = self._defined[number]
-            count = next(following) if kind == "trend" else 0
-            if self._metrics is not None and metric not in self._metrics:
-                continue
             values = quick_json.loads(row)
             if kind == "trend":
+                count = counts[before[place]]
+                if metric in self._above and _most(values) < self._above[metric]:
+                    continue
                 yield Series(metric, kind, tags, count, *self._trend(count, values), epoch=epoch)
             else:
                 yield Series(metric, kind, tags, **dict(zip(FIELDS[kind], values, strict=True)), epoch=epoch)
@@ -171,3 +193,9 @@ class LineCutter:
             max=numbers.get("max"),
             buckets=buckets,
         )
+
+
+def _most(values: Sequence[Any]) -> float:
+    """The greatest value of a trend's row; infinite where it does not say."""
+    most = values[min(len(values), 3) - 1] if values else 0.0
+    return math.inf if most is None else float(most)

@@ -7,11 +7,12 @@ its seconds and by its buckets, and one is in memory at a time.
 from __future__ import annotations
 
 import bisect
+import hashlib
 import math
 import zlib
 from binascii import a2b_base64
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,6 +29,7 @@ from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
 _METRICS, _BETWEEN, _FIRST = b',"metrics":[', b',{"metric":"', b'{"metric":"'
 NOTHING_ABOVE: Mapping[str, float] = {}
+MOST_KEPT_S = 10_800  # seconds whose load is kept decoded: about 30 MB
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 _NONE = np.zeros((0, 2), np.int64)  # of buckets
@@ -174,6 +176,29 @@ def _whole(text: str) -> Integers:
     return _column(text).astype(np.int64)
 
 
+@dataclass
+class KnownHeads:
+    """What the lines of minutes.jsonl.zst say beside their series, with the load of their seconds, for those who read
+    them several times: decoded once, up to MOST_KEPT_S seconds; the others each time."""
+
+    _known: dict[bytes, tuple[dict[str, Any], list[Snapshot]]] = field(default_factory=dict)
+    _seconds: int = 0
+
+    def of(self, head: bytes) -> tuple[dict[str, Any], list[Snapshot]]:
+        """What is in front of the series of a line, without its load, and its load; as Block.from_line raises."""
+        digest = hashlib.blake2b(head, digest_size=16).digest()
+        known = self._known.get(digest)
+        if known is None:
+            about = quick_json.loads(head + b"}")
+            if about["version"] != VERSION:
+                raise ValueError("a line of another version")
+            known = about, [Snapshot.from_json(one) for one in about.pop("load")]
+            if self._seconds + len(known[1]) <= MOST_KEPT_S:
+                self._seconds += len(known[1])
+                self._known[digest] = known
+        return known
+
+
 @dataclass(frozen=True)
 class Block:
     """Seconds in a row: `load`, the snapshots without series, and the rows of the metrics that were wanted; the
@@ -192,25 +217,25 @@ class Block:
         wanted: frozenset[str],
         from_s: float | None = None,
         above: Mapping[str, float] = NOTHING_ABOVE,
+        heads: KnownHeads | None = None,
     ) -> Block | None:
         """From a line of minutes.jsonl.zst; None if it is none of this version or lacks a metric that is wanted; one of
         `above` may lack if all of its values are less than that. Rows are left out where it ends before second
-        `from_s`."""
+        `from_s`. `heads`: of the same run's other readings."""
         head, _, rest = raw.partition(_METRICS)
         try:
-            about = quick_json.loads(head + b"}")
+            about, load = (heads or KnownHeads()).of(head)
             lacking, most = wanted.intersection(about["left_out"]), about.get("most") or {}
             is_below = all(most.get(one, math.inf) < above.get(one, -math.inf) for one in lacking)
-            if about["version"] != VERSION or not is_below:
+            if not is_below:
                 return None
             names = frozenset(name.encode() for name in wanted)
-            load = [Snapshot.from_json(one) for one in about["load"]]
             is_early = from_s is not None and load[-1].second < from_s
             text = b"" if is_early or not wanted else rest.rstrip().removesuffix(b"]}").removeprefix(_FIRST)
             found = [piece for piece in text.split(_BETWEEN) if piece[: piece.find(b'"')] in names]
             rows = [Rows.from_json(quick_json.loads(_FIRST + piece)) for piece in found]
             return cls(load, rows, about["tags"], about["from_byte"], about["to_byte"])
-        except (ValueError, KeyError, TypeError, IndexError, zlib.error):
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, zlib.error):
             return None
 
     @classmethod
@@ -227,6 +252,9 @@ class Block:
 
     def snapshots(self) -> Iterator[Snapshot]:
         """The seconds one by one, with their series."""
+        if not self.rows:
+            yield from self.load
+            return
         order = sorted(
             (second, place, which, row)
             for which, rows in enumerate(self.rows)
@@ -366,10 +394,11 @@ def blocks_of_run(
     metrics: Iterable[str],
     from_s: float | None = None,
     above: Mapping[str, float] = NOTHING_ABOVE,
+    heads: KnownHeads | None = None,
 ) -> Iterator[Block]:
     """The whole run in blocks, in order: from minutes.jsonl.zst where it has them, else from series.jsonl.zst. Blocks
     that end before second `from_s` may come without rows, and any without a metric of `above` whose values in it are
-    all less than that."""
+    all less than that. `heads`: of other readings of the run."""
     wanted, here = frozenset(metrics), 0
     try:
         series = lines.open("rb")
@@ -378,7 +407,11 @@ def blocks_of_run(
     with series:
         is_edge = is_frame_edge if is_packed(series) else _is_line_edge
         for _, raw in placed_lines(minutes):
-            block = Block.from_line(raw, wanted, from_s, above)
+            block = Block.from_line(raw, wanted, from_s, above, heads)
+            if block is None and above:
+                block = _completed(
+                    Block.from_line(raw, wanted - above.keys(), from_s, heads=heads), lines, wanted, above
+                )
             if block is None or not here <= block.from_byte < block.to_byte:
                 continue
             if not all(is_edge(series, at) for at in (block.from_byte, block.to_byte)):
@@ -390,9 +423,28 @@ def blocks_of_run(
     yield from blocks_of(_cut(lines, wanted, here))
 
 
-def _cut(lines: Path, metrics: frozenset[str], start: int, end: int | None = None) -> Iterator[Snapshot]:
+def _completed(block: Block | None, lines: Path, wanted: frozenset[str], above: Mapping[str, float]) -> Block | None:
+    """A block that was read without the metrics of `above`, with those that are wanted from the lines that it stands
+    for: of their series the few that reach what is asked. None where these are other seconds."""
+    if block is None:
+        return None
+    read = _cut(lines, wanted & above.keys(), block.from_byte, block.to_byte, above)
+    few = Block.of_snapshots(list(read))
+    if [one.second for one in few.load] != [one.second for one in block.load]:
+        return None
+    rows = [replace(one, tags=one.tags + len(block.tags)) for one in few.rows]
+    return replace(block, rows=[*block.rows, *rows], tags=[*block.tags, *few.tags])
+
+
+def _cut(
+    lines: Path,
+    metrics: frozenset[str],
+    start: int,
+    end: int | None = None,
+    above: Mapping[str, float] = NOTHING_ABOVE,
+) -> Iterator[Snapshot]:
     """The snapshots of the lines that begin in bytes [start, end), with these metrics."""
-    cutter = LineCutter(metrics)
+    cutter = LineCutter(metrics, above=above)
     for _, raw in placed_lines(lines, start, end):
         if (found := cutter.snapshot(raw)) is not None:
             yield found

@@ -1,6 +1,7 @@
 """Reading a run directory, be it finished, running, or left behind by a killed process.
 
-Everything streams from disk, so that memory does not grow with the length of the run; only tables are held whole.
+Everything streams from disk, so that memory does not grow with the length of the run; only tables are held whole, and
+the load of the first three hours, which most questions ask for.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from plimsoll.runs.snapshot import ScriptMetric, Series, Snapshot
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from plimsoll.runs.minute_blocks import Block
+    from plimsoll.runs.minute_blocks import Block, KnownHeads
 
 State = Literal["finished", "interrupted", "failed", "running", "killed"]
 
@@ -44,6 +45,7 @@ class RunReader:
         self.path = Path(path)
         self.manifest: dict[str, Any] = self._read_manifest()
         self._index: list[tuple[int, int]] = []  # (second, byte from which it can be read), ascending
+        self._heads: KnownHeads | None = None
 
     def _read_manifest(self) -> dict[str, Any]:
         path = self.path / directory.MANIFEST
@@ -144,7 +146,9 @@ class RunReader:
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
             found = (_with_only(snapshot, wanted) for snapshot in self._from_tables(from_s, None))
             return minute_blocks.blocks_of(found)
-        return minute_blocks.blocks_of_run(file_of(self.path, directory.MINUTES), lines, wanted, from_s, above)
+        self._heads = self._heads or minute_blocks.KnownHeads()
+        minutes = file_of(self.path, directory.MINUTES)
+        return minute_blocks.blocks_of_run(minutes, lines, wanted, from_s, above, self._heads)
 
     def _from_tables(self, from_s: float | None, to_s: float | None) -> Iterator[Snapshot]:
         from plimsoll.runs import tables

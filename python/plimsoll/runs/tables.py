@@ -105,8 +105,7 @@ def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
 
 def write_missing_tables(path: Path) -> None:
     """Write them unless all are there; for runs that have ended."""
-    names = (directory.SECONDS_TABLE, directory.SERIES_TABLE, directory.RESOURCES_TABLE)
-    if not all((path / name).is_file() for name in names):
+    if not directory.has_tables(path):
         write_tables(path)
 
 

@@ -337,16 +337,19 @@ def _analyse_table(
     more: Sequence[dict[str, Any]] = (),
 ) -> Analysed:
     _check_budgets(table, choices.budgets)
-    check_tests(table, source.path)
+    tests = table.tests()
+    check_tests(tests, source.path)
     facts = _facts(source, found, choices, table.level_unit, None)
     with RunWriter.create(choices.runs, facts, tables=False) as writer:
         write_step_table(writer.path, table)
         path = str(writer.path)
         words = f"{found.title}: {_contents(table)}."
-        notes = [*source.notes, *table.notes, *apart_words(table)]
+        notes = [*source.notes, *table.notes, *apart_words(table, tests)]
         findings = [
             *({**one, "run": path} for one in more),
-            *table_findings(table, choices.objectives, choices.budgets, choices.expected, _model(found, choices), path),
+            *table_findings(
+                table, tests, choices.objectives, choices.budgets, choices.expected, _model(found, choices), path
+            ),
             source_finding(words, found.cannot, notes, path, len(table.rows)),
         ]
         return _end(writer, findings, source, choices)

@@ -13,6 +13,7 @@ from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.imported_resources import imported_steps
 from plimsoll.findings.table_levels import levels_finding
 from plimsoll.findings.table_limit import limit_of_table
+from plimsoll.listed_names import listed
 from plimsoll.runs.step_table import StepTable
 
 APART = (
@@ -22,9 +23,12 @@ APART = (
 MOST_TESTS = 200  # each has an answer and a part of the report; nobody reads more
 MOST_NAMED = 12
 
+Tests = Sequence[tuple[str | None, StepTable]]  # those of a table, as its `tests` makes them
+
 
 def table_findings(
     table: StepTable,
+    tests: Tests,
     objectives: Sequence[Mapping[str, Any]],
     budgets: Mapping[str, float],
     expected: float | None,
@@ -33,7 +37,6 @@ def table_findings(
 ) -> list[dict[str, Any]]:
     """The findings, the answer of each test first and then what its requests cost."""
     found, costs = [], []
-    tests = table.tests()
     for place, (name, part) in enumerate(tests):
         asked = [one for one in objectives if _is_of(one, part, table, is_first=place == 0)]
         levels = levels_finding(part, asked, expected=expected, run_path=path, model=model, test=name)
@@ -43,23 +46,22 @@ def table_findings(
     return [*found, *costs]
 
 
-def check_tests(table: StepTable, file: Path) -> None:
+def check_tests(tests: Tests, file: Path) -> None:
     """InputError for a table of more tests than anybody reads answers of."""
-    count = len(table.tests())
+    count = len(tests)
     if count > MOST_TESTS:
         what = f"its rows are {count:,} tests apart; at most {MOST_TESTS} are answered at once"
         step = "Give --together if they ran at the same time as one load, or give a part of the table."
         raise InputError(what, step, file=file)
 
 
-def apart_words(table: StepTable) -> list[str]:
+def apart_words(table: StepTable, tests: Tests) -> list[str]:
     """That tests of one table are not added up, where there are several."""
-    names = [str(name) for name, _ in table.tests() if name is not None]
+    names = [str(name) for name, _ in tests if name is not None]
     if len(names) < 2 or len(table.operations) < 2:
         return []
-    more = len(names) - MOST_NAMED
-    if more > 0:
-        return [APART.format(names=f"{', '.join(names[:MOST_NAMED])} and {more} more")]
+    if len(names) > MOST_NAMED:
+        return [APART.format(names=listed(names, MOST_NAMED))]
     return [APART.format(names=f"{', '.join(names[:-1])} and {names[-1]}")]
 
 

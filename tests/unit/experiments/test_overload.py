@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
 from adversaries import Metastable, Retries
 
 from plimsoll.experiments.capacity import run_capacity

@@ -62,11 +62,11 @@ def test_connections_that_are_kept_or_are_each_vu_s_first_are_not_told(run: Run)
 
 def test_it_is_a_note_and_the_first_step_where_cpu_is_the_limit() -> None:
     main = {"experiment": "capacity", "steps": [STEP], "notes": ["a"], "next": ["b"], "limited_by": {"kind": "cpu"}}
-    found = with_churn(main, Run(60, 60))
+    found = with_churn(main, Run(60, 60), [])
     assert found["notes"][1].startswith("Each request opens") and found["next"][0].startswith("Keep connections open")
-    waits = with_churn({**main, "limited_by": {"kind": "pool"}}, Run(60, 60))
+    waits = with_churn({**main, "limited_by": {"kind": "pool"}}, Run(60, 60), [])
     assert waits["next"][0] == "b" and waits["next"][1].startswith("Keep connections open")
-    assert with_churn(main, Run(60, 1)) == main
+    assert with_churn(main, Run(60, 1), []) == main
 
 
 def test_processes_of_the_target_that_make_a_connection_for_each_call_are_told() -> None:

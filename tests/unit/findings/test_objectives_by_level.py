@@ -111,6 +111,16 @@ def test_what_was_seen_at_the_declared_level_comes_before_what_another_says_of_i
     assert inferred["verdict"] == "failed" and "the declared load was not held" in inferred["words"]
 
 
+def test_a_lower_level_that_was_disturbed_does_not_fail_one_that_was_held_and_keeps_the_limit() -> None:
+    def found(held_ms: float) -> dict[str, Any]:
+        seconds = [second(at, [held_ms] * 2 if at >= 10 else [900.0] * 40) for at in range(20)]
+        steps = [step(0.25, 0, 10), step(1.0, 10, 20)]
+        return judge_objectives([{"objective": "p99<=200ms"}], steps, seconds, 1.0, "multiple")[0]
+
+    assert found(5.0)["verdict"] == "undecided", "20 requests, none above the limit"
+    assert found(900.0)["verdict"] == "failed"
+
+
 def line(objective: str, met: float | None, failed: float | None, verdict: str = "met") -> dict[str, Any]:
     return {"objective": objective, "operation": "detail", "met_up_to": met, "failed_from": failed, "verdict": verdict}
 

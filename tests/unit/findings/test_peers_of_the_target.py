@@ -12,7 +12,7 @@ from plimsoll.findings.drain_series import _process_memory
 from plimsoll.findings.foreign_work import foreign_work
 from plimsoll.findings.generator import generator_health
 from plimsoll.findings.limits import limiting_resource
-from plimsoll.findings.resources import are_cores_of_others
+from plimsoll.findings.resources import are_cores_of_others, means_of_sockets
 from plimsoll.findings.shared_peers import shared_words, with_shared_peers
 
 LOW: dict[str, Any] = {"level": 10, "verdict": "good", "reasons": [], "start_s": 0, "measured_from_s": 1, "end_s": 5}
@@ -97,8 +97,9 @@ def test_a_peer_that_works_for_others_is_told_with_how_many() -> None:
         def resources(self) -> list[dict[str, Any]]:
             return [{"second": 8, "source": "sockets:db", "values": {"connections_of_others": 1.0}}]
 
-    assert "1 connection beside" in with_shared_peers({"steps": [LOW, BAD]}, Run())["notes"][0]
-    assert "notes" not in with_shared_peers({"steps": [LOW]}, Run())
+    both, low = {"steps": [LOW, BAD]}, {"steps": [LOW]}
+    assert "1 connection beside" in with_shared_peers(both, means_of_sockets(both, Run()))["notes"][0]
+    assert "notes" not in with_shared_peers(low, means_of_sockets(low, Run()))
 
 
 @pytest.mark.parametrize(

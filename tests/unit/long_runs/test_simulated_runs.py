@@ -454,6 +454,19 @@ def test_counters_read_a_moment_apart_make_no_backlog_below_nothing(tmp_path: Pa
     assert main["consumer"]["backlog_end"] >= 0 and "to -" not in main["answer"]
 
 
+def test_counters_and_a_backlog_that_contradict_each_other_prove_nothing(tmp_path: Path) -> None:
+    class Empty(Fed):
+        def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:
+            [row] = super().sample(second, t_unix)
+            return [row | {"values": row["values"] | {"taken_out": 0.1 * row["values"]["taken_out"]}}]
+
+    load = Empty(80)
+    with writer(tmp_path, "drain", "users") as run:
+        run_drain(load, DrainSettings(50, 60, 5, 10), run, load.sample)
+        [main, *_] = checked(drain_findings(RunReader(run.path)))
+    assert "the readings contradict each other" in main["answer"] and "falls behind" not in main["answer"]
+
+
 def test_a_consumer_that_is_lost_under_load_is_not_called_drained(tmp_path: Path) -> None:
     class Lost(Fed):
         def sample(self, second: int, t_unix: float) -> list[dict[str, Any]]:

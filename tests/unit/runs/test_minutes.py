@@ -318,8 +318,33 @@ def test_a_trend_that_is_left_out_can_be_done_without_where_it_is_below_what_is_
             writer.append_snapshot(Snapshot(second, series=series))
     reader, metrics = RunReader(writer.path), ("http_req_blocked", "http_reqs")
     found = [one for block in reader.blocks(metrics, above={"http_req_blocked": 2.0}) for one in block.snapshots()]
-    assert [len(one.series) for one in found] == [1] * 10 + [2] * 10 + [1] * 10
+    assert [one.second for one in found] == list(range(30))
+    assert [one.second for one in found if len(one.series) == 2] == [15]
+    assert [one.sum for second in found for one in second.series if one.metric == "http_req_blocked"] == [9.0]
     assert all(len(one.series) == 2 for block in reader.blocks(metrics) for one in block.snapshots())
+
+
+@pytest.mark.parametrize("most", [0, 10, 10_800])
+def test_the_load_of_a_run_is_decoded_once_as_far_as_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(minute_blocks, "MOST_KEPT_S", most)
+    writer = written(tmp_path, 30)
+    writer.finish()
+    decoded: list[int] = []
+    from_json = Snapshot.from_json
+    monkeypatch.setattr(Snapshot, "from_json", lambda data: decoded.append(data["second"]) or from_json(data))
+    reader = RunReader(writer.path)
+    first, second = ([*reader.snapshots(metrics=())] for _ in range(2))
+    assert first == second and len(first) > 10
+    assert len(decoded) == len(first) + max(0, len(first) - most)
+
+
+def test_a_line_of_another_version_is_none(tmp_path: Path) -> None:
+    writer = written(tmp_path, 30)
+    writer.finish()
+    line = b'{"version":2,"from_byte":0,"to_byte":9,"left_out":[],"tags":[],"load":{"second":1},"metrics":[]}'
+    assert minute_blocks.Block.from_line(line, frozenset()) is None
 
 
 def test_a_block_is_full_when_it_has_many_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

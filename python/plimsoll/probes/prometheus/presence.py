@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from plimsoll.listed_names import listed
+
 MISSED = 3  # times in a row: one scrape without it is none lost (a restart gives no rates once)
 MOST_KEPT = 1_000
 MOST_NOTES = 20
@@ -46,5 +48,4 @@ class Presence:
         self._notes += 1
         if self._notes > MOST_NOTES:
             return [f"{self._teller}: what it tells of changes often; further changes are not noted."]
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return [f"{self._teller} {what} {', '.join(names[:_SHOWN])}{more}."]
+        return [f"{self._teller} {what} {listed(names, _SHOWN)}."]

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.listed_names import listed
+
 _MOST_NAMED = 3  # thresholds
 
 
@@ -58,8 +60,7 @@ def _thresholds(summary: Mapping[str, Any]) -> list[str]:
     if not failed:
         undecided = sum(verdict != "passed" for _, _, verdict in verdicts)
         return [f"{undecided} of {len(verdicts)} thresholds undecided" if undecided else "no threshold failed"]
-    more = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
-    return [f"{len(failed)} of {len(verdicts)} thresholds failed ({'; '.join(failed[:_MOST_NAMED])}{more})"]
+    return [f"{len(failed)} of {len(verdicts)} thresholds failed ({listed(failed, _MOST_NAMED, '; ')})"]
 
 
 def _verdicts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
