@@ -73,11 +73,11 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     quiet = bool(told.run.get("quiet"))
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
-    check_thresholds(config, told)
     redactor = redactor_of_run(flags, told, os.environ)
     tally, watch = Tally(), RunWatch()
     watch.own_runtimes = own_runtimes_words(vu_runtimes())
     try:
+        check_thresholds(config, told)
         with ready_for_others(files_of_engine(config)):
             engine = EngineRun(config, redactor)  # a script that cannot run leaves no run directory
         with RunWriter.create(flags["runs"], facts, redactor=redactor, tables=False) as writer:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from plimsoll.runs.declared_caps import DeclaredCap
 
 _MOST_BODY = 64 << 20
+_OF_URL = ("method", "header", "body", "rate")
 OUTPUT_KINDS = ("json", "csv", "parquet")
 _REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
 DEFAULT_FILES = {"json": "-", "csv": "file.csv", "parquet": "samples.parquet"}
@@ -30,6 +31,12 @@ def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None
     if (flags["script"] is None) == (flags["url"] is None):
         step = "Give a script, plimsoll run script.js, or an address, plimsoll run --url http://…; not both."
         raise FlagError("there is nothing to run" if flags["url"] is None else "a script and --url at once", step)
+    useless = [] if flags["url"] is not None else [f"--{name}" for name in _OF_URL if flags[name]]
+    if useless:
+        step = (
+            "Leave them out; what the script requests, and how often, stands in the script (scenarios of its options)."
+        )
+        raise FlagError(f"{', '.join(useless)}: a script is run, and this goes with --url alone", step)
     run = told.run
     _refuse(
         told, "newMachineReadableSummary", run.get("newMachineReadableSummary", False), "the summary has k6 v1's form"

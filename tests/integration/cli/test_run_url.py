@@ -72,6 +72,12 @@ def test_failures_are_counted_and_thresholds_of_a_file_judge_them(cli: Cli, echo
     assert tags["name"] == tags["url"] == url and tags["scenario"] == "default"
 
 
+def test_flags_of_an_address_are_refused_beside_a_script(cli: Cli) -> None:
+    cli.write(script_js="export default function () {}")
+    done = cli("run", "--rate", "50", "--method", "POST", "--header", "A: b", "--body", "x", "script.js")
+    assert done.returncode == 255 and "--method, --header, --body, --rate: a script is run" in done.stderr
+
+
 def test_an_address_that_is_none_is_named(cli: Cli) -> None:
     done = cli("run", "-q", "--url", "nonsense")
     assert done.returncode == 104 and "--url nonsense: not a URL" in done.stderr and "Traceback" not in done.stderr
