@@ -50,7 +50,7 @@ def show(
     """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
     import json
 
-    from plimsoll.errors import InputError
+    from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.text import answer_lines
     from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
@@ -62,7 +62,11 @@ def show(
         raise InputError(f"{found.path} is a run of a study", "Give one of the runs in it.")
     if series or resources:
         lines = seconds_of(found.path) if series else RunReader(found.path).resources()
-        _print_lines(json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in lines)
+        printed = _print_lines(json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in lines)
+        file = next(found.path.glob("series.jsonl*" if series else "resources.jsonl*"), None)
+        if not printed and file is not None and file.stat().st_size:
+            step = "It is damaged from its beginning on; take it from a copy, or make the run again."
+            raise RunDirectoryError(f"{file} has no line that can be read", step)
         return
     if as_json:
         print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
@@ -199,17 +203,20 @@ def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
     print(f"\n{_counted(found)} in {_plain(str(root))}, {size_text(sum(one.size_bytes for one in found))}")
 
 
-def _print_lines(lines: Iterable[str]) -> None:
-    """Lines of data; a reader that has enough (head) ends it without a word."""
+def _print_lines(lines: Iterable[str]) -> int:
+    """Print lines of data; how many there were. A reader that has enough (head) ends it without a word."""
     import os
     import sys
 
+    printed = 0
     try:
         for line in lines:
+            printed += 1
             print(line)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return printed
 
 
 def _line(run: StoredRun) -> str:

@@ -53,3 +53,13 @@ def test_a_killed_run_is_read_to_its_last_second_also_with_zstdcat(cli: Cli, kno
         pytest.skip("zstdcat is not installed")
     found = subprocess.run(["zstdcat", run / "series.jsonl.zst"], capture_output=True, check=False).stdout.splitlines()
     assert [json.loads(line)["second"] for line in found] == seconds
+
+
+def test_lines_that_are_damaged_from_the_beginning_on_are_an_error(cli: Cli) -> None:
+    cli.write(script_js="import { sleep } from 'k6';\nexport default function () { sleep(1.2); }")
+    assert cli("run", "-q", "script.js").returncode == 0
+    [run] = cli.runs()
+    (run / "series.jsonl.zst").write_bytes(bytes(range(256)) * 8)
+    done = cli("runs", "show", "latest", "--series")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "series.jsonl.zst has no line that can be read" in done.stderr and "Traceback" not in done.stderr
