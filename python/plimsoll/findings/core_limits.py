@@ -65,6 +65,12 @@ def as_full_before(limit: Limit) -> Limit:
     return replace(limit, evidence=evidence, remedy="free the host of other work, and measure again")
 
 
+def as_filled_by_others(limit: Limit) -> Limit:
+    """Cores whose time went to other work than the target's: more of them, or less CPU an operation, is no cure."""
+    evidence = f"{limit.evidence} Most of that was other work than the target's."
+    return replace(limit, evidence=evidence, remedy="free the host of other work, and measure again")
+
+
 def _target_cores(seen: Seen, starved: Sequence[Starved]) -> Limit | None:
     """The cores that the target may use, where those are fewer than the host has."""
     cores = seen.here.get(TARGET_CORES, {})

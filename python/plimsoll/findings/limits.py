@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words
-from plimsoll.findings.core_limits import Seen, as_full_before, core_limits
+from plimsoll.findings.core_limits import Seen, as_filled_by_others, as_full_before, core_limits
 from plimsoll.findings.counted_limits import counted_limits
 from plimsoll.findings.database_limits import Statements, database_locks, database_statements
 from plimsoll.findings.dependency_limits import is_silent
@@ -94,7 +94,7 @@ def _seen_in(bad_first: Sequence[Step], asked: _Asked) -> dict[str, Any]:
     found = _with_databases([limit for limit in found if limit not in others], here, bad, asked.statements, words)
     waits = waiting_limits(here, low, _under_way(bad), words, before)
     found += [limit for limit in waits if not _is_explained(limit, found, others)]
-    found = [*before_their_pool(found, here), *others]
+    found = [*before_their_pool(found, here), *map(as_filled_by_others, others)]
     found += [as_full_before(limit) for limit in full if found and limit.is_of_cores and not limit.rose]
     if not found and not own and full:
         return no_limit("unknown", _always_full_words(full[0], here, words, before))

@@ -63,6 +63,13 @@ def test_a_host_that_other_work_fills_all_the_time_is_told_behind_what_waits() -
     assert found["runner_up"]["remedy"].startswith("free the host of other work")
 
 
+def test_more_cores_are_no_remedy_where_other_work_fills_them() -> None:
+    mine = {"process:shop": {"cpu_cores_used": 0.02, "busiest_thread_cores_used": 0.02, "processes": 1.0}}
+    for found in (limited({**host(0.97), **mine}), limiting_resource(BAD, [BAD], [{**host(0.97), **mine}], "users")):
+        assert found["where"] == "host, all cores" and "other work than the target's" in found["evidence"]
+        assert found["remedy"] == "free the host of other work, and measure again"
+
+
 def test_who_used_the_full_host_is_in_its_evidence() -> None:
     assert "postgres 0.90, shop 0.58" in limited({**STARVED, **host(1.0)})["evidence"]
 
