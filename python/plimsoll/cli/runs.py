@@ -52,6 +52,7 @@ def show(
 
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.text import answer_lines
+    from plimsoll.runs.directory import RESOURCES, SERIES, file_of
     from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.space import size_text
@@ -63,8 +64,8 @@ def show(
     if series or resources:
         lines = seconds_of(found.path) if series else RunReader(found.path).resources()
         printed = _print_lines(json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in lines)
-        file = next(found.path.glob("series.jsonl*" if series else "resources.jsonl*"), None)
-        if not printed and file is not None and file.stat().st_size:
+        file = file_of(found.path, SERIES if series else RESOURCES)
+        if not printed and file.exists() and file.stat().st_size:
             step = "It is damaged from its beginning on; take it from a copy, or make the run again."
             raise RunDirectoryError(f"{file} has no line that can be read", step)
         return

@@ -177,7 +177,7 @@ def _disagree(judged: KeepingUp, every_s: float) -> bool:
     return gap > max(DISAGREE_SHARE * came, DISAGREE_READINGS * every_s * judged.arrivals_per_s, DISAGREE_ITEMS)
 
 
-def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, every_s: float = 1.0) -> str:
+def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, every_s: float) -> str:
     if judged is None:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
     rates = f"{number(judged.arrivals_per_s)} items/s came in, it did {number(judged.taken_per_s)}/s"

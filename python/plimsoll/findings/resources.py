@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_NUMBERS = (int, float)  # `int | float` is made anew each time that it is passed
+from plimsoll.runs.quick_json import NUMBERS
+
 TARGET_CORES = "target_cores"
 EVENTS = ("oom_kills_per_s",)
 FREE = "free_"  # values of TARGET_CORES: which processes may use other cores as well
@@ -43,7 +44,7 @@ def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
     ]
     for row in rows:
         second, values = row.get("second"), row.get("values")
-        if not isinstance(second, _NUMBERS) or not isinstance(values, Mapping):
+        if not isinstance(second, NUMBERS) or not isinstance(values, Mapping):
             continue
         for place, (start_s, measured_s, end_s) in enumerate(windows):
             if measured_s <= second < end_s:
@@ -69,7 +70,7 @@ def means_of_sockets(main: Mapping[str, Any], run: Any) -> list[Means]:
 
 def _add(sums: dict[str, list[float]], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if isinstance(value, _NUMBERS):
+        if isinstance(value, NUMBERS):
             sums[name][0] += value
             sums[name][1] += 1
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.report.tally import Tally
+from plimsoll.runs.quick_json import NUMBERS
 
 MOST_BINS = 360
-_NUMBERS = (int, float)  # `int | float` is made anew each time that it is passed
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Resources:
         start_s = second - second % self.width_s
         of_source = self.values.get(source, {})
         for name, value in values.items():
-            if isinstance(value, _NUMBERS) and value is not True and value is not False:
+            if isinstance(value, NUMBERS) and value is not True and value is not False:
                 bins = of_source.get(name)
                 if bins is None:
                     of_source = self.values.setdefault(source, of_source)

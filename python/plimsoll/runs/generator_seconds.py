@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.name_lookups import unknown_names
+from plimsoll.runs.quick_json import NUMBERS
 from plimsoll.runs.script_caps import UNSERVED_SHARE, LoadSeconds
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.standstill import LivedSecond, Standstill, standstills
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
 
 SOURCE = "generator"
-_NUMBERS = (int, float)  # `int | float` is made anew each time that it is passed
 _MOST_PENDING = 128  # arrays of buckets kept apart before they are merged
 # The first of these that a run has is its response time.
 RESPONSE_METRICS = ("http_req_response_time", "http_req_duration", "iteration_response_time", "iteration_duration")
@@ -160,7 +160,7 @@ class GeneratorSeconds:
 
     def _note(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
-            if isinstance(value, _NUMBERS):
+            if isinstance(value, NUMBERS):
                 self.values.setdefault(name, array("d")).append(value)
 
     def of(self, name: str) -> Sequence[float]:

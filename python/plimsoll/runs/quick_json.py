@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+NUMBERS = (int, float)  # of isinstance: `int | float` is made anew each time that it is passed
+
 
 class NestedTooDeeply(ValueError):
     """JSON that may be whole and is nested more deeply than can be read."""

@@ -343,8 +343,10 @@ def test_the_load_of_a_run_is_decoded_once_as_far_as_it_is_kept(
 def test_a_line_of_another_version_is_none(tmp_path: Path) -> None:
     writer = written(tmp_path, 30)
     writer.finish()
-    line = b'{"version":2,"from_byte":0,"to_byte":9,"left_out":[],"tags":[],"load":{"second":1},"metrics":[]}'
-    assert minute_blocks.Block.from_line(line, frozenset()) is None
+    _, line = next(placed_lines(writer.path / "minutes.jsonl.zst"))
+    other = line.replace(b'"version":1,', b'"version":2,', 1)
+    assert other != line and minute_blocks.Block.from_line(line, frozenset()) is not None
+    assert minute_blocks.Block.from_line(other, frozenset()) is None
 
 
 def test_a_block_is_full_when_it_has_many_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
