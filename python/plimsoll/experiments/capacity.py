@@ -21,7 +21,7 @@ from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
 from plimsoll.experiments.evidence import waiting_of
 from plimsoll.experiments.expected import hold_expected, kept_back_s
-from plimsoll.experiments.failing import backlog_s, error_reason
+from plimsoll.experiments.failing import backlog_s, fails_more
 from plimsoll.experiments.judge import LEAST_DRIFT, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
@@ -270,7 +270,7 @@ class _OpenSearch:
     def _mind_failures(self, record: StepRecord) -> None:
         """See whether what failed in that step fails at low load too by now; then no level is too much for it."""
         seen = record.measurement
-        failing = error_reason(seen, self.known.context(seen).base_errors) is not None
+        failing = fails_more(seen, self.known.context(seen).base_errors)
         enough = self.known.left_s() >= CHECK_STEPS * self.known.step_cost_s()
         if not failing or record.judgement.verdict != "bad" or not enough:
             return

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from plimsoll.experiments.failing import error_reason, give_up_reason
+from plimsoll.experiments.failing import give_up_reason, more_failures
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.stats.flattening import PLATEAU_SHARE
@@ -149,9 +149,9 @@ def judge_closed(seen: Measurement, plateau: PlateauSeen, base_errors: tuple[int
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True)
-    errors = error_reason(seen, base_errors)
-    if errors is not None:
-        return Judgement("bad", (errors,))
+    failing = more_failures(seen, base_errors)
+    if failing is not None:
+        return Judgement("bad" if failing.told else "undecided", (failing.words,))
     if plateau.per_s <= 0:
         return Judgement("undecided", ("No plateau is known yet.",))
     here = throughput(seen)

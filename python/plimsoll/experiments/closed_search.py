@@ -25,7 +25,7 @@ from plimsoll.experiments.closed import (
 )
 from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLevels
 from plimsoll.experiments.expected import hold_expected
-from plimsoll.experiments.failing import error_reason, give_up_reason
+from plimsoll.experiments.failing import fails_more, give_up_reason, more_failures
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.persisting import FailureChecks
@@ -123,7 +123,7 @@ class _ClosedSearch:
         held = Judgement("good", (cap.words,), cap=cap)
         limit_s = self.settings.step_s
         record = self.holder.hold(level, "hold", limit_s, lambda seen: None, lambda seen: held)
-        if error_reason(record.measurement, self.base_errors) is not None:
+        if more_failures(record.measurement, self.base_errors) is not None:
             record.judgement = self._conclude(record.measurement)
             return False
         if not self._is_gone(record):
@@ -309,7 +309,7 @@ class _ClosedSearch:
         seen, level = record.measurement, record.level
         self._note_warm_up(record)
         here, end, drifts = throughput(seen), throughput(seen, part=1 / 3), throughput_drifts(seen)
-        if give_up_reason(seen) is not None or error_reason(seen, self.base_errors) is not None:
+        if give_up_reason(seen) is not None or fails_more(seen, self.base_errors):
             self.known.failing.append(level)
         elif drifts is not None:
             here = end
@@ -393,7 +393,7 @@ class _ClosedSearch:
 
     def _mind_failures(self, record: StepRecord) -> None:
         seen = record.measurement
-        if error_reason(seen, self.base_errors) is None:
+        if not fails_more(seen, self.base_errors):
             return
         calm = [one.level for one in self.holder.records if one.level not in self.known.failing and one is not record]
         found = self._checks.after(record, calm, self.known.whole)

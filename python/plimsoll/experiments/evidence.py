@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.experiments.failing import error_reason
+from plimsoll.experiments.failing import more_failures
 from plimsoll.experiments.foreign_work import NO_FOREIGN_WORK, ForeignWork
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.under_way import UnderWay
@@ -104,7 +104,7 @@ def plateau_of(seen: Measurement, context: Context) -> Plateau | None:
     """The capacity that a step shows in the seconds that kept the target busy, on a host of mean speed; of one whose
     requests failed, by those that did not."""
     moved = growth_of(seen, seen.level * context.rate_per_level_s, context)
-    if error_reason(seen, context.base_errors) is not None:
+    if more_failures(seen, context.base_errors) is not None:
         return answered_plateau(seen, moved)
     return plateau_shown(seen, moved, context)
 

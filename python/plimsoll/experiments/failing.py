@@ -4,8 +4,12 @@ up because going on would only hurt the target."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+
+import numpy as np
 
 from plimsoll.experiments.measure import Measurement
+from plimsoll.stats.effective_count import burstiness
 from plimsoll.stats.wilson import wilson_interval
 
 GIVE_UP_ERROR_SHARE = 0.5
@@ -36,21 +40,45 @@ def failing_share(seen: Measurement) -> float | None:
     return None
 
 
-def error_reason(seen: Measurement, base: tuple[int, int]) -> str | None:
+@dataclass(frozen=True)
+class MoreFailures:
+    """More requests fail than at low load, in plain `words`; `told`: by more than a burst of failures explains."""
+
+    words: str
+    told: bool
+
+
+def more_failures(seen: Measurement, base: tuple[int, int]) -> MoreFailures | None:
     """Whether requests fail more than at low load, beyond chance and by more than a percentage point, in the whole step
     or in its last third: what a burst or a credit hides at first shows there. Low load at which nothing failed counts
-    as free of failures, however few its requests were."""
+    as free of failures, however few its requests were.
+
+    Failures come in bursts: 18 of 900 within a second are not 18 of 900 independent ones, and prove little of an hour.
+    So it is *told* only by as many independent requests as the step's are worth (stats/effective_count.py)."""
     ceiling = wilson_interval(*base).high if base[0] and base[1] >= FEWEST_TO_GIVE_UP else 0.0
     before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
-    if seen.requests and wilson_interval(seen.failed, seen.requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
-        return f"{seen.failed / seen.requests:.1%} of the requests failed{before} ({seen.failures.words()})."
-    late_s = math.ceil(LATE_PART * len(seen.requests_each))
-    requests, failing = sum(seen.requests_each[-late_s:]), seen.failed_each[-late_s:]
-    failed, lasts = sum(failing), sum(map(bool, failing)) >= LASTING * late_s
-    if late_s >= LEAST_LATE_S and lasts and wilson_interval(failed, requests).low > ceiling + ERROR_SHARE_ABOVE_BASE:
-        share = f"{failed / requests:.1%} of the requests failed in the last {late_s} s"
-        return f"{share}{before} ({seen.failures.words()})."
-    return None
+    late_s, whole_s = math.ceil(LATE_PART * len(seen.requests_each)), len(seen.requests_each)
+    late = sum(seen.failed_each[-late_s:]), sum(seen.requests_each[-late_s:]), late_s
+    lasts = late_s >= LEAST_LATE_S and sum(map(bool, seen.failed_each[-late_s:])) >= LASTING * late_s
+    found = None
+    for failed, requests, seconds in ((seen.failed, seen.requests, whole_s), *([late] if lasts else [])):
+        if wilson_interval(failed, requests).low <= ceiling + ERROR_SHARE_ABOVE_BASE:
+            continue
+        each = (np.array(one[whole_s - seconds :], dtype=float) for one in (seen.requests_each, seen.failed_each))
+        fewer = burstiness(*each)
+        told = wilson_interval(failed / fewer, requests / fewer).low > ceiling + ERROR_SHARE_ABOVE_BASE
+        when = "" if seconds == whole_s else f" in the last {seconds} s"
+        share = f"{failed / requests:.1%} of the requests failed{when}{before} ({seen.failures.words()})"
+        words = f"{share}." if told else f"{share}, but in bursts: too few seconds to tell how much fails in the mean."
+        if told or found is None:
+            found = MoreFailures(words, told)
+    return found
+
+
+def fails_more(seen: Measurement, base: tuple[int, int]) -> bool:
+    """Whether it is told that more requests fail than at low load."""
+    failing = more_failures(seen, base)
+    return failing is not None and failing.told
 
 
 def backlog_s(seen: Measurement) -> float:

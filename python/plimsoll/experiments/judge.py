@@ -55,7 +55,7 @@ from plimsoll.experiments.evidence import (
     taken_share,
     work_done,
 )
-from plimsoll.experiments.failing import backlog_s, error_reason, failing_share, give_up_reason
+from plimsoll.experiments.failing import backlog_s, failing_share, give_up_reason, more_failures
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.steadiness import response_drifts, warms_up
@@ -88,6 +88,9 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     """Judge an open step by the measured seconds so far; undecided without any, where the target was not steady, and
     where the script could not send what was planned."""
     found = _judge(seen, context)
+    failing = more_failures(seen, context.base_errors) if found.verdict == "good" else None
+    if failing is not None:
+        return Judgement("undecided", (failing.words,), growth=found.growth)
     cap = None if found.verdict == "good" else cap_of(seen, context, found.growth)
     if cap is not None:
         return Judgement("undecided", (cap.words,), growth=found.growth, cap=cap)
@@ -117,9 +120,9 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, answered_plateau(seen, moved) if seen.failed else top, own=True)
-    errors = error_reason(seen, context.base_errors)
-    if errors is not None and moved.seconds >= context.least_error_seconds:
-        return Judgement("bad", (errors,), False, moved, answered_plateau(seen, moved), own=True)
+    failing = more_failures(seen, context.base_errors)
+    if failing is not None and failing.told and moved.seconds >= context.least_error_seconds:
+        return Judgement("bad", (failing.words,), False, moved, answered_plateau(seen, moved), own=True)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
     own = _grows(moved, full, context) or _plain(seen, rate_per_s, context)
     below = None if own or context.quick else _capacity_below(seen, moved, top, context)
@@ -218,7 +221,7 @@ def cap_of(seen: Measurement, context: Context, moved: Growth | None) -> Binding
     which no cap makes them do."""
     if moved is None or moved.seconds < context.least_error_seconds or not context.caps:
         return None
-    if failing_share(seen) is not None or error_reason(seen, context.base_errors) is not None:
+    if failing_share(seen) is not None or more_failures(seen, context.base_errors) is not None:
         return None
     return binding_cap(context.caps, seen.load, context.low)
 

@@ -62,6 +62,13 @@ def design_effect(counts: Array, above: Sequence[Array], in_system: float | None
     return max(1.0, largest)
 
 
+def burstiness(requests: Array, failed: Array) -> float:
+    """By what factor, at least 1, the requests of these seconds are fewer than they look where it is told how many
+    fail; both of shape (n,)."""
+    some = requests > 0
+    return design_effect(requests[some], [failed[some]], 0.0) if failed.sum() else 1.0
+
+
 def _scatter(counts: Array, marked: Array) -> tuple[float, float] | None:
     """Variance of the marked values over that of independent ones, and the correlation of neighbouring seconds; None
     where all are marked or none."""

@@ -30,7 +30,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.stats.effective_count import design_effect, upper_limit
+from plimsoll.stats.effective_count import burstiness, design_effect, upper_limit
 from plimsoll.stats.quantile_test import (
     ERROR,
     Verdict,
@@ -173,10 +173,8 @@ def quantile_share_test(
 
 def failure_share_test(failed: Array, requests: Array, allowed: float) -> ShareTest:
     """Whether at most `allowed` of the requests fail; both arrays by second, shape (n,)."""
-    some = requests > 0
-    failed, requests = failed[some], requests[some]
-    effect = design_effect(requests, [failed], 0.0) if failed.sum() else 1.0
-    return ShareTest(float(requests.sum()), float(failed.sum()), allowed, effect, blocks=requests.size)
+    effect, seconds = burstiness(requests, failed), int((requests > 0).sum())
+    return ShareTest(float(requests.sum()), float(failed.sum()), allowed, effect, blocks=seconds)
 
 
 def judge_mean(counts: Array, sums: Array, limit: float, error: float = ERROR) -> Judged:

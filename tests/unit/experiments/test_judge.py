@@ -106,6 +106,20 @@ def test_errors_that_begin_in_the_last_third_and_last_are_bad_and_a_burst_of_the
     assert judge(seen, CONTEXT).verdict == "good"
 
 
+def test_failures_in_a_burst_prove_nothing_until_as_many_seconds_show_them():
+    """18 of 900 in one second of three, as a target of few connections makes them that fails 0.3 % in a minute."""
+    seen = measured([300] * 3, [300] * 3, 300, failed=18)
+    seen.requests_each, seen.failed_each = [300] * 3, [0, 18, 0]
+    found = judge(seen, Context(1.0, 0.048, 3))
+    assert found.verdict == "undecided" and "in bursts" in found.reasons[0]
+    assert judge_closed(seen, PlateauSeen(1000, 0), (0, 0)).verdict == "undecided"
+    seen.failed_each = [6] * 3
+    assert judge(seen, Context(1.0, 0.048, 3)).verdict == "bad", "as many, spread as chance spreads them"
+    minute = measured([300] * 60, [300] * 60, 300, failed=60 * 18)
+    minute.requests_each, minute.failed_each = [300] * 60, [0, 54, 0] * 20
+    assert judge(minute, CONTEXT).verdict == "bad", "bursts all the while"
+
+
 def test_what_a_target_that_refuses_answers_shows_its_capacity():
     seen = measured([400] * 12, [400] * 12, 400, failed=2400)
     found = judge(seen, CONTEXT)
