@@ -154,7 +154,7 @@ class _OpenSearch:
             self._has_answered = self._has_answered or (record.judgement.verdict != "bad" and seen.times.count > 0)
             is_over = record.judgement.capped or record.judgement.verdict == "bad"
             if count == 0 or not is_over:
-                ended = seen.warm_iterations if is_over else self.known.durations()
+                ended = seen.warm_iterations if is_over else self.known.filling(2 * level)
                 self.holder.warm_up_s = warm_up_from(ended, self.settings.warm_up_s)
             if is_over:
                 return self._recover(record)
@@ -202,7 +202,7 @@ class _OpenSearch:
             found = self._conclude(seen)
             return found if ends(self.known, found, seen) else None
 
-        lasted = warm_up_from(self.known.durations(level), self.settings.warm_up_s)
+        lasted = warm_up_from(self.known.filling(level), self.settings.warm_up_s)
         self.holder.warm_up_s = max(self.holder.warm_up_s, lasted)
         record = self.holder.hold(level, "hold", self.known.longest_step_s(), decide, self._conclude)
         self.known.note()

@@ -44,9 +44,9 @@ from plimsoll.stats.plateau import Plateau
 from plimsoll.stats.saturation import falls_within, pooled_noise
 
 WIDEST_HALF = 0.3
-LOW_LOAD = 0.7
+LOW_LOAD, UNQUEUED_LOAD = 0.7, 0.35
 QUICK_PLATEAU_SD = 0.02
-FEWEST_IDLE, ENOUGH_IDLE = 5, 20
+FEWEST_IDLE, ENOUGH_IDLE, ENOUGH_TO_FILL = 5, 20, 100
 CAP_SHARE = 0.95
 
 
@@ -110,6 +110,15 @@ class Known:
         first = self.holder.records[0].measurement if self.holder.records else seen
         ended = first.warm_iterations
         return under_way(ended) if ended.count >= FEWEST_IDLE and mostly_pauses(first) else None
+
+    def filling(self, level: float) -> Histogram:
+        """Durations (ms) of iterations that tell how long a load of that level takes to fill: at so low a load that
+        they do not wait, if there is any. At half of what is too much one operation of several may wait for seconds
+        already, while the others hide that in a short probe."""
+        for share in (UNQUEUED_LOAD, LOW_LOAD):
+            if (found := self.durations(share / LOW_LOAD * level)).count >= ENOUGH_TO_FILL:
+                return found
+        return self.durations()
 
     def durations(self, level: float = math.inf) -> Histogram:
         """Those of all iterations so far (ms) that began in calm steps well below this level, warm-ups included."""
