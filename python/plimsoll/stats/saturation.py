@@ -12,7 +12,9 @@ Two numbers are judged together, because each is blind to something:
 
 A target below capacity has no shortfall but the luck of arrivals, and then no growth. Above it both rise as √n:
 5 % overload reaches a shortfall z of 4.7 after 9,000 arrivals. Looking every second would find chance excursions, so
-early looks need more: the border is multiplied by √(n_full / n) (O'Brien and Fleming 1979).
+early looks need more: the border is multiplied by √(n_full / n) (O'Brien and Fleming 1979). From ten seconds on it is
+no higher than 4 standard deviations of the shortfall, which no number of looks reaches by chance (Haybittle 1971; Peto
+1976): a target whose completions scatter much would else be held for minutes though a fifth of its work is missing.
 
 A host whose speed drifts lets the same target finish more in one second than in the next. Where that speed is known
 (stats/host_speed.py), the completions of a second in which work waited throughout are divided by it: all of the above
@@ -31,6 +33,7 @@ from numpy.typing import ArrayLike
 
 SHORTFALL_Z = 2.05
 GROWTH_Z = 1.0
+HIGHEST_Z, HIGHEST_FROM_S = 4.0, 10
 POWER_Z = 1.65
 CALM_Z = 0.8
 SETTLED_Z = 0.11
@@ -230,6 +233,8 @@ def smallest_overload(arrivals: float, service_noise: float = 1.0) -> float:
 def is_growing(seen: Growth, full_arrivals: float, least_share: float = 0.0) -> bool:
     """Whether growth and shortfall both exceed their borders, which are wider before `full_arrivals`."""
     border = max(1.0, math.sqrt(full_arrivals / max(seen.expected, 1.0)))
+    if seen.seconds >= HIGHEST_FROM_S:
+        border = min(border, HIGHEST_Z / SHORTFALL_Z)
     beyond = seen.shortfall_z >= SHORTFALL_Z * border and seen.growth_z >= GROWTH_Z * border
     return beyond and seen.growth_share >= least_share
 

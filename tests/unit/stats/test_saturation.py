@@ -128,3 +128,20 @@ def test_a_busy_target_hardly_ever_seems_to_collapse():
     random = np.random.default_rng(3)
     assert sum(falls_within(random.poisson(20.0, 30)) for _ in range(500)) <= 2
     assert sum(falls_within(4 * random.poisson(75.0, 30)) for _ in range(500)) <= 5
+
+
+def _called_bad(load: float, seed: int, per_s: float = 300.0, seconds: int = 30) -> bool:
+    """Whether a step, looked at each second, of a target that finishes sixteen at a time is said to be overloaded."""
+    random = np.random.default_rng(seed)
+    arrivals, able = random.poisson(per_s, seconds), 16 * random.poisson(per_s / load / 16, seconds)
+    waiting, done = 0, np.zeros(seconds)
+    for second in range(seconds):
+        done[second] = min(waiting + arrivals[second], able[second])
+        waiting += arrivals[second] - int(done[second])
+    looks = (growth(arrivals[:n], done[:n], 0.0, per_s, idle_unfinished=0.0) for n in range(5, seconds + 1))
+    return any(is_growing(look, arrivals_to_decide(0.048, look.service_noise), 0.0024) for look in looks)
+
+
+def test_a_fifth_of_the_work_missing_is_seen_though_completions_scatter_sixteen_times_as_much_as_chance():
+    assert sum(_called_bad(1.2, seed) for seed in range(100)) >= 60
+    assert sum(_called_bad(0.97, seed) for seed in range(200)) <= 10
