@@ -47,7 +47,7 @@ from plimsoll.experiments.time_plan import spent_words
 from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.saturation import variance_per_event
 
-DONE_FOR_THROUGHPUT = 400
+DONE_FOR_THROUGHPUT, LONGEST_PROBE = 400, 3
 PRECISE = 0.03
 MOST_PLATEAU_STEPS = 7
 TRIES_A_LEVEL = 2
@@ -67,6 +67,8 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
     if search.ramp():
         search.narrow()
     search.hold_expected()
+    plateau = search.known.plateau
+    result.plateau_per_s = plateau.per_s if plateau.per_s and not search.known.has_cliff else None
     result.slowed = slowed(holder.records, lambda _: 1.0)
     result.collapse = search.collapse()
     if not result.reason:
@@ -106,10 +108,23 @@ class _ClosedSearch:
                 self.low = record.measurement.load
             self._note_warm_up(record)
             following = self.known.held_for(level * 2)
-            if following <= level or self._left_s() < self.settings.step_s:
-                self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
-                return False
+            if following <= level or self._left_s() < self._probe_cost_s() + self._step_cost_s():
+                return self._hold_highest(level)
             level = following
+        return False
+
+    def _hold_highest(self, level: float) -> bool:
+        """Hold the last level of the ramp, where throughput still rose: a probe is too short to call it carried. True
+        if it did not rise after all, and the search goes on from there."""
+        if self._left_s() < self._step_cost_s() or not self._hold_long(level, self.settings.step_s, 0.0):
+            return False
+        seen = [one for one in self.known.all() if one.level <= level]
+        if level in self.known.failing or level in self.known.collapsed or is_flat(seen):
+            return True
+        if level not in self.known.unsteady:
+            words = f"{seen[-1].per_s:.4g} iterations/s: throughput still rises with the users."
+            self.holder.records[-1].judgement = Judgement("good", (words,))
+            self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
         return False
 
     def _cap_of(self, record: StepRecord) -> BindingCap | None:
@@ -173,7 +188,7 @@ class _ClosedSearch:
             level, precise = self.known.next_level(self.result.bracket, left_s), 0.0
             if level is None:
                 level, precise = self.known.again(self.result.bracket, left_s), PRECISE * self.settings.width
-            if left_s < self.settings.step_s or level is None or not self._hold_long(level, left_s / 3, precise):
+            if left_s < self._step_cost_s() or level is None or not self._hold_long(level, left_s / 3, precise):
                 break
             held += 1
             self._publish()
@@ -182,7 +197,7 @@ class _ClosedSearch:
     def _confirm(self) -> bool:
         """Hold the highest level below the border once more; True if it is not that any more: the search goes on."""
         level, settings = self.result.bracket.good, self.settings
-        if level is None or self.result.reason or self._left_s() < settings.step_s:
+        if level is None or self.result.reason or self._left_s() < self._step_cost_s():
             return False
         before = next(one for one in self.known.all() if one.level == level)
         lasts_s = settings.step_s
@@ -222,7 +237,7 @@ class _ClosedSearch:
             level = self.known.held_for(wanted.pop(0))
             if self.known.is_done(level) or level > self.known.lowest_fallen:
                 continue
-            if self.known.held and self._left_s() < 2 * self.settings.step_s:
+            if self.known.held and self._left_s() < 2 * self._step_cost_s():
                 break
             if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
                 return False
@@ -241,7 +256,10 @@ class _ClosedSearch:
         if self.result.cap is not None:
             return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None:
-            return "Throughput rises with the users up to the highest level tried."
+            most = self.settings.max_level
+            if most is not None and bounds.good == self.known.held_for(most):
+                return "Throughput rises with the users up to the highest level allowed."
+            return f"Throughput rose with the users for as long as there was time: {self.settings.load_budget_s:g} s."
         if bounds.width <= self.settings.width:
             return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
         if bounds.good is not None and self.known.are_neighbours(bounds.good, bounds.bad):
@@ -283,7 +301,7 @@ class _ClosedSearch:
             if self._is_gone(record):
                 return False
             self._take(record)
-            if not record.judgement.unsteady or self._left_s() < least_s:
+            if not record.judgement.unsteady or self._left_s() < self._step_cost_s():
                 break
         if record.judgement.unsteady and level not in self.known.held:
             self.known.unsteady.add(level)
@@ -346,10 +364,10 @@ class _ClosedSearch:
                 return self._conclude(seen)
             if not self.known.points and not sum(seen.done) and len(seen.seconds) < HANG_LIMIT_S:
                 return None
-            enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= 3 * least_s
+            enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= LONGEST_PROBE * least_s
             return self._conclude(seen) if len(seen.seconds) >= least_s and enough else None
 
-        return self.holder.hold(level, "probe", max(HANG_LIMIT_S, 3 * least_s), decide, self._conclude)
+        return self.holder.hold(level, "probe", max(HANG_LIMIT_S, LONGEST_PROBE * least_s), decide, self._conclude)
 
     def _publish(self) -> None:
         trials = self.known.trials()
@@ -404,6 +422,14 @@ class _ClosedSearch:
     def _fail(self, reason: str) -> None:
         self.result.status, self.result.reason = "failed", reason
         self.holder.event("error", self.holder.source.now(), message=reason)
+
+    def _step_cost_s(self) -> float:
+        """The least time that one more step takes."""
+        return self.settings.step_s + math.ceil(self.holder.warm_up_s)
+
+    def _probe_cost_s(self) -> float:
+        """The most that the next probe takes: with twice the users its warm-up may last twice as long."""
+        return LONGEST_PROBE * self.settings.probe_s + WARM_UPS * math.ceil(self.holder.warm_up_s)
 
     def _left_s(self) -> float:
         return self.settings.load_budget_s - self.holder.source.now()

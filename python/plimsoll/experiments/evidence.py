@@ -42,7 +42,7 @@ class Context:
     iteration at low load, None before some ended there, and `lasting`: how they end, where they last for seconds;
     `shares`: where an iteration makes several requests, the share of its work that each is; `foreign`: what other
     processes took in each second of the run; `caps` of the script, and
-    `low`: the load of the calm steps.
+    `low`: the load of the calm steps; `was_bad`: the step itself showed so before, and is judged again.
     """
 
     rate_per_level_s: float
@@ -60,6 +60,7 @@ class Context:
     foreign: ForeignWork = NO_FOREIGN_WORK
     caps: tuple[DeclaredCap, ...] = ()
     low: LoadSeconds | None = None
+    was_bad: bool = False
 
     @property
     def least_bad_seconds(self) -> float:

@@ -144,7 +144,7 @@ def _grows(moved: Growth, full: float, context: Context) -> bool:
         return clear and moved.growth_share >= QUICK_GROWTH_SHARE
     if moved.seconds < context.least_bad_seconds:
         return False
-    return is_growing(moved, full, least_share=context.half_width / 20)
+    return is_growing(moved, full, context.half_width / 20, context.was_bad)
 
 
 def _plain(seen: Measurement, rate_per_s: float, context: Context) -> bool:

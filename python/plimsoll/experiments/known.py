@@ -227,7 +227,9 @@ class Known:
         for record in self.holder.records:
             if record.kind == "hold" and not record.judgement.given_up and not self._is_outgrown(record):
                 trials = self._trials_of([one for one in self.holder.records if one is not record])
-                record.judgement = judge(record.measurement, self.context(record.measurement, trials=trials))
+                context = self.context(record.measurement, trials=trials)
+                was_bad = record.judgement.verdict == "bad" and record.judgement.own
+                record.judgement = judge(record.measurement, replace(context, was_bad=was_bad))
         self.trials = self._trials_of(self.holder.records)
 
     def _is_outgrown(self, record: StepRecord) -> bool:

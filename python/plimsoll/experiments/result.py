@@ -243,7 +243,8 @@ class CapacityResult:
 
     `confirmation`: of the carried level; None where no time was left for it, or no level was proven to be carried.
     `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is
-    less than the target carries.
+    less than the target carries; `plateau_per_s`: the most that it does with any number of users, iterations per
+    second; None of an open load, and where that was not seen.
     `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
     """
 
@@ -254,6 +255,7 @@ class CapacityResult:
     reason: str = ""
     bracket: Bracket = field(default_factory=lambda: Bracket(None, None))
     estimate: Plateau | None = None
+    plateau_per_s: float | None = None
     confirmation: Confirmation | None = None
     cap: Cap | None = None
     collapse: Collapse | None = None
@@ -291,6 +293,7 @@ class CapacityResult:
             "vus_per_level": self.settings.vus_per_level,
             "estimate": self.estimate.level if self.estimate else None,
             "estimate_sd": self.estimate.sd if self.estimate else None,
+            "plateau_per_s": self.plateau_per_s,
             "rate_per_level_s": self.rate_per_level_s,
             "rate_arrivals": self.rate_arrivals,
             "load_s": self.load_s,

@@ -46,19 +46,20 @@ def _is_spent(known: Known, found: Judgement, seen: Measurement) -> bool:
     """Whether another level helps more: this one lies too near to the capacity to be told from it, and either the
     capacity is known well, or this step does not keep the target busy after twice its least length, or it has
     lasted for three. A level that told nothing before is held that much longer: as long again tells as little."""
-    capacity = _capacity_with(known, found)
+    capacity, half_width = _capacity_with(known, found), known.half_width()
     if found.growth is None or found.growth.seconds < known.settings.step_s:
         return False
+    times = 1 + _tries(known, seen.level)
+    long_held = found.growth.seconds >= 3 * times * known.settings.step_s
+    about_to_be_told = falls_behind(found.growth) and found.growth.growth_share >= half_width
     if capacity is None or has_no_plateau(known.trials):
-        long_held = found.growth.seconds >= 3 * (1 + _tries(known, seen.level)) * known.settings.step_s
-        plain = falls_behind(found.growth) and found.growth.growth_share >= known.half_width()
-        return long_held and not plain  # about to be told
-    doubt, times = least_distance(capacity, seen.level, known.half_width()), 1 + _tries(known, seen.level)
+        return long_held and not about_to_be_told
+    doubt = least_distance(capacity, seen.level, half_width)
     idle = found.growth.seconds >= 2 * times * known.settings.step_s and not falls_behind(found.growth)
     if idle and seen.level > capacity.level - doubt:
         return True
-    long_held = found.growth.seconds >= 3 * times * known.settings.step_s
-    return abs(seen.level - capacity.level) < doubt and (long_held or _is_known(known, capacity))
+    known_well = _is_known(known, capacity) and not about_to_be_told
+    return abs(seen.level - capacity.level) < doubt and (long_held or known_well)
 
 
 def _bad_is_enough(known: Known, found: Judgement, seen: Measurement) -> bool:

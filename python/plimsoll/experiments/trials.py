@@ -27,7 +27,10 @@ Around = Callable[[Trial], AbstractContextManager[Any]]
 Skip = Callable[[Trial, Sequence[Record]], str | None]
 Sample = Callable[[int, float], Iterable[Mapping[str, Any]]]
 SETTLED_SHARE = 0.1
-MEASURED = ("rss_bytes", "cpu_cores_used", "restarts")
+MEASURED = (
+    *("rss_bytes", "cpu_cores_used", "restarts", "busiest_thread_cores_used"),
+    *("cores", "cpu_share", "cpu_steal_share"),  # of the host: what others took of it
+)
 COUNTED = ("restarts",)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -135,6 +136,8 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         return f"It cannot be said how much load it carries: no step was decided.{hint}{capped}"
     if good is None:
         level = level_words(bad, unit, result.get("vus_per_level"))
+        if most := _at_most(result):
+            return f"From {level} on, more bring no more throughput{most}; at no lower level it was proven to rise."
         return f"It does not carry {level}; no lower level was proven to be carried."
     rates = [f"{number(capacity[key])} {word}/s" for key, word in _RATES if capacity.get(key)]
     if result["open"] and (result.get("confirmation") or {}).get("verdict") == "undecided":
@@ -151,12 +154,18 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         if bad is not None and result.get("collapse"):
             stops = f"; {not_carried_words(result, level_words, number)}"
         elif bad is not None:
-            stops = f"; from {level_words(bad, unit, vus)} on, more bring no more throughput"
+            stops = f"; from {level_words(bad, unit, vus)} on, more bring no more throughput{_at_most(result)}"
         return f"Throughput rises up to {level_words(good, unit, vus)}{users}{inside}{sustainable}{stops}."
     if bad is None:
         return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"
     at_bad = not_carried_words(result, level_words, number)
     return f"Carries {level_words(good, unit)}{users}{inside}{sustainable}; {at_bad}."
+
+
+def _at_most(result: Mapping[str, Any]) -> str:
+    """The most that a closed load was seen to bring, in brackets; nothing of runs before that was kept."""
+    most = result.get("plateau_per_s")
+    return f" (at most {number(most)} operations/s)" if most else ""
 
 
 def _seen_above(result: Mapping[str, Any]) -> str:
@@ -180,7 +189,8 @@ def _how_to_go_on(result: Mapping[str, Any]) -> str:
         what = result["cap"].get("remedy") or "Raise the script's limit."
         return f"{what} Then run it again, to load the target itself."
     most, tried = result.get("max_level"), max((step["level"] for step in result["steps"]), default=0.0)
-    if not result["open"] or (most is not None and tried >= most * (1 - 1e-9)):
+    one_vu = 1 / (result.get("vus_per_level") or math.inf)  # a closed load has whole ones
+    if most is not None and tried >= most * (1 - 1e-9) - one_vu * (1 - 1e-9):
         return "Raise --max-users to find where it stops."
     nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
     return f"The load time ended before a level was proven to be too much: give it more (--for){nearer}."

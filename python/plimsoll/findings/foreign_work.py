@@ -31,8 +31,13 @@ class ForeignWork:
 
     def words(self, level: str) -> str:
         """ "At 592/s: other processes used 1.1 of the host's 2 cores, so the capacity is that of what was left."."""
+        return f"At {level}: {self.clause}"
+
+    @property
+    def clause(self) -> str:
+        """The same without its place."""
         who = "the hypervisor took" if self.stolen else "other processes used"
-        text = f"At {level}: {who} {self.cores:.1f} of the host's {self.of:g} cores"
+        text = f"{who} {self.cores:.1f} of the host's {self.of:g} cores"
         return f"{text}, {OF_WHAT_WAS_LEFT}" if self.took_capacity else f"{text}."
 
     @property

@@ -97,7 +97,7 @@ def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str
     if found and run.manifest.get("experiment") != "run":  # a plain run's finding tells it itself
         measured = found[0].get("status") != "failed"
         of_generator = (found[0].get("generator") or {}).get("notes") or () if measured else ()
-        found[0]["notes"] = [*(found[0].get("notes") or ()), *of_generator]
+        found[0]["notes"] = list(dict.fromkeys([*(found[0].get("notes") or ()), *of_generator]))
         _tell_lost_time(run, found[0])
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
     retell = _retold(run) if is_capacity else None

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
 from plimsoll.findings.flow import REMEDY, fault_of_trial
+from plimsoll.findings.foreign_work import foreign_work
 from plimsoll.findings.generator import seconds_of_steps
 from plimsoll.findings.self_diagnosis import (
     DELAYING,
@@ -35,8 +36,9 @@ Figure = Literal["tail", "middle", "counts"]
 class SoundTrials:
     """`sound`: the trials of which every figure counts; `late`: those whose generator was only late, each with what
     counts all the same; `silent`: those of which no request was answered; `excluded`: {trial, variant, load, name,
-    reason, keeps} of all but the sound; `generator`: its health in what the answer rests on."""
+    reason, keeps} of all but the sound; `generator`: its health in what the answer rests on, `rests_on`."""
 
+    rests_on: Figure = "tail"
     sound: list[Trial] = field(default_factory=list)
     late: list[tuple[Trial, tuple[Figure, ...]]] = field(default_factory=list)
     silent: list[Trial] = field(default_factory=list)
@@ -103,11 +105,11 @@ def trials_finding(
         "valid": valid,
         "level_unit": level_unit,
         **own,
-        "evidence": as_data([of_trials(sound.sound, level_unit, "Trials that count"), *evidence]),
+        "evidence": as_data([of_trials(sound.of(sound.rests_on), level_unit, "Trials that count"), *evidence]),
         "excluded": sound.excluded,
         "generator": sound.generator,
         "invalid_because": [] if valid else list(invalid_because),
-        "notes": list(notes),
+        "notes": [*notes, *sound.generator["notes"]],
         "next": list(next_steps),
         "run": run_path,
     }
@@ -135,7 +137,7 @@ def sound_trials(
     `silent_count`: whether a trial of which no request was answered counts: it says where the target stops, and nothing
     of times. Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
     """
-    found = SoundTrials()
+    found = SoundTrials(rests_on)
     own = [trial for trial in trials if "source" not in trial]
     flow: list[FlowSecond] = []
     facts = seconds_of_steps(_kept(snapshots, flow), rows, own)
@@ -162,8 +164,25 @@ def sound_trials(
         if remedy and remedy not in found.remedies and rests_on not in keeps:
             found.remedies.append(remedy)
     spoiled = [one for one in found.excluded if one["name"] != SILENT and rests_on not in one["keeps"]]
-    found.generator = _health(facts, spoiled) | _standstills(found.of("counts"), of_trial)
+    counting = found.of("counts")
+    still = _standstills(counting, of_trial)
+    still["notes"] += _beside_others(counting, of_trial)
+    found.generator = _health(facts, spoiled) | still
     return found
+
+
+def _beside_others(counting: Sequence[Trial], of_trial: Mapping[int, GeneratorSeconds]) -> list[str]:
+    """That others used the host's CPU while trials were made that count, and in which it was most."""
+    took = []
+    for trial in counting:
+        cores = of_trial[trial["trial"]].mean("cpu_s") if trial["trial"] in of_trial else None
+        took += [(one, trial["trial"]) for one in foreign_work(trial.get("resources") or {}, cores)]
+    if not took:
+        return []
+    most, number = max(took, key=lambda one: (one[0].took_capacity, one[0].cores))
+    trials = len({number for _, number in took})
+    of = f"{trials} of {len(counting)} trials that count"
+    return [f"Others took CPU time of the host in {of}. The worst was trial {number}: {most.clause} {most.remedy}"]
 
 
 def _kept(snapshots: Iterable[Snapshot], flow: list[FlowSecond]) -> Iterator[Snapshot]:

@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 SHORTFALL_Z = 2.05
 GROWTH_Z = 1.0
 HIGHEST_Z, HIGHEST_FROM_S = 4.0, 10
+AGAIN = 0.8  # of the border: a verdict does not come and go with the estimate of chance
 POWER_Z = 1.65
 CALM_Z = 0.8
 SETTLED_Z = 0.11
@@ -230,11 +231,13 @@ def smallest_overload(arrivals: float, service_noise: float = 1.0) -> float:
     return (SHORTFALL_Z + POWER_Z) * math.sqrt(service_noise / max(arrivals, 1.0))
 
 
-def is_growing(seen: Growth, full_arrivals: float, least_share: float = 0.0) -> bool:
-    """Whether growth and shortfall both exceed their borders, which are wider before `full_arrivals`."""
+def is_growing(seen: Growth, full_arrivals: float, least_share: float = 0.0, again: bool = False) -> bool:
+    """Whether growth and shortfall both exceed their borders, which are wider before `full_arrivals`. `again`: they did
+    when the step ended, and later steps only changed what chance is taken to be."""
     border = max(1.0, math.sqrt(full_arrivals / max(seen.expected, 1.0)))
     if seen.seconds >= HIGHEST_FROM_S:
         border = min(border, HIGHEST_Z / SHORTFALL_Z)
+    border *= AGAIN if again else 1.0
     beyond = seen.shortfall_z >= SHORTFALL_Z * border and seen.growth_z >= GROWTH_Z * border
     return beyond and seen.growth_share >= least_share
 

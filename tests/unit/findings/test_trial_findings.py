@@ -134,6 +134,18 @@ def test_a_generator_that_was_late_spoils_the_times_that_it_reaches_and_nothing_
     assert left_out(sound.excluded, "counts") == set() and left_out(sound.excluded, "tail") == {1}
 
 
+def test_trials_beside_which_others_took_the_host_say_so_in_the_notes() -> None:
+    beside = {"host": {"cores": 2.0, "cpu_share": 0.98}, "process:target": {"cpu_cores_used": 0.4}}
+    made = [trial(number, 1, "a", 100) for number in (1, 2, 3)]
+    made[1]["resources"] = beside
+    notes = sound_trials(made, *late_seconds(0.0), rests_on="middle").generator["notes"]
+    assert [re.sub(r"core.*?s, so", "cores, so", one).partition(" Stop")[0] for one in notes] == [
+        "Others took CPU time of the host in 1 of 3 trials that count. The worst was trial 2: other processes used 1.6 "
+        "of the host's 2 cores, so the capacity is that of what was left."
+    ]
+    assert not sound_trials(made[:1], *late_seconds(0.0), rests_on="middle").generator["notes"]
+
+
 def test_failures_and_throughput_of_a_late_trial_count_and_its_times_do_not() -> None:
     trials = [{**one, "failed": 30 if one["variant"] == "b" else 0} for one in trials_of(scattered(1.0, noise=0.01))]
     seconds, rows = late_seconds(30.0)
