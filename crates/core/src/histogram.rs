@@ -187,12 +187,19 @@ impl Histogram {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
-    /// The value at a quantile in [0, 1]: the smallest bucket that holds at least that share, within 0.05 %.
+    /// The value at a quantile in [0, 1]: the smallest bucket that holds at least that share, within 0.05 %; the ends
+    /// are minimum and maximum themselves.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         if self.count == 0 {
             return None;
         }
-        let rank = (quantile.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
+        if quantile <= 0.0 {
+            return Some(self.min);
+        }
+        if quantile >= 1.0 {
+            return Some(self.max);
+        }
+        let rank = (quantile * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (bucket, times) in self.buckets() {
             seen += times;
@@ -221,6 +228,8 @@ mod tests {
             let got = histogram.quantile(quantile).unwrap();
             assert!((got / truth - 1.0).abs() <= 0.001, "{quantile}: {got} against {truth}");
         }
+        assert_eq!(histogram.quantile(0.0), values.first().copied());
+        assert_eq!(histogram.quantile(1.0), values.last().copied());
     }
 
     #[test]

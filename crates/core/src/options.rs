@@ -264,6 +264,7 @@ impl Options {
             other => return Err(vec![format!("options: {other} is not an object; export const options = {{ … }}")]),
         };
         let mut reader = Reader::new("options", fields, &mut mistakes);
+        let (system_tags, unknown_tags) = read_system_tags(&mut reader);
         let mut options = Self {
             scenarios: Vec::new(),
             thresholds: Vec::new(),
@@ -273,7 +274,7 @@ impl Options {
             teardown_timeout: reader.duration("teardownTimeout").unwrap_or(Duration::from_secs(60)),
             handle_summary_timeout: reader.duration("handleSummaryTimeout").unwrap_or(Duration::from_secs(120)),
             segment: read_segment(&mut reader),
-            system_tags: read_system_tags(&mut reader),
+            system_tags,
             max_redirects: reader.whole("maxRedirects").map_or(10, |most| u32::try_from(most).unwrap_or(u32::MAX)),
             user_agent: reader.text("userAgent").unwrap_or_else(|| concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned()),
             insecure_skip_tls_verify: reader.flag("insecureSkipTLSVerify").unwrap_or(false),
@@ -306,6 +307,7 @@ impl Options {
         }
         reader.used.extend(WITHOUT_EFFECT);
         options.warnings = reader.unknown();
+        options.warnings.extend(unknown_tags);
         let declared = Declared::read(thresholds, &mut mistakes);
         (options.thresholds, options.shown) = (declared.thresholds, declared.shown);
         options.warnings.extend(declared.warnings);
@@ -351,12 +353,20 @@ fn read_segment(reader: &mut Reader) -> Segment {
     })
 }
 
-fn read_system_tags(reader: &mut Reader) -> SystemTags {
-    let read = reader.get("systemTags").map_or_else(|| Ok(SystemTags::default()), SystemTags::from_json);
-    read.unwrap_or_else(|what| {
-        reader.mistake("systemTags", &what);
-        SystemTags::default()
-    })
+/// The tags that samples carry, and a warning for each name that is none.
+fn read_system_tags(reader: &mut Reader) -> (SystemTags, Vec<String>) {
+    let Some(given) = reader.get("systemTags") else { return (SystemTags::default(), Vec::new()) };
+    match SystemTags::from_json(given) {
+        Ok((tags, unknown)) => {
+            let known = SystemTags::names();
+            let place = &reader.place;
+            (tags, unknown.iter().map(|name| format!("{place}.systemTags.{name}: unknown; known are {known}")).collect())
+        }
+        Err(what) => {
+            reader.mistake("systemTags", &what);
+            (SystemTags::default(), Vec::new())
+        }
+    }
 }
 
 const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
@@ -463,6 +473,14 @@ mod tests {
         let scenario = json!({"executor": "constant-vus", "duration": "1s", "vu": 3});
         let mistakes = Options::from_json(&json!({"scenarios": {"a": scenario}})).unwrap_err();
         assert!(mistakes.len() == 1 && mistakes[0].starts_with("options.scenarios.a.vu: unknown"), "{mistakes:?}");
+    }
+
+    #[test]
+    fn a_system_tag_that_is_none_is_named() {
+        let options = Options::from_json(&json!({"systemTags": ["stauts", "url"]})).unwrap();
+        let [unknown] = &options.warnings[..] else { panic!("{:?}", options.warnings) };
+        assert!(unknown.starts_with("options.systemTags.stauts: unknown; known are check, "), "{unknown}");
+        assert!(unknown.contains(", status, "), "{unknown}");
     }
 
     #[test]

@@ -75,16 +75,23 @@ impl SystemTags {
         names
     }
 
-    /// Reads a list of names; names that k6 does not know are left out, as in k6.
-    pub fn from_json(value: &Value) -> Result<Self, String> {
+    /// Reads a list of names. Those that k6 does not know are left out, as in k6, and come beside the set.
+    pub fn from_json(value: &Value) -> Result<(Self, Vec<&str>), String> {
         let mistake = || format!("{value} is not a list of tags; write for example ['status', 'method', 'url']");
-        let names = value.as_array().ok_or_else(mistake)?;
-        let mut set = 0;
-        for name in names {
+        let (mut set, mut unknown) = (0, Vec::new());
+        for name in value.as_array().ok_or_else(mistake)? {
             let name = name.as_str().ok_or_else(mistake)?;
-            set |= NAMES.iter().position(|known| *known == name).map_or(0, |at| 1 << at);
+            match NAMES.iter().position(|known| *known == name) {
+                Some(at) => set |= 1 << at,
+                None => unknown.push(name),
+            }
         }
-        Ok(Self(set))
+        Ok((Self(set), unknown))
+    }
+
+    /// All names that there are, for a message.
+    pub fn names() -> String {
+        NAMES.join(", ")
     }
 }
 
@@ -98,7 +105,9 @@ mod tests {
         let default = SystemTags::default();
         assert!(default.has(SystemTag::Url) && default.has(SystemTag::Check));
         assert!(!default.has(SystemTag::Vu) && !default.has(SystemTag::Ip));
-        let few = SystemTags::from_json(&json!(["status", "vu", "nix", "ip"])).unwrap();
+        let given = json!(["status", "vu", "nix", "ip"]);
+        let (few, unknown) = SystemTags::from_json(&given).unwrap();
+        assert_eq!(unknown, ["nix"]);
         assert!(few.has(SystemTag::Vu) && !few.has(SystemTag::Name));
         assert_eq!(few.indexed_names(), ["ip", "status"]);
         assert!(SystemTags::from_json(&json!("status")).unwrap_err().contains("for example"));

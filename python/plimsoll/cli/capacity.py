@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, count, number
+from plimsoll.cli.quantities import LoadTime, count, number, seconds
 from plimsoll.cli.shared_flags import (
     ArrivalProcess,
     ArrivalSeed,
@@ -59,9 +59,9 @@ def capacity(
     step: Annotated[
         float | None,
         typer.Option(
-            parser=number("--step", 1, bounds.MOST_SECONDS),
-            metavar="NUMBER",
-            help="seconds a good step lasts at least; 10",
+            parser=seconds("--step", 1),
+            metavar="TIME",
+            help="time that a good step lasts at least; 10s",
         ),
     ] = None,
     users_at_1x: Annotated[

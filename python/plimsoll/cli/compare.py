@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, number
+from plimsoll.cli.quantities import LoadTime, number, seconds
 from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
 from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
@@ -26,9 +26,9 @@ def compare(
     skip: Annotated[
         float | None,
         typer.Option(
-            parser=number("--skip", 0, bounds.MOST_SECONDS),
-            metavar="NUMBER",
-            help="first seconds of finished runs that do not count; 0",
+            parser=seconds("--skip"),
+            metavar="TIME",
+            help="begin of finished runs that does not count; 0s",
         ),
     ] = None,
     pairs: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, for_text, number
+from plimsoll.cli.quantities import LoadTime, for_text, number, seconds
 from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
@@ -72,17 +72,17 @@ def drain(
     warm_up: Annotated[
         float | None,
         typer.Option(
-            parser=number("--warm-up", 0, bounds.MOST_SECONDS),
-            metavar="NUMBER",
-            help="seconds before that do not count; 10",
+            parser=seconds("--warm-up"),
+            metavar="TIME",
+            help="time before that does not count; 10s",
         ),
     ] = None,
     drain_limit: Annotated[
         float | None,
         typer.Option(
-            parser=number("--drain-limit", 0, bounds.MOST_SECONDS),
-            metavar="NUMBER",
-            help="seconds to wait for the backlog after it; 300",
+            parser=seconds("--drain-limit"),
+            metavar="TIME",
+            help="time to wait for the backlog after it; 300s",
         ),
     ] = None,
     variant: TargetVariant = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, count, for_text, number
+from plimsoll.cli.quantities import LoadTime, count, for_text, number, seconds
 from plimsoll.cli.quantities import duration as duration_of
 from plimsoll.cli.shared_flags import (
     ArrivalSeed,
@@ -47,17 +47,17 @@ def hold(
     warm_up: Annotated[
         float | None,
         typer.Option(
-            parser=number("--warm-up", 0, bounds.MOST_SECONDS),
-            metavar="NUMBER",
-            help="seconds before that do not count; 30",
+            parser=seconds("--warm-up"),
+            metavar="TIME",
+            help="time before that does not count; 30s",
         ),
     ] = None,
     baseline: Annotated[
         float | None,
         typer.Option(
-            parser=number("--baseline", 0, bounds.MOST_SECONDS),
-            metavar="NUMBER",
-            help="seconds of one user alone before; 30; 0 leaves it out",
+            parser=seconds("--baseline"),
+            metavar="TIME",
+            help="time of one user alone before; 30s; 0 leaves it out",
         ),
     ] = None,
     memory_limit: Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.study.bounds import MOST_USERS
+from plimsoll.study.bounds import MOST_SECONDS, MOST_USERS
 
 _TIMES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
 _COUNT = re.compile(r"(-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?)([kKM]?)")
@@ -22,6 +22,23 @@ def duration(flag: str, *, bare_s: bool = False) -> Callable[[str], float]:
         from plimsoll.study.durations import parse_duration
 
         return parse_duration(text, flag, bare_s=bare_s)
+
+    return parse
+
+
+def seconds(flag: str, least: float = 0.0) -> Callable[[str], float]:
+    """A parser of the flag's text to seconds between `least` and a month: 90s, 5m, or a number of seconds. Raises
+    InputError."""
+
+    def parse(text: str) -> float:
+        from plimsoll.study.bounds import checked_number
+        from plimsoll.study.durations import parse_duration
+
+        try:
+            given = float(text)
+        except ValueError:
+            given = parse_duration(text, flag)
+        return checked_number(given, flag, least=least, most=MOST_SECONDS, given=str(text))
 
     return parse
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plimsoll.cli.quantities import number
+from plimsoll.cli.quantities import seconds
 from plimsoll.study import bounds
 
 Users = Annotated[
@@ -18,17 +18,17 @@ Seconds = Annotated[
     float | None,
     typer.Option(
         "--trial",
-        parser=number("--trial", 1, bounds.MOST_SECONDS),
-        metavar="NUMBER",
-        help="seconds each trial is held and counts; 10",
+        parser=seconds("--trial", 1),
+        metavar="TIME",
+        help="time that each trial is held and counts; 10s",
     ),
 ]
 WarmUp = Annotated[
     float | None,
     typer.Option(
-        parser=number("--warm-up", 0, bounds.MOST_SECONDS),
-        metavar="NUMBER",
-        help="seconds before them that do not count; 2",
+        parser=seconds("--warm-up"),
+        metavar="TIME",
+        help="time before them that does not count; 2s",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=bounds.MOST_SEED, help="for the order of trials and random arrivals")]

@@ -158,7 +158,8 @@ class Histogram:
         return self.sum / self.count if self.count else math.nan
 
     def percentile(self, quantile: float) -> float:
-        """The value at `quantile` in [0, 1]: middle of the smallest bucket that reaches it, within [min, max].
+        """The value at `quantile` in [0, 1]: middle of the smallest bucket that reaches it, within [min, max], which
+        are the ends themselves.
 
         At most 0.049 % off the sample's own order statistic; NaN without values.
         """
@@ -174,7 +175,8 @@ class Histogram:
         cumulative = np.cumsum(self.bucket_count)
         rank = wanted * self.count
         place = np.searchsorted(cumulative, np.maximum(rank - _RANK_SLACK * np.maximum(rank, 1), 1), side="left")
-        return np.clip(bucket_middle(self.bucket_index[place]), self.min, self.max)
+        found = np.clip(bucket_middle(self.bucket_index[place]), self.min, self.max)
+        return np.where(wanted == 0, self.min, np.where(wanted == 1, self.max, found))
 
     def count_over(self, limit: float) -> int:
         """How many values lie above `limit`. Those in the limit's own bucket (within 0.1 % of it) do not count as
