@@ -253,7 +253,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
     if result["status"] == "interrupted":
         steps.append("Run it again to the end for a bracket of the full width.")
-    elif good is None:
+    elif good is None and (bad is not None or not result.get("cap")):
         steps.append(
             "Run it again with a smaller --min-users, or more load time (--for), to find a level that it carries."
         )
