@@ -18,7 +18,7 @@ from plimsoll.errors import InputError
 from plimsoll.findings.connection_churn import with_churn
 from plimsoll.findings.consistency import consistent
 from plimsoll.findings.resources import means_of_sockets
-from plimsoll.findings.self_diagnosis import clock_set, standstill_words
+from plimsoll.findings.self_diagnosis import clock_set, standstill_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
@@ -118,7 +118,7 @@ def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
     facts = GeneratorSeconds()
     for snapshot in run.snapshots(metrics=()):
         facts.add(snapshot, with_times=False)
-    notes = [*(main.get("notes") or ()), *(one.words for one in clock_set(facts))]
+    notes = [*unread_words(facts), *(main.get("notes") or ()), *(one.words for one in clock_set(facts))]
     still = facts.standstills()
     inside_s = float((main.get("generator") or {}).get("stood_still_s") or 0.0)
     outside_s = sum(one.length_s for one in still) - inside_s

@@ -10,7 +10,7 @@ from plimsoll.findings.asked import asked_load
 from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.flow import REMEDY, fault_of_run
-from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words
+from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity import Validity, of_time
 from plimsoll.runs.declared_caps import DeclaredCap
@@ -53,7 +53,7 @@ def run_finding(
             {"name": one.name, "words": one.words, "remedy": one.remedy, "spoils": one.spoils} for one in found
         ],
         "invalid_because": [one.words for one in limits],
-        "notes": [one.words for one in found if one not in limits],
+        "notes": [*unread_words(facts), *(one.words for one in found if one not in limits)],
         "next": list(dict.fromkeys(one.remedy for one in found)),
         "run": run_path,
     }

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from plimsoll.listed_names import listed
 from plimsoll.probes import remedies
 from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
 from plimsoll.runs.generator_seconds import GeneratorSeconds
@@ -108,6 +109,19 @@ _WHY_STILL = {
     "steal": "the hypervisor took its processors",
     "suspended": "the machine slept",
 }
+
+
+def unread_words(facts: GeneratorSeconds) -> list[str]:
+    """That seconds of the run cannot be read, as where its files were damaged; nothing where all are there."""
+    gaps = facts.unread()
+    if not gaps:
+        return []
+    count = sum(last - first + 1 for first, last in gaps)
+    which = listed([f"{first} to {last}" if last > first else str(first) for first, last in gaps], 4)
+    return [
+        f"{count:,} seconds of the run cannot be read: its files are damaged there (second {which}). What was measured "
+        "in them is missing in this answer."
+    ]
 
 
 def standstill_words(found: Sequence[Standstill]) -> str:

@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.name_lookups import unknown_names
@@ -152,6 +153,12 @@ class GeneratorSeconds:
     def lived(self) -> list[LivedSecond]:
         """Each second in which its timers were known, in order."""
         return [self._lived[second] for second in sorted(self._lived)]
+
+    def unread(self) -> list[tuple[int, int]]:
+        """First and last of each stretch of seconds between these that the run has no line of: the engine writes one
+        for every second, also for those in which it stood still."""
+        known = sorted(self._lived)
+        return [(before + 1, after - 1) for before, after in pairwise(known) if after > before + 1]
 
     def standstills(self) -> list[Standstill]:
         """Each time within these seconds in which the generator did not live."""

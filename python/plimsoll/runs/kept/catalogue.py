@@ -137,6 +137,8 @@ def _run_facts(path: Path) -> dict[str, Any]:
     findings = _findings(path)
     experiment = str(manifest.get("experiment") or "")
     answer = str(findings[0].get("answer") or "").removeprefix(INTERRUPTED) if findings else ""
+    if not findings and _is_regular(path / directory.FINDINGS):
+        answer = "Its findings.json cannot be read: plimsoll report makes it anew."
     valid = findings[0].get("valid") if findings else None
     summary, threw = _summary(path) if experiment == "run" else ({}, 0)
     return _facts(
