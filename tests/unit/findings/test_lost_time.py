@@ -48,7 +48,7 @@ def test_a_machine_that_slept_is_told_also_where_no_probe_saw_it() -> None:
 def test_seconds_that_cannot_be_read_are_told_first() -> None:
     whole = seconds(30)
     [told] = notes([one for one in whole if one.second not in (4, 5, 6, 20)])
-    assert told.startswith("4 seconds of the run cannot be read: its files are damaged there (second 4 to 6 and 20).")
+    assert told.startswith("4 seconds of the run cannot be read: its files are damaged there (second 4 to 6, 20).")
 
 
 def test_a_clock_that_was_set_is_told() -> None:
