@@ -268,7 +268,8 @@ def _halved(trials: Sequence[Trial], goal: Goal) -> Proposal | None:
     bounds = bracket_of(trials)
     if bounds.good is None and bounds.bad is not None:
         bad = {trial.level for trial in trials if trial.proven and trial.verdict == "bad"}
-        if len(bad) >= MANY_BAD:
+        below = [t for t in trials if t.proven and t.verdict == "undecided" and t.level < bounds.bad]
+        if len(bad) >= MANY_BAD and not below:  # one that told nothing would tell as little again
             return Proposal(bounds.bad / 2, "good")
     if bounds.good is None or bounds.bad is None:
         return _without_estimate(trials, goal)

@@ -198,3 +198,18 @@ def test_while_nothing_is_carried_for_certain_a_level_that_told_nothing_leads_to
     trials = [*probes, *fell, Trial(first.level, "undecided")]
     assert propose(trials, GOAL, H).level == 16
     assert propose([*trials, Trial(16.0, "undecided")], GOAL, H).level == 8
+
+
+def test_a_level_that_told_nothing_is_not_asked_again_below_three_that_were_too_much():
+    """A slow wiki was held four times at half of the lowest such level, for 140 of its 300 seconds."""
+    calm = [Trial(0.25, "good", proven=False), Trial(1, "good", proven=False), Trial(4, "good", proven=False)]
+    fell = [
+        Trial(16, "bad", Plateau(14, 0.02)),
+        Trial(8, "bad", Plateau(4.5, 0.03)),
+        Trial(5.4, "bad", Plateau(4.2, 0.03)),
+    ]
+    assert has_no_plateau([*calm, *fell])
+    first = propose([*calm, *fell], GOAL, H)
+    assert first.level == pytest.approx(2.7) and first.aim == "good"
+    second = propose([*calm, *fell, Trial(first.level, "undecided")], GOAL, H)
+    assert second.level == 1 and second.aim == "good"
