@@ -41,7 +41,7 @@ def holds(name: str, inputs: SearchStrategy[Case], check: Callable[[Case], Any])
 
     def bounded_check(case: Case) -> None:
         nonlocal cases
-        if not limit_s and time.monotonic() - began > OF_A_TEST_S:
+        if cases and not limit_s and time.monotonic() - began > OF_A_TEST_S:
             return
         cases += 1
         with bounded():
