@@ -44,7 +44,7 @@ from plimsoll.experiments.step_ends import ends
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
 
-HURRY_STEPS, CHECK_STEPS = 5, 3
+HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
 RESTED_BACKLOG_S = 1.0
 
 
@@ -128,7 +128,12 @@ class _OpenSearch:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
             expected = hold_expected(
-                self.holder, self.settings, self.result.bracket.bad, left_s, self.confirming.conclude_expected
+                self.holder,
+                self.settings,
+                self.result.bracket.bad,
+                left_s,
+                self.confirming.conclude_expected,
+                self.known.telling_step_s(self.settings.expected_level or 0.0),
             )
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
@@ -169,17 +174,27 @@ class _OpenSearch:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
         there is one that is carried; how many were held then."""
         while held < self.settings.most_steps and not self.result.reason:
-            self.known.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
+            self.known.kept_s = self._kept_back_s()
             if self.result.bracket.good is not None:
                 self.known.kept_s += self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
-            hurry = self.known.left_s() < HURRY_STEPS * self.known.step_cost_s()
+            hurry = self.known.left_s() < HURRY_STEPS * self.known.step_cost_s() or self._is_slow()
             proposal = propose(self.known.trials, self.known.goal, self.known.half_width(), hurry)
             if proposal is None or self.known.left_s() < self.known.step_cost_s():
                 break
+            if held and self.known.left_s() < self.known.telling_step_s(proposal.level):
+                break
             held += 1
             self._hold(proposal.level)
-        self.known.kept_s = kept_back_s(self.holder, self.settings, self.result.bracket.bad)
+        self.known.kept_s = self._kept_back_s()
         return held
+
+    def _kept_back_s(self) -> float:
+        return kept_back_s(self.holder, self.settings, self.result.bracket.bad, self.known.telling_step_s)
+
+    def _is_slow(self) -> bool:
+        """Whether the time that is left tells no more than a few steps of so slow a target."""
+        estimate = self.known.estimate()
+        return estimate is not None and self.known.left_s() < SLOW_STEPS * self.known.telling_step_s(estimate.level)
 
     def _carries_more_now(self) -> bool:
         """Whether a target that the confirmation shows to be quicker than before carries by now what it did not: the

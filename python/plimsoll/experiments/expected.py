@@ -13,6 +13,7 @@ while that may still come within its time. Means and maxima have no such test, a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
@@ -22,30 +23,44 @@ from plimsoll.runs.objective_samples import Samples, Watch
 from plimsoll.stats.quantile_test import ERROR
 
 LONGEST_STEPS = 6
+MOST_KEPT, TOLD_BY = 1 / 3, 2.0  # share of the load time; times the least that tells
 
 
-def kept_back_s(holder: StepHolder, settings: CapacitySettings, bad: float | None) -> float:
-    """Seconds of the load time that the search leaves for the expected level; 0 where it need not be held."""
+def kept_back_s(
+    holder: StepHolder, settings: CapacitySettings, bad: float | None, telling_step_s: Callable[[float], float]
+) -> float:
+    """Seconds of the load time that the search leaves for the expected level; 0 where it need not be held.
+    `telling_step_s`: how long a step of a level lasts before it can be told to be carried."""
     if not _is_to_be_held(holder, settings, bad):
         return 0.0
-    return settings.step_s + math.ceil(holder.warm_up_s)
+    telling_s = telling_step_s(settings.expected_level) if settings.expected_level is not None else 0.0
+    most_s = max(settings.step_s, MOST_KEPT * settings.load_budget_s)
+    return min(most_s, max(settings.step_s, telling_s)) + math.ceil(holder.warm_up_s)
 
 
 def hold_expected(
-    holder: StepHolder, settings: CapacitySettings, bad: float | None, left_s: float, conclude: Conclude
+    holder: StepHolder,
+    settings: CapacitySettings,
+    bad: float | None,
+    left_s: float,
+    conclude: Conclude,
+    telling_s: float = 0.0,
 ) -> StepRecord | None:
     """Hold the expected level; None where it need not be. `bad`: the lowest level proven to be too much for an open
-    load, None where nothing is; `left_s` of the load time are left; `conclude` judges the step."""
+    load, None where nothing is; `left_s` of the load time are left; `conclude` judges the step, which
+    goes on while it is undecided until `telling_s`."""
     level = settings.expected_level
     if level is None or not _is_to_be_held(holder, settings, bad):
         return None
-    limit_s = max(settings.step_s, min(left_s, LONGEST_STEPS * settings.step_s))
+    limit_s = max(settings.step_s, min(left_s, max(LONGEST_STEPS * settings.step_s, TOLD_BY * telling_s)))
     watch = Watch(settings.objectives)
 
     def decide(seen: Measurement) -> Judgement | None:
         found, length = conclude(seen), len(seen.seconds)
         if found.given_up:
             return found
+        if found.verdict == "undecided" and length < min(limit_s, TOLD_BY * telling_s):
+            return None
         if length < settings.step_s or any(_is_awaited(one, length, limit_s) for one in watch.samples):
             return None
         return found

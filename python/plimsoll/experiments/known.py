@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from plimsoll.experiments.evidence import Context, busy_speeds, plateau_of
 from plimsoll.experiments.evidence import host_speed as speed_of_host
-from plimsoll.experiments.judge import judge, smallest_distance
+from plimsoll.experiments.judge import FEWEST_ARRIVALS, judge, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import mostly_pauses
 from plimsoll.experiments.result import (
@@ -172,6 +172,12 @@ class Known:
         bounds = bracket_of(self.trials)
         left_s = self.left_s() / (2.2 if bounds.good is None else 1.1) - self._filling_s()
         return math.ceil(max(self.settings.step_s, min(self.settings.load_budget_s / 3, left_s)))
+
+    def telling_step_s(self, level: float) -> float:
+        """Seconds that a step of that level takes before it can be told to be carried: of a slow target longer than the
+        least length, as that takes FEWEST_ARRIVALS."""
+        rate = (self.rate_per_level_s() or 0.0) * level
+        return max(self.settings.step_s, FEWEST_ARRIVALS / rate) if rate else self.settings.step_s
 
     def step_cost_s(self) -> float:
         """The least time that one more step takes, beside the usual warm-up."""

@@ -47,15 +47,16 @@ def _is_spent(known: Known, found: Judgement, seen: Measurement) -> bool:
     capacity is known well, or this step does not keep the target busy after twice its least length, or it has
     lasted for three. A level that told nothing before is held that much longer: as long again tells as little."""
     capacity, half_width = _capacity_with(known, found), known.half_width()
+    step_s = known.telling_step_s(seen.level)
     if found.growth is None or found.growth.seconds < known.settings.step_s:
         return False
     times = 1 + _tries(known, seen.level)
-    long_held = found.growth.seconds >= 3 * times * known.settings.step_s
+    long_held = found.growth.seconds >= 3 * times * step_s
     about_to_be_told = falls_behind(found.growth) and found.growth.growth_share >= half_width
     if capacity is None or has_no_plateau(known.trials):
         return long_held and not about_to_be_told
     doubt = least_distance(capacity, seen.level, half_width)
-    idle = found.growth.seconds >= 2 * times * known.settings.step_s and not falls_behind(found.growth)
+    idle = found.growth.seconds >= 2 * times * step_s and not falls_behind(found.growth)
     if idle and seen.level > capacity.level - doubt:
         return True
     known_well = _is_known(known, capacity) and not about_to_be_told
