@@ -279,7 +279,7 @@ def negligible_of(run: Path) -> dict[str, Any]:
 def test_the_declared_load_is_negligible_beside_six_times_of_it_and_not_at_half_of_the_capacity(
     tmp_path: Path, known_server: Server
 ):
-    flags = ("--min-users", "1", "--arrival-process", "even", "--negligible-below", "20%")
+    flags = ("--min-users", "1", "--arrival-process", "even", "--negligible-below", "20%", "--for", "40s")
     finding, run = capacity(tmp_path, OPEN, known_server(), *SHORT, *flags, "--max-users", "6")
     little = negligible_of(run)
     assert finding["capacity"]["good"] == 6 and little["verdict"] == "negligible"
