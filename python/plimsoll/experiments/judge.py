@@ -55,7 +55,7 @@ from plimsoll.experiments.evidence import (
     taken_share,
     work_done,
 )
-from plimsoll.experiments.failing import backlog_s, failing_share, give_up_reason, more_failures
+from plimsoll.experiments.failing import MoreFailures, backlog_s, failing_share, give_up_reason, more_failures
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.steadiness import response_drifts, warms_up
@@ -87,11 +87,11 @@ LEAST_DRIFT, LEAST_STOLEN = 0.02, 0.005
 def judge(seen: Measurement, context: Context) -> Judgement:
     """Judge an open step by the measured seconds so far; undecided without any, where the target was not steady, and
     where the script could not send what was planned."""
-    found = _judge(seen, context)
-    failing = more_failures(seen, context.base_errors) if found.verdict == "good" else None
-    if failing is not None:
+    failing = more_failures(seen, context.base_errors)
+    found = _judge(seen, context, failing)
+    if found.verdict == "good" and failing is not None:
         return Judgement("undecided", (failing.words,), growth=found.growth)
-    cap = None if found.verdict == "good" else cap_of(seen, context, found.growth)
+    cap = None if found.verdict == "good" else cap_of(seen, context, found.growth, failing)
     if cap is not None:
         return Judgement("undecided", (cap.words,), growth=found.growth, cap=cap)
     if context.quick or found.given_up or found.verdict == "undecided" or found.growth is None:
@@ -111,7 +111,7 @@ def judge(seen: Measurement, context: Context) -> Judgement:
     return Judgement("undecided", (*found.reasons, why), growth=found.growth, unsteady=True)
 
 
-def _judge(seen: Measurement, context: Context) -> Judgement:
+def _judge(seen: Measurement, context: Context, failing: MoreFailures | None) -> Judgement:
     rate_per_s = context.rate_per_level_s * seen.level
     if not seen.seconds or rate_per_s <= 0:
         return Judgement("undecided", ("Nothing was measured yet.",))
@@ -120,7 +120,6 @@ def _judge(seen: Measurement, context: Context) -> Judgement:
     stop = give_up_reason(seen)
     if stop is not None:
         return Judgement("bad", (stop,), True, moved, answered_plateau(seen, moved) if seen.failed else top, own=True)
-    failing = more_failures(seen, context.base_errors)
     if failing is not None and failing.told and moved.seconds >= context.least_error_seconds:
         return Judgement("bad", (failing.words,), False, moved, answered_plateau(seen, moved), own=True)
     full = arrivals_to_decide(context.half_width, moved.service_noise)
@@ -216,12 +215,14 @@ def _is_fast_host(seen: Measurement, context: Context) -> bool:
     return seen.level * speed > context.plateau.level
 
 
-def cap_of(seen: Measurement, context: Context, moved: Growth | None) -> BindingCap | None:
+def cap_of(
+    seen: Measurement, context: Context, moved: Growth | None, failing: MoreFailures | None
+) -> BindingCap | None:
     """The script's cap that was the limit of the step; None without one, too early to tell, and where requests fail,
     which no cap makes them do."""
     if moved is None or moved.seconds < context.least_error_seconds or not context.caps:
         return None
-    if failing_share(seen) is not None or more_failures(seen, context.base_errors) is not None:
+    if failing_share(seen) is not None or failing is not None:
         return None
     return binding_cap(context.caps, seen.load, context.low)
 

@@ -44,7 +44,7 @@ from plimsoll.stats.plateau import Plateau
 from plimsoll.stats.saturation import falls_within, pooled_noise
 
 WIDEST_HALF = 0.3
-LOW_LOAD, UNQUEUED_LOAD = 0.7, 0.35
+LOW_LOAD = 0.7
 QUICK_PLATEAU_SD = 0.02
 FEWEST_IDLE, ENOUGH_IDLE, ENOUGH_TO_FILL = 5, 20, 100
 CAP_SHARE = 0.95
@@ -115,8 +115,8 @@ class Known:
         """Durations (ms) of iterations that tell how long a load of that level takes to fill: at so low a load that
         they do not wait, if there is any. At half of what is too much one operation of several may wait for seconds
         already, while the others hide that in a short probe."""
-        for share in (UNQUEUED_LOAD, LOW_LOAD):
-            if (found := self.durations(share / LOW_LOAD * level)).count >= ENOUGH_TO_FILL:
+        for most in (level / 2, level):
+            if (found := self.durations(most)).count >= ENOUGH_TO_FILL:
                 return found
         return self.durations()
 

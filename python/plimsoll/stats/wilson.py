@@ -17,8 +17,8 @@ class Interval:
 
 
 def wilson_interval(successes: float, trials: float, confidence: float = 0.95) -> Interval:
-    """Interval of successes ÷ trials, of which there may be fractions where they stand for more that are not
-    independent; [0, 1] without trials. ValueError outside 0 ≤ successes ≤ trials."""
+    """Interval of successes ÷ trials; [0, 1] without trials. Both may be effective sample sizes (Kish 1965), which are
+    seldom whole. ValueError outside 0 ≤ successes ≤ trials."""
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes of {trials} trials is impossible")
     if trials == 0:
