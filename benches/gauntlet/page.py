@@ -134,8 +134,15 @@ def _trial(trial: dict[str, Any]) -> str:
         f"{trial['verdict']}: {trial['completed_per_s']:,.4g} of {trial['asked_per_s']:,.4g}/s, "
         f"{trial['dropped_share']:.1%} dropped, {trial['failed_share']:.1%} failed, p50 "
         f"{trial['p50_first_third_ms']:,.3g} → {trial['p50_last_third_ms']:,.3g} ms, in flight "
-        f"{trial['in_flight_first_half']:,.0f} → {trial['in_flight_end']:,.0f}"
+        f"{trial['in_flight_first_half']:,.0f} → {trial['in_flight_end']:,.0f}{_speed(trial)}"
     )
+
+
+def _speed(trial: dict[str, Any]) -> str:
+    """How fast the product's core was beside the search, where both were measured."""
+    if not trial.get("core_speed") or not trial.get("searched_speed"):
+        return ""
+    return f", its core at {trial['core_speed'] / trial['searched_speed']:.0%} of its speed in the search"
 
 
 def _share(part: int, whole: int) -> str:

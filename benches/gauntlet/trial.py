@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from contradictions import of_folder
+from core_speed import in_search
 from machine import between, usage
 from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
@@ -108,7 +109,8 @@ def truths(stand: Stand, record: Mapping[str, Any], folder: Path) -> dict[str, A
     seen: dict[str, list[dict[str, Any]]] = {"good": [], "bad": []}
     for number, end in enumerate(("good", "bad", "bad", "good")):
         if record.get(end) is not None:
-            seen[end].append(truth_at(stand, record[end], folder / f"truth-{number}-{end}"))
+            speed = in_search(folder, record[end])
+            seen[end].append(truth_at(stand, record[end], speed, folder / f"truth-{number}-{end}"))
     return {
         f"truth_{end}": {"verdict": of_both(*(one["verdict"] for one in trials)), "trials": trials}
         for end, trials in seen.items()
@@ -116,12 +118,14 @@ def truths(stand: Stand, record: Mapping[str, Any], folder: Path) -> dict[str, A
     }
 
 
-def truth_at(stand: Stand, level: float, folder: Path) -> dict[str, Any]:
-    """What one trial says of a level; once more if others disturbed it."""
+def truth_at(stand: Stand, level: float, speed: float | None, folder: Path) -> dict[str, Any]:
+    """What one trial says of a level, near which the product's core had this speed in the search; up to TRIES trials
+    where one tells no truth."""
     for number in range(TRIES):
         stand.answering()
         product = stand.product
-        trial = offered(stand.cache, product.script, stand.env, level, product.think_s, folder / str(number))
+        place = folder / str(number)
+        trial = offered(stand.cache, product.script, stand.env, level, product.think_s, place, speed)
         if judge(trial) != "no truth":
             break
     return record_of(trial)

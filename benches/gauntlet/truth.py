@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from core_speed import measured
 from machine import between, usage
 from processes import GENERATOR_CORES, on_cores, prefer, tail
 from registries import Cache
@@ -33,19 +34,21 @@ not carried  more than 1 % of arrivals dropped with all VUs in use, or less than
              5 % of requests failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
              in flight in the last 5 s above 10 times the median of the first half + 20
 border       anything between
-no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind
+no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind;
+             or the product's core was another one than in the search's steps near that level, as far as that explains
+             what k6 saw: more than 5 % faster and it carried, or more than 5 % slower and it did not
 
 Two trials are held at each end, in the order good, bad, bad, good. Where both say the same, that is the truth. Where
 one says carried and the other not carried, the host or the product is another one from minute to minute: no truth.
 Where one says border: border.
 """
-FULL_GENERATOR, FOREIGN_CORES = 0.85, 0.10
+FULL_GENERATOR, FOREIGN_CORES, OTHER_SPEED = 0.85, 0.10, 0.05
 
 
 @dataclass(frozen=True)
 class Trial:
     """What k6 saw at a constant rate after the warm-up; times in ms, rates per second, shares of 1; `vus_made` of at
-    most `vus`."""
+    most `vus`; `core_speed` of the product's core, `searched_speed` in the search near that level, in one unit."""
 
     asked_per_s: float
     completed_per_s: float
@@ -63,12 +66,26 @@ class Trial:
     foreign_cores: float
     stolen_cores: float
     preferred: bool
+    core_speed: float | None = None
+    searched_speed: float | None = None
+
+    @property
+    def faster(self) -> float:
+        """By which share the product's core was faster than in the search; below 0: slower; 0 where it is not known."""
+        return self.core_speed / self.searched_speed - 1 if self.core_speed and self.searched_speed else 0.0
 
 
 def judge(trial: Trial) -> Verdict:
     """The verdict by RULE."""
     if trial.generator_cores > FULL_GENERATOR or (trial.foreign_cores > FOREIGN_CORES and not trial.preferred):
         return "no truth"
+    seen = _seen(trial)
+    explained = {"carried": trial.faster > OTHER_SPEED, "not carried": trial.faster < -OTHER_SPEED}
+    return "no truth" if explained.get(seen, abs(trial.faster) > OTHER_SPEED) else seen
+
+
+def _seen(trial: Trial) -> Verdict:
+    """What k6 saw, on whatever host."""
     achieved = trial.completed_per_s / trial.asked_per_s
     first, last = trial.p50_first_third_ms, trial.p50_last_third_ms
     spent = trial.vus_made >= trial.vus  # else k6 dropped, while it made more VUs
@@ -99,7 +116,15 @@ def of_both(first: Verdict, second: Verdict) -> Verdict:
     return told.pop() if len(told) == 1 else "border"
 
 
-def offered(cache: Cache, script: Path, env: Mapping[str, str], level: float, think_s: float, folder: Path) -> Trial:
+def offered(
+    cache: Cache,
+    script: Path,
+    env: Mapping[str, str],
+    level: float,
+    think_s: float,
+    folder: Path,
+    searched_speed: float | None = None,
+) -> Trial:
     """Offer `level` times the script's declared rates for SECONDS, after a warm-up of WARM_UP_S that begins with a ramp
     of RAMP_S; RuntimeError if k6 tells nothing."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -111,12 +136,16 @@ def offered(cache: Cache, script: Path, env: Mapping[str, str], level: float, th
     told.unlink(missing_ok=True)
     words = [str(cache.go(*K6)), "run", "--quiet", "--no-usage-report", "--address", "", str(wrapper)]
     before = usage()
-    with on_cores(GENERATOR_CORES), log.open("wb") as output:
+    with measured() as speeds, on_cores(GENERATOR_CORES), log.open("wb") as output:
         subprocess.run(
             words, stdout=output, stderr=output, cwd=folder, timeout=SECONDS + WARM_UP_S + 90, check=False,
             env={**os.environ, **env, "TOLD": str(told), "GOMAXPROCS": "1"},
         )  # fmt: skip
-    machine = between(before, usage()) | {"preferred": prefer()}
+    machine = between(before, usage()) | {
+        "preferred": prefer(),
+        "core_speed": speeds.mean_after(WARM_UP_S),
+        "searched_speed": searched_speed,
+    }
     if not told.exists():
         raise RuntimeError(f"k6 told nothing:\n{tail(log)}")
     return trial_of(json.loads(told.read_text())["metrics"], asked, vus, machine)

@@ -83,13 +83,13 @@ class Facts:
         return cls(**told)
 
 
-def findings_of_run(run: RunReader, facts: Facts | None = None) -> list[dict[str, Any]]:
+def findings_of_run(run: RunReader, facts: Facts | None = None, status: str | None = None) -> list[dict[str, Any]]:
     """The findings, the main one first; with the run's own facts unless others are given. Empty where nothing was
-    measured that says anything.
+    measured that says anything. `status`: how trials ended, before their run is closed and knows it.
 
     Raises InputError for a run of another kind than EXPERIMENTS.
     """
-    found = _findings(run, Facts.of(run) if facts is None else facts)
+    found = _findings(run, Facts.of(run) if facts is None else facts, status)
     if found and run.manifest.get("experiment") in ("capacity", "hold", "run"):
         sockets = means_of_sockets(found[0], run)
         found[0] = with_shared_peers(with_churn(found[0], run, sockets), sockets)
@@ -131,14 +131,14 @@ def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
     main["notes"] = notes
 
 
-def _findings(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
+def _findings(run: RunReader, facts: Facts, status: str | None) -> list[dict[str, Any]]:
     experiment = run.manifest.get("experiment")
     if experiment == "run":
         return _of_plain_run(run)
     if experiment in OF_TRIALS:
         from plimsoll.findings.of_trials import finding_of_trials
 
-        return [finding_of_trials(run, status=_status(run), notes=facts.notes)] if run.plan() else []
+        return [finding_of_trials(run, status=status or _status(run), notes=facts.notes)] if run.plan() else []
     if experiment == "capacity":
         return _of_capacity(run, facts)
     if experiment not in EXPERIMENTS:

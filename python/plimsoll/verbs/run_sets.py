@@ -15,8 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.findings.of_run import Facts
-from plimsoll.findings.of_trials import finding_of_trials
+from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
 from plimsoll.plans.trials import decides
@@ -109,8 +108,7 @@ def _compared(request: CompareRequest, choices: TrialChoices) -> Answer:
             writer.append_trial(trial)
         notes = _notes(readers, loads)
         record(writer, Facts(notes=tuple(notes)))
-        finding = finding_of_trials(RunReader(writer.path), status="finished", notes=notes)
-        return finish(writer, [finding], "finished")
+        return finish(writer, findings_of_run(RunReader(writer.path), status="finished"), "finished")
 
 
 def alternate(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> bool:

@@ -21,8 +21,7 @@ from plimsoll.experiments.sweep_stop import dominated
 from plimsoll.experiments.target import TargetControl
 from plimsoll.experiments.trial_plan import Trial, differences
 from plimsoll.experiments.trials import Session, Skip, TrialProgress, TrialsResult, run_trials
-from plimsoll.findings.of_run import Facts
-from plimsoll.findings.of_trials import finding_of_trials
+from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.plans.requests import (
     CompareRequest,
     DecomposeRequest,
@@ -142,8 +141,8 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
             error.add_note(f"Complete trials are kept; go on with --resume {writer.path}")
             raise
         record(writer, Facts(notes=tuple(notes)))
-        finding = finding_of_trials(RunReader(writer.path), status=result.status, notes=notes)
-        return finish(writer, [finding], result.status)
+        findings = findings_of_run(RunReader(writer.path), status=result.status)
+        return finish(writer, findings, result.status)
 
 
 def _without_secrets(say: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:

@@ -45,6 +45,13 @@ CARRIED = Trial(
         ({"generator_cores": 0.9}, "no truth"),
         ({"foreign_cores": 0.2}, "no truth"),
         ({"foreign_cores": 0.2, "preferred": True}, "carried"),
+        ({"core_speed": 1040, "searched_speed": 1000}, "carried"),
+        ({"core_speed": 1080, "searched_speed": 1000}, "no truth"),  # which a faster core explains
+        ({"core_speed": 920, "searched_speed": 1000}, "carried"),
+        ({"core_speed": 920, "searched_speed": 1000, "completed_per_s": 94.0}, "no truth"),
+        ({"core_speed": 1080, "searched_speed": 1000, "completed_per_s": 94.0}, "not carried"),
+        ({"core_speed": 1080, "searched_speed": 1000, "completed_per_s": 97.0}, "no truth"),
+        ({"core_speed": None, "searched_speed": 1000}, "carried"),
     ],
 )
 def test_a_truth_trial_is_judged_by_the_written_rule(change: dict[str, float], verdict: str) -> None:
