@@ -44,7 +44,8 @@ from plimsoll.experiments.step_ends import ends
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
 
-HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
+HURRY_STEPS, SLOW_STEPS, CHECK_STEPS, AGAIN_STEPS = 5, 4, 3, 3
+CARRIED_SINCE = "But the target carries more since: level {} was carried at second {:.0f}."
 RESTED_BACKLOG_S = 1.0
 
 
@@ -197,16 +198,18 @@ class _OpenSearch:
         return estimate is not None and self.known.left_s() < SLOW_STEPS * self.known.telling_step_s(estimate.level)
 
     def _carries_more_now(self) -> bool:
-        """Whether a target that the confirmation shows to be quicker than before carries by now what it did not: the
-        search goes on from there."""
-        bad, quicker = self.result.bracket.bad, self.confirming.quicker()
-        if bad is None or quicker is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
+        """Whether the target carries by now the lowest level that it did not, once its carried level is confirmed: it
+        has become quicker, or its host had been slow. The search goes on from there."""
+        bad, left_s = self.result.bracket.bad, self.known.left_s()
+        enough = left_s >= AGAIN_STEPS * self.known.step_cost_s() + self.settings.confirm_s
+        if bad is None or self.result.reason or not enough or not self.confirming.may_have_changed(bad):
             return False
+        words = self.confirming.quicker()
         again = self._hold(bad)
         fast = self.known.host_speed_in(again.measurement) >= 1 + LEAST_DRIFT
         if again.judgement.verdict != "good" or fast or self.result.reason:
             return False
-        self.known.outgrow(quicker.from_s, quicker.words)
+        self.known.outgrow(again.start_s, words or CARRIED_SINCE.format(level_text(bad), again.start_s))
         return True
 
     def _hold(self, level: float) -> StepRecord:
