@@ -15,13 +15,13 @@ from typing import Any
 from plimsoll.runs.lines import read_lines
 
 SHORT_OF, CARRIED, SLOWER, CALM_SLOWER = 0.95, 0.98, 5.0, 2.0
-OTHERS_CORES, FULL = 0.25, 0.95
+OTHERS_CORES, FULL, SAME_RATE = 0.25, 0.95, 0.01
 
 
 def contradictions(findings: list[dict[str, Any]], resources: list[dict[str, Any]]) -> list[str]:
     """One line each."""
     main = findings[0]
-    return [*_steps(main), *_ends(main), *_others(main, resources), *_limits(findings)]
+    return [*_steps(main), *_ends(main), *_others(main, resources), *_limits(findings), *_rates(findings)]
 
 
 def _steps(main: dict[str, Any]) -> Iterator[str]:
@@ -80,6 +80,16 @@ def _limits(findings: list[dict[str, Any]]) -> Iterator[str]:
     full = (runner_up.get("utilisation") or 0.0) >= FULL
     if limit.get("kind") in ("pool", "workers", "network") and full:
         yield f"limited by {limit['where']}, while {runner_up['where']} was {runner_up['utilisation']:.0%} busy"
+
+
+def _rates(findings: list[dict[str, Any]]) -> Iterator[str]:
+    """One load has one rate, whatever finding tells it."""
+    capacity = findings[0]["capacity"]
+    for one in findings[1:]:
+        sizing = one.get("sizing") or {}
+        same = sizing.get("level") is not None and sizing["level"] == capacity["good"]
+        if same and capacity["rate_per_s"] and abs(sizing["per_s"] / capacity["rate_per_s"] - 1) > SAME_RATE:
+            yield f"carried {capacity['rate_per_s']:.4g}/s, and sized for {sizing['per_s']:.4g}/s of the same level"
 
 
 def _by_second(resources: list[dict[str, Any]], source: str, name: str) -> dict[int, float]:

@@ -14,7 +14,7 @@ use crate::host::Natives;
 use crate::refusal;
 use crate::response::plain_class;
 use crate::state::VuState;
-use crate::values::text_of;
+use crate::values::{text_of, GivenText};
 
 pub type SharedJar = Rc<RefCell<CookieStore>>;
 
@@ -71,7 +71,7 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     natives.add("clearCookies", clear)
 }
 
-fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String) -> Result<Object<'js>> {
+fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, GivenText(url): GivenText) -> Result<Object<'js>> {
     let found = Object::new(ctx.clone())?;
     for (name, value) in stored_for(&parse_address(&ctx, &url)?, &jar.borrow().0) {
         found.set(name, vec![value])?;
@@ -79,7 +79,8 @@ fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String) -> Result<
     Ok(found)
 }
 
-fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: String, value: String, options: Object<'js>) -> Result<bool> {
+fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: GivenText, name: GivenText, value: GivenText, options: Object<'js>) -> Result<bool> {
+    let (GivenText(url), GivenText(name), GivenText(value)) = (url, name, value);
     let url = parse_url(&ctx, &url)?;
     if !refusal::is_value(&name) || !refusal::is_value(&value) {
         let what = format!("cookie {name:?}: a name or value with a line break or another control character cannot be sent; take it out");
@@ -129,7 +130,7 @@ fn is_http_date(text: &str) -> bool {
     words.len() == 6 && words[0].ends_with(',') && words[1].parse::<u8>().is_ok() && words[3].parse::<u16>().is_ok() && is_time(&words[4])
 }
 
-fn clear<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: Opt<Option<String>>) -> Result<()> {
+fn clear<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, GivenText(url): GivenText, name: Opt<Option<GivenText>>) -> Result<()> {
     let url = parse_url(&ctx, &url)?;
     let jar = jar.borrow();
     let doomed: Vec<_> = jar
@@ -137,7 +138,7 @@ fn clear<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: String, name: Opt<Option
         .borrow()
         .matches(&url)
         .iter()
-        .filter(|cookie| name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name == cookie.name()))
+        .filter(|cookie| name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name.0 == cookie.name()))
         .map(|cookie| (String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned()))
         .collect();
     for (domain, path, name) in doomed {

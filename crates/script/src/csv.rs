@@ -11,6 +11,7 @@ use crate::data;
 use crate::host::Natives;
 use crate::json;
 use crate::state::VuState;
+use crate::values::text_of_string;
 
 /// What a script asks for; lines are counted from 0.
 struct Wanted {
@@ -51,7 +52,7 @@ impl Wanted {
     fn read<'js>(ctx: &Ctx<'js>, options: &Object<'js>) -> Result<Self> {
         let mistake = |what: String| Err(Exception::throw_message(ctx, &format!("options of csv: {what}")));
         let delimiter = match options.get::<_, Value>("delimiter")?.as_string() {
-            Some(text) => text.to_string()?,
+            Some(text) => text_of_string(text),
             None => ",".to_owned(),
         };
         let [delimiter] = *delimiter.as_bytes() else {

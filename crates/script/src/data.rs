@@ -8,16 +8,17 @@ use rquickjs::{Array, Ctx, Function, Result, Value};
 use crate::host::Natives;
 use crate::json;
 use crate::state::VuState;
+use crate::values::GivenText;
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> { Ok(VuState::running(&ctx)?.in_init.get()) })?;
-    natives.add("find", |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
+    natives.add("find", |ctx: Ctx<'js>, GivenText(name): GivenText| -> Result<Value<'js>> {
         match VuState::running(&ctx)?.bundle.shared_array(&name) {
             Some(elements) => handle(&ctx, elements).map(Array::into_value),
             None => Ok(Value::new_null(ctx)),
         }
     })?;
-    natives.add("keep", |ctx: Ctx<'js>, name: String, elements: Vec<String>| {
+    natives.add("keep", |ctx: Ctx<'js>, GivenText(name): GivenText, elements: Vec<String>| {
         handle(&ctx, VuState::running(&ctx)?.bundle.keep_shared_array(&name, elements))
     })
 }

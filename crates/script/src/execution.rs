@@ -4,7 +4,7 @@ use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Value};
 
 use crate::host::Natives;
 use crate::state::{ScenarioFacts, VuState};
-use crate::values::tag_value;
+use crate::values::{tag_value, GivenText};
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     natives.add("fact", |ctx: Ctx<'js>, name: String| fact(&ctx, &*VuState::running(&ctx)?, &name)?.into_js(&ctx))?;
@@ -111,7 +111,7 @@ fn install_tags<'js>(natives: &Natives<'js>) -> Result<()> {
         }
         Ok(found)
     })?;
-    natives.add("set", |ctx: Ctx<'js>, of_tags: bool, key: String, value: Value<'js>| -> Result<()> {
+    natives.add("set", |ctx: Ctx<'js>, of_tags: bool, GivenText(key): GivenText, value: Value<'js>| -> Result<()> {
         let vu = VuState::running(&ctx)?;
         let what = if of_tags { "tag" } else { "metadata" };
         refuse_init(&ctx, &vu, "vu.metrics")?;
@@ -124,7 +124,7 @@ fn install_tags<'js>(natives: &Natives<'js>) -> Result<()> {
         change(&vu, of_tags, &key, Some(value));
         Ok(())
     })?;
-    natives.add("remove", |ctx: Ctx<'js>, of_tags: bool, key: String| -> Result<()> {
+    natives.add("remove", |ctx: Ctx<'js>, of_tags: bool, GivenText(key): GivenText| -> Result<()> {
         change(&*VuState::running(&ctx)?, of_tags, &key, None);
         Ok(())
     })

@@ -11,7 +11,7 @@ use crate::intrinsics;
 use crate::json;
 use crate::modules;
 use crate::state::VuState;
-use crate::values::text_of_string;
+use crate::values::{text_of_string, GivenText};
 
 /// Makes a global of the VU's context.
 type Make = for<'js> fn(&Ctx<'js>, &Rc<VuState>) -> Result<Value<'js>>;
@@ -46,9 +46,9 @@ pub fn install<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<()> {
     globals.object.set("__ITER", 0)
 }
 
-fn open<'js>(ctx: Ctx<'js>, name: Opt<String>, mode: Opt<String>) -> Result<Value<'js>> {
-    let bytes = modules::open(&*VuState::running(&ctx)?, &ctx, &name.0.unwrap_or_default())?;
-    if mode.0.as_deref() == Some("b") {
+fn open<'js>(ctx: Ctx<'js>, name: Opt<GivenText>, mode: Opt<GivenText>) -> Result<Value<'js>> {
+    let bytes = modules::open(&*VuState::running(&ctx)?, &ctx, &name.0.map(|name| name.0).unwrap_or_default())?;
+    if mode.0.is_some_and(|mode| mode.0 == "b") {
         return intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value);
     }
     String::from_utf8_lossy(&bytes).into_owned().into_js(&ctx)

@@ -24,7 +24,7 @@ use crate::raw::each_property;
 use crate::refusal;
 use crate::response::{self, Hops, Response, OCSP_STATUS};
 use crate::state::{Moment, VuState};
-use crate::values::{named, tags_of, text_of};
+use crate::values::{named, tags_of, text_of, text_of_string, GivenText};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -154,17 +154,17 @@ fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'js>> {
 }
 
 /// What stands for a URL whose requests have one name: http.url`https://example.com/${id}`.
-fn template<'js>(ctx: Ctx<'js>, parts: Vec<String>, values: Rest<Coerced<String>>) -> Result<Object<'js>> {
+fn template<'js>(ctx: Ctx<'js>, parts: Vec<GivenText>, values: Rest<Coerced<rquickjs::String<'js>>>) -> Result<Object<'js>> {
     let mut url = String::new();
     for (at, part) in parts.iter().enumerate() {
-        url.push_str(part);
+        url.push_str(&part.0);
         if at + 1 < parts.len() {
-            url.push_str(values.0.get(at).map_or("undefined", |value| &value.0));
+            url.push_str(&values.0.get(at).map_or_else(|| "undefined".into(), |value| text_of_string(&value.0)));
         }
     }
     let template = Object::new(ctx)?;
     template.set("url", url)?;
-    template.set("name", parts.join("${}"))?;
+    template.set("name", parts.iter().map(|part| part.0.as_str()).collect::<Vec<_>>().join("${}"))?;
     Ok(template)
 }
 

@@ -10,7 +10,7 @@ use crate::effect::Effect;
 use crate::host::Natives;
 use crate::raw::each_property;
 use crate::state::VuState;
-use crate::values::{borrowed, metric_tags_of};
+use crate::values::{borrowed, metric_tags_of, GivenText};
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     natives.add("check", |ctx: Ctx<'js>, value: Opt<Value<'js>>, checks: Opt<Value<'js>>, tags: Opt<Value<'js>>| {
@@ -25,7 +25,7 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
         }
     })?;
     natives.add("now", |ctx: Ctx<'js>| -> Result<f64> { Ok(VuState::running(&ctx)?.run_started.get().elapsed().as_secs_f64() * 1000.0) })?;
-    natives.add("enterGroup", |ctx: Ctx<'js>, name: String| -> Result<String> {
+    natives.add("enterGroup", |ctx: Ctx<'js>, GivenText(name): GivenText| -> Result<String> {
         let vu = VuState::running(&ctx)?;
         refuse_init(&ctx, &vu, "group()")?;
         refuse_separator(&ctx, &name)?;
@@ -33,7 +33,7 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
         *vu.group.borrow_mut() = format!("{outer}::{name}");
         Ok(outer)
     })?;
-    natives.add("leaveGroup", |ctx: Ctx<'js>, outer: String, duration_ms: f64| -> Result<()> {
+    natives.add("leaveGroup", |ctx: Ctx<'js>, GivenText(outer): GivenText, duration_ms: f64| -> Result<()> {
         let vu = VuState::running(&ctx)?;
         let tags = vu.tag_set(&ctx, &[]);
         vu.recorder.borrow_mut().add(vu.builtin.group_duration, tags, duration_ms);

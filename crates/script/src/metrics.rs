@@ -9,13 +9,13 @@ use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Object, Result, Value}
 
 use crate::host::Natives;
 use crate::state::VuState;
-use crate::values::{borrowed, metric_tags_of};
+use crate::values::{borrowed, metric_tags_of, GivenText};
 
 /// Characters of a metric's name, at least and at most.
 const NAME_LENGTH: std::ops::RangeInclusive<usize> = 2..=129;
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    natives.add("define", |ctx: Ctx<'js>, metric: Object<'js>, kind: String, name: String, is_time: bool| {
+    natives.add("define", |ctx: Ctx<'js>, metric: Object<'js>, kind: String, GivenText(name): GivenText, is_time: bool| {
         define(&ctx, &VuState::running(&ctx)?, &metric, &kind, name, is_time)
     })
 }

@@ -3,6 +3,8 @@
 
 use rquickjs::{qjs, Ctx, Error, Function, Object, Result, Value};
 
+use crate::values::well_formed;
+
 /// A value that this holds a reference to; freed with it.
 pub struct Held {
     ctx: *mut qjs::JSContext,
@@ -138,7 +140,7 @@ impl Drop for Names {
     }
 }
 
-/// Visits an object's own enumerable properties; a name that is no UTF-8 (a lone surrogate) is shown as such.
+/// Visits an object's own enumerable properties; a lone surrogate of a name becomes U+FFFD.
 pub fn each_property<'js>(object: &Object<'js>, mut visit: impl FnMut(&str, Value<'js>) -> Result<()>) -> Result<()> {
     let ctx: &Ctx<'js> = object.ctx();
     let raw = ctx.as_raw().as_ptr();
@@ -147,7 +149,7 @@ pub fn each_property<'js>(object: &Object<'js>, mut visit: impl FnMut(&str, Valu
         for atom in Names::of(raw, object.as_raw())?.atoms() {
             let value = Held::new(raw, qjs::JS_GetProperty(raw, object.as_raw(), atom))?;
             let value = Value::from_raw(ctx.clone(), value.into_raw());
-            visit(&String::from_utf8_lossy(Text::of_atom(raw, atom)?.bytes()), value)?;
+            visit(&well_formed(Text::of_atom(raw, atom)?.bytes()), value)?;
         }
     }
     Ok(())

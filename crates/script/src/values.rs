@@ -1,6 +1,6 @@
 //! How values of JavaScript become ours.
 
-use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, Object, Result, TypedArray, Value};
+use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value};
 
 use crate::raw::{each_property, Text};
 
@@ -60,8 +60,18 @@ pub fn text_of_string(text: &rquickjs::String<'_>) -> String {
     })
 }
 
+/// A text that a script gives, as `text_of_string` reads it; a plain `String` throws where half an emoji was left.
+pub struct GivenText(pub String);
+
+impl<'js> FromJs<'js> for GivenText {
+    fn from_js(_: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
+        let text = value.as_string().ok_or_else(|| Error::new_from_js(value.type_name(), "string"))?;
+        Ok(Self(text_of_string(text)))
+    }
+}
+
 /// UTF-8 of what QuickJS has of a text, which writes lone surrogates as three bytes each (WTF-8).
-fn well_formed(mut bytes: &[u8]) -> String {
+pub fn well_formed(mut bytes: &[u8]) -> String {
     let mut text = String::new();
     while let Err(error) = std::str::from_utf8(bytes) {
         let (good, rest) = bytes.split_at(error.valid_up_to());
@@ -82,18 +92,7 @@ pub fn borrowed(tags: &[(String, String)]) -> Vec<(&str, &str)> {
 pub fn text_bytes<'js>(ctx: &Ctx<'js>, text: &Value<'js>) -> Result<Vec<u8>> {
     // SAFETY: the text belongs to this context, which outlives the borrow.
     let text = unsafe { Text::of_value(ctx.as_raw().as_ptr(), text.as_raw())? };
-    let bytes = text.bytes();
-    if std::str::from_utf8(bytes).is_ok() {
-        return Ok(bytes.to_vec());
-    }
-    // QuickJS writes a lone surrogate as three bytes, ED A0..BF xx, which are no UTF-8.
-    let mut clean = bytes.to_vec();
-    for at in 0..clean.len().saturating_sub(2) {
-        if clean[at] == 0xed && clean[at + 1] >= 0xa0 {
-            clean[at..at + 3].copy_from_slice("\u{fffd}".as_bytes());
-        }
-    }
-    Ok(clean)
+    Ok(well_formed(text.bytes()).into_bytes())
 }
 
 /// The bytes of a text, an ArrayBuffer or a view of one; `of` says whose input it is.

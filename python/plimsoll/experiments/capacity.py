@@ -45,6 +45,7 @@ from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHo
 from plimsoll.experiments.time_plan import spent_words
 
 HURRY_STEPS, SLOW_STEPS, CHECK_STEPS, AGAIN_STEPS = 5, 4, 3, 3
+STEPS_SPENT = "the steps that were held did not decide, and longer ones take more time"
 CARRIED_SINCE = "But the target carries more since: level {} was carried at second {:.0f}."
 RESTED_BACKLOG_S = 1.0
 
@@ -192,6 +193,12 @@ class _OpenSearch:
     def _kept_back_s(self) -> float:
         return kept_back_s(self.holder, self.settings, self.result.bracket.bad, self.known.telling_step_s)
 
+    def _has_time_for_a_step(self) -> bool:
+        """Whether one that can tell fits into the time that is left."""
+        bounds = self.result.bracket
+        level = bounds.good or bounds.bad or self.settings.expected_level or 0.0
+        return self.known.left_s() >= max(self.known.step_cost_s(), self.known.telling_step_s(level))
+
     def _is_slow(self) -> bool:
         """Whether the time that is left tells no more than a few steps of so slow a target."""
         estimate = self.known.estimate()
@@ -316,10 +323,10 @@ class _OpenSearch:
             return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
         if self.result.slowed is not None:
             spent = "what the target carries fell meanwhile, which more time does not narrow"
-        elif self.known.left_s() < self.known.step_cost_s():
-            spent = spent_words(bounds.width, settings.width, settings.load_budget_s)
+        elif self._has_time_for_a_step():
+            spent = STEPS_SPENT
         else:
-            spent = "further steps would not have decided"
+            spent = spent_words(bounds.width, settings.width, settings.load_budget_s)
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)
         words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
         return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}.{words}"

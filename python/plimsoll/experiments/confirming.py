@@ -3,7 +3,7 @@
 A step against it is followed by another, and the bracket by the search, if most steps say so. One that cannot tell goes
 on for as long again, if time is left; so does one that leaves more than half a second's work over, which noise alone
 may do, and a queue that grows slowly too. On a host that is slower than in the mean it ends where two seconds' work was
-left for five: its speed may explain that, but no more of it is needed.
+left for five: its speed may explain that, but no more of it is needed; it is held again if time is left.
 
 A target that is quicker now than when its levels were held (a virtual machine has compiled what is called often, caches
 have filled, its host was slow) may carry by now what it did not. So the lowest level that was not carried is held again
@@ -66,8 +66,10 @@ class Confirming:
                 break
             result.confirmation = _confirmation(record, result.bracket.good == level)
             against += record.judgement.verdict == "bad"
-            disturbed += record.judgement.disturbed
-            if not (record.judgement.verdict == "bad" or record.judgement.disturbed) or self._tips_over(record):
+            slow = record.judgement.verdict == "undecided" and self._is_behind(record.measurement)
+            disturbed += record.judgement.disturbed or slow
+            again = record.judgement.verdict == "bad" or record.judgement.disturbed or slow
+            if not again or self._tips_over(record):
                 break
         return level is not None and not result.reason and result.bracket.good not in (before, level)
 

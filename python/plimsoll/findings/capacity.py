@@ -248,13 +248,18 @@ def _capacity(
         total = sum(step[name] * (step["end_s"] - step["measured_from_s"]) for step in held)
         return total / seconds if seconds else None
 
+    done_per_s, requests_per_s = rate("done_per_s"), rate("requests_per_s")
+    per_level_s = facts.get("rate_per_level_s") if facts["open"] else None
+    if per_level_s and done_per_s and requests_per_s is not None:  # a step's arrivals are drawn, and none was left over
+        requests_per_s *= good * per_level_s / done_per_s
+        done_per_s = good * per_level_s
     return {
         "users": good * per_level if good is not None and per_level else None,
         "level": good,
         "unit": facts["unit"],
         "model": "open" if facts["open"] else "closed",
-        "rate_per_s": rate("done_per_s"),
-        "requests_per_s": rate("requests_per_s"),
+        "rate_per_s": done_per_s,
+        "requests_per_s": requests_per_s,
         "good": good,
         "bad": facts["bad"],
         "width": facts["width"],

@@ -20,7 +20,7 @@ from plimsoll.findings.run_resources import Resource, resources_of
 from plimsoll.findings.scaling import scaling_finding
 from plimsoll.findings.sizing import sizing_finding
 from plimsoll.findings.sizing_facts import sizing_facts
-from plimsoll.findings.sizing_needs import wanted_of
+from plimsoll.findings.sizing_needs import carried_per_level_s, wanted_of
 from plimsoll.findings.validity import RestsOn, conclusions
 
 SCHEMA = 1
@@ -82,8 +82,15 @@ def _sizing(
     if not facts.parts or not level:
         return None
     chosen = "the expected load" if expected_level else "what it carried"
-    wanted = wanted_of(facts, is_open=main["capacity"]["model"] == "open", level=level, chosen=chosen)
-    return None if wanted is None else sizing_finding(main, facts, wanted, main["capacity"]["unit"])
+    capacity = main["capacity"]
+    wanted = wanted_of(
+        facts,
+        is_open=capacity["model"] == "open",
+        level=level,
+        chosen=chosen,
+        per_level_s=carried_per_level_s(capacity),
+    )
+    return None if wanted is None else sizing_finding(main, facts, wanted, capacity["unit"])
 
 
 def _negligible(

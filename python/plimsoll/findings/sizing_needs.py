@@ -47,14 +47,16 @@ def wanted_of(
     chosen: str,
     items: float | None = None,
     reserve: float = RESERVE,
+    per_level_s: float | None = None,
 ) -> Wanted | None:
-    """The throughput of that level: in proportion to it where arrivals are; where users wait for their answers, between
-    the levels measured, and below and beyond them in proportion to the nearest. None where no level was measured."""
+    """The throughput of that level. Of arrivals it is in proportion to it, by `per_level_s` where that is known, else
+    by all that was done; of users who wait for their answers it lies between the levels measured, and below and beyond
+    them is in proportion to the nearest. None where no level was measured."""
     if not facts.rates:
         return None
     levels, rates = [at for at, _ in facts.rates], [rate for _, rate in facts.rates]
     if is_open:
-        per_s = level * sum(rates) / sum(levels)
+        per_s = level * (per_level_s or sum(rates) / sum(levels))
     elif level <= levels[0]:
         per_s = level * rates[0] / levels[0]
     elif level >= levels[-1]:
@@ -62,6 +64,12 @@ def wanted_of(
     else:
         per_s = float(np.interp(level, levels, rates))
     return Wanted(per_s, level, chosen, items, reserve)
+
+
+def carried_per_level_s(capacity: Mapping[str, Any]) -> float | None:
+    """Operations per second at level 1 by what was carried; None where nothing was."""
+    carried_per_s, level = capacity.get("rate_per_s"), capacity.get("good")
+    return carried_per_s / level if carried_per_s and level else None
 
 
 @dataclass(frozen=True)

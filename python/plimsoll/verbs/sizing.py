@@ -19,7 +19,7 @@ from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing import QUESTION, common_of_sizing, sizing_finding
 from plimsoll.findings.sizing_drain import HELD, sizing_facts_of_drain
 from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
-from plimsoll.findings.sizing_needs import RESERVE, Wanted, wanted_of
+from plimsoll.findings.sizing_needs import RESERVE, Wanted, carried_per_level_s, wanted_of
 from plimsoll.report.html import write_html
 from plimsoll.runs import directory
 from plimsoll.runs.damaged import understood
@@ -170,6 +170,7 @@ def _wanted(
 ) -> Wanted:
     if choices.per_s is not None:
         return Wanted(choices.per_s, None, "as asked", choices.items, choices.reserve)
+    per_level_s = None
     if run.manifest.get("experiment") == "drain":
         level, chosen, is_open = (facts.rates[-1][0] if facts.rates else None), HELD, True
     elif run.manifest.get("experiment") == "hold":
@@ -179,6 +180,7 @@ def _wanted(
     else:
         capacity = first["capacity"]
         level, chosen, is_open = capacity["good"], "what it carried", capacity["model"] == "open"
+        per_level_s = carried_per_level_s(capacity)
         expected = expected_level(Facts.of(run), first)
         if expected is not None:
             level, chosen = expected, "the expected load"
@@ -187,7 +189,13 @@ def _wanted(
     wanted = None
     if level is not None:
         wanted = wanted_of(
-            facts, is_open=is_open, level=level, chosen=chosen, items=choices.items, reserve=choices.reserve
+            facts,
+            is_open=is_open,
+            level=level,
+            chosen=chosen,
+            items=choices.items,
+            reserve=choices.reserve,
+            per_level_s=per_level_s,
         )
     if wanted is None:
         raise InputError(f"{run.path} carried no load that counts", "Give a run with a level that was carried.")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from script_checks import checks_of, run_to_the_end
+
 from plimsoll.engine import EngineConfig, EngineRun
 from plimsoll.errors import ScriptError
 
@@ -97,3 +99,27 @@ def test_a_cut_emoji_is_sent_and_shown_as_the_replacement_character(
     told = capfd.readouterr().err
     assert "ab\ufffd Error: ab\ufffd" in told, told
     assert "sent a=ab%EF%BF%BD ab\ufffd 200" in told and "script.js:8: ab\ufffd" in told, told
+
+
+def test_a_cut_emoji_names_groups_checks_and_cookies_as_the_replacement_character(
+    tmp_path: Path, known_server: Callable[..., str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """They threw "Conversion from string to UTF-8 failed", or were shown as three of these characters."""
+    script = tmp_path / "script.js"
+    script.write_text(
+        """import http from 'k6/http';
+        import exec from 'k6/execution';
+        import { check, group } from 'k6';
+        export default function () {
+          const cut = 'ab\u{1F600}cd'.slice(0, 3), url = `${__ENV.URL}/echo`;
+          exec.vu.metrics.tags[cut] = cut;
+          group(cut, () => check(null, { [cut]: () => true }));
+          http.cookieJar().set(url, 'name', cut);
+          console.log(`cookies ${http.cookieJar().cookiesForURL(url).name}, tag ${exec.vu.metrics.tags[cut]}`);
+          console.log(http.get(http.url`${url}?a=${cut}`).status);
+        }"""
+    )
+    ended = run_to_the_end(script, env={"URL": known_server("--site")})
+    told = capfd.readouterr().err
+    assert "cookies ab\ufffd, tag ab\ufffd" in told and "200" in told, told
+    assert checks_of(ended) == {"::ab\ufffd::ab\ufffd": (1, 0)}
