@@ -2,7 +2,7 @@
 
 On a virtual machine that differs by a third within minutes, and no counter tells it.
 
-Both are measured by Plimsoll's probe core_speed, in pieces of work per CPU second, here in the bench's own process.
+Both are measured in this process by Plimsoll's probe core_speed, in pieces of work per CPU second.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
@@ -23,20 +24,24 @@ from plimsoll.probes.core_speed import CoreSpeedProbe
 from plimsoll.runs.lines import read_lines
 from plimsoll.study.models import ProcessSelector
 
-SOURCE, VALUE = "core_speed", "work_per_cpu_s"
+VALUE, FILE = "work_per_cpu_s", "core_speed.json"
 NEAR = 0.3  # a busy core does other work faster or slower than an idle one: only steps within this share of the level
 
 
 class Speeds:
-    """What was measured, one value a second."""
+    """What was measured, a value a second, each with the Unix time of its end."""
 
     def __init__(self) -> None:
-        self.values: list[float] = []
+        self.values: list[tuple[float, float]] = []
 
     def mean_after(self, seconds: float) -> float | None:
         """The mean without the first seconds; None where nothing was measured then."""
-        late = self.values[int(seconds) :]
-        return round(fmean(late), 1) if late else None
+        return mean([value for _, value in self.values[int(seconds) :]])
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """None of none."""
+    return round(fmean(values), 1) if values else None
 
 
 @contextmanager
@@ -49,7 +54,7 @@ def measured() -> Iterator[Speeds]:
     def watch() -> None:
         probe = CoreSpeedProbe([ProcessSelector(label="product", pid=holder.pid)], lambda _: [holder])
         while not ends.wait(1.0):
-            speeds.values += [value for key, value in probe.sample().items() if key == VALUE]
+            speeds.values += [(time.time(), value) for key, value in probe.sample().items() if key == VALUE]
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -62,13 +67,19 @@ def measured() -> Iterator[Speeds]:
         holder.wait()
 
 
+def keep(speeds: Speeds, folder: Path) -> None:
+    """Write down those of a search."""
+    (folder / FILE).write_text(json.dumps(speeds.values))
+
+
 def in_search(folder: Path, level: float) -> float | None:
-    """The mean of the kept run in the steps near that level; None where it was not probed."""
+    """The mean in the kept search's steps near that level; None where it was not measured."""
     main: dict[str, Any] = json.loads((folder / "answer.json").read_text())[0]
     files = sorted(folder.glob("runs/*/resources.jsonl*"), key=os.path.getmtime)
-    rows = [one for one in read_lines(files[-1]) if one["source"] == SOURCE] if files else []
-    by_second = {one["second"]: one["values"][VALUE] for one in rows if VALUE in one["values"]}
+    if not files or not (folder / FILE).exists():
+        return None
+    first = next(read_lines(files[-1]))
+    began = first["t_unix"] - first["second"]
     near = [one for one in main["steps"] if abs(one["level"] / level - 1) <= NEAR]
-    seconds = {second for one in near for second in range(int(one["start_s"]) + 1, int(one["end_s"]))}
-    seen = [speed for second, speed in by_second.items() if second in seconds]
-    return round(fmean(seen), 1) if seen else None
+    at = json.loads((folder / FILE).read_text())
+    return mean([speed for t, speed in at if any(one["start_s"] + 1 <= t - began <= one["end_s"] for one in near)])

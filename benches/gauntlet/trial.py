@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from contradictions import of_folder
-from core_speed import in_search
+from core_speed import in_search, keep, measured
 from machine import between, usage
 from processes import GENERATOR_CORES, NotStarted, answers, on_cores, prefer
 from products.product import Product
@@ -138,12 +138,13 @@ def answered(stand: Stand, folder: Path, asked: Asked) -> dict[str, Any]:
     for name, value in stand.env.items():
         words += ["-e", f"{name}={value}"]
     before, began = usage(), time.monotonic()
-    with on_cores(GENERATOR_CORES):
+    with measured() as speeds, on_cores(GENERATOR_CORES):
         done = subprocess.run(
             [*words, *asked.words], cwd=folder, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
         )  # fmt: skip
     machine, took_s = between(before, usage()) | {"preferred": prefer()}, round(time.monotonic() - began, 1)
+    keep(speeds, folder)
     (folder / "answer.json").write_text(done.stdout)
     (folder / "progress.txt").write_text(done.stderr)
     try:

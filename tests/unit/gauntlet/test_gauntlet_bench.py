@@ -176,6 +176,13 @@ def test_a_full_pool_is_no_limit_while_the_core_is_full() -> None:
     assert contradictions(answer, []) == ["limited by connections to redis, while one core was 99% busy"]
 
 
+def test_two_rates_of_one_level_contradict_each_other() -> None:
+    answer = findings()
+    answer[0]["capacity"] |= {"good": 5.0, "rate_per_s": 735.0}
+    answer.append({"answer": "For 5 …", "question": "…", "sizing": {"level": 5.0, "per_s": 653.0}})
+    assert contradictions(answer, []) == ["carried 735/s, and sized for 653/s of the same level"]
+
+
 def test_what_loads_a_product_keeps_off_the_cores_of_its_database() -> None:
     @contextmanager
     def database() -> Iterator[set[int]]:
