@@ -138,6 +138,35 @@ def test_a_target_that_loses_a_fifth_before_the_confirmation_is_searched_again_b
     assert result.confirmation.verdict == "confirmed" and result.confirmation.level == result.bracket.good
 
 
+@pytest.mark.parametrize("slow", [0.7, 0.8, 0.85])
+def test_a_target_that_becomes_quicker_is_searched_again_above(slow: float):
+    """No comparison of response times shows a gain of a fifth: the upper end is held again, too."""
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=400)
+    (first,) = [
+        step
+        for step in run_capacity(OpenQueue(1, 1 / (300 * slow), 5), settings).steps
+        if step.kind == "confirm" and step.judgement.verdict == "good"
+    ]
+    speeds = np.where(np.arange(1000) < first.start_s, slow, 1.0)
+    result = run_capacity(OpenQueue(1, 1 / 300, 5, speeds=speeds), settings)
+    assert result.bracket.good <= 300 <= result.bracket.bad and result.bracket.width <= 0.101
+    assert any("since: " in reason for step in result.steps for reason in step.judgement.reasons)
+
+
+def test_a_confirmation_on_a_slow_host_is_made_again():
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=400)
+    source = OpenQueue(1, 1 / 300, 5, speeds=np.ones(1000))
+    probed = run_capacity(source, settings, probes_sampler=source.sample)
+    first = next(step for step in probed.steps if step.kind == "confirm")
+    seconds = np.arange(1000)
+    speeds = np.where((seconds >= first.start_s) & (seconds < first.start_s + 14), 0.6, 1.0)
+    source = OpenQueue(1, 1 / 300, 5, speeds=speeds)
+    result = run_capacity(source, settings, probes_sampler=source.sample)
+    again = [step.judgement.verdict for step in result.steps if step.kind == "confirm"]
+    assert again[0] == "undecided" and "good" in again[1:]
+    assert result.confirmation.verdict == "confirmed"
+
+
 def test_one_step_against_a_level_that_two_others_carried_moves_no_bound():
     settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=600)
     (first,) = [s for s in run_capacity(OpenQueue(1, 1 / 300, 5), settings).steps if s.kind == "confirm"]
