@@ -140,7 +140,6 @@ def test_a_target_that_loses_a_fifth_before_the_confirmation_is_searched_again_b
 
 @pytest.mark.parametrize("slow", [0.7, 0.8, 0.85])
 def test_a_target_that_becomes_quicker_is_searched_again_above(slow: float):
-    """No comparison of response times shows a gain of a fifth: the upper end is held again, too."""
     settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=400)
     (first,) = [
         step

@@ -6,8 +6,9 @@ may do, and a queue that grows slowly too. On a host that is slower than in the 
 left for five: its speed may explain that, but no more of it is needed; it is held again if time is left.
 
 A target that is quicker now than when its levels were held (a virtual machine has compiled what is called often, caches
-have filled, its host was slow) may carry by now what it did not. So the lowest level that was not carried is held again
-too, if that was half a minute ago and time is left. A target that stays the same does not carry it, which costs a step.
+have filled) may carry by now what it did not: where an iteration takes less than seven tenths of what it took at that
+level or at one below before, the lowest level that was not carried is held again. Chance does that to some targets
+that stay the same, which costs them a step.
 
 A target that collapses does so after a while, by chance, and more seldom the lower the level is. So of one that does
 the lowest level is held that the wanted width allows, twice as long where there is time; that one is what is carried
@@ -36,7 +37,7 @@ LEFT_OVER = "But {} iterations waited at its end, which is {} s of work."
 MOST_WAITING_Z = 1.0
 MOST_LEFT, MOST_LEFT_S, MUCH_LEFT_S, LASTING_S = 10, 0.5, 2.0, 5
 LONGER = 2
-QUICKER, LEAST_APART_S = 0.7, 30.0
+QUICKER = 0.7
 OUTGROWN = "But the target is quicker since: at level {} an iteration took {:.3g} ms, and {:.3g} ms later."
 
 
@@ -73,26 +74,22 @@ class Confirming:
                 break
         return level is not None and not result.reason and result.bracket.good not in (before, level)
 
-    def may_have_changed(self, bad: float) -> bool:
-        """Whether the level that is carried was so once more just now, and the one that is not was held well before."""
-        records = self.known.holder.records
-        last = next((one for one in reversed(records) if one.kind == "confirm"), None)
-        held = [one for one in records if one.level == bad and one.judgement.verdict == "bad"]
-        if last is None or last.judgement.verdict != "good" or not held or falls_past_top(self.known.trials):
-            return False
-        return last.end_s - held[-1].end_s >= LEAST_APART_S
-
     def quicker(self) -> str | None:
         """What shows that the target is quicker than when the confirmed level was held first; None where nothing
         does."""
         records = self.known.holder.records
-        last = next(one for one in reversed(records) if one.kind == "confirm")
+        last = next((one for one in reversed(records) if one.kind == "confirm"), None)
+        if last is None or last.judgement.verdict != "good":
+            return None
         held = [one for one in records if one.kind == "hold" and one.judgement.verdict == "good"]
         before = max((one for one in held if one.level <= last.level), key=lambda one: one.level, default=None)
         if before is None or not (before.measurement.iterations.count and last.measurement.iterations.count):
             return None
         took_ms, takes_ms = before.measurement.iterations.mean, last.measurement.iterations.mean
-        return OUTGROWN.format(level_text(before.level), took_ms, takes_ms) if takes_ms < QUICKER * took_ms else None
+        before_speed, last_speed = (self.known.host_speed_in(one.measurement) for one in (before, last))
+        if takes_ms >= QUICKER * took_ms or last_speed >= before_speed + LEAST_DRIFT:
+            return None
+        return OUTGROWN.format(level_text(before.level), took_ms, takes_ms)
 
     def conclude_again(self, seen: Measurement) -> Judgement:
         """A confirming step in the light of what is known by now."""
