@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from script_checks import checks_of, run_to_the_end
 
 from plimsoll.engine import EngineConfig, EngineRun
