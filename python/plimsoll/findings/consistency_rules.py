@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.capacity_words import headroom_of, level_words, number
+from plimsoll.findings.limit_steps import steps_of
 from plimsoll.findings.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING, Rule, Story
 
 CLOSE = 0.95
@@ -43,6 +44,8 @@ def _leave_out_limit(story: Story) -> None:
         "A level was too much, and no limit was seen." if is_saturated else "No level that was held was too much."
     )
     kind = "unknown" if is_saturated else "none"
+    of_limit = steps_of(story.limit, verify=True, probed=True)
+    story.main["next"] = [step for step in story.main.get("next") or () if step not in of_limit]
     story.main["limited_by"] = {"kind": kind, "where": None, "utilisation": None, "evidence": evidence}
     story.retell(evidence)
 
@@ -144,8 +147,11 @@ def _next_limit(story: Story) -> str | None:
 def _tell_next(story: Story) -> None:
     following = story.of(NEXT)
     later = [one for one in following.get("order") or () if one.get("name") != story.limit.get("resource")]
-    now = f"What stops it now is {story.stopped_by or 'not known'}."
-    after = f" After that {later[0]['where']} would stop it, near {number(later[0]['per_s'])}/s." if later else ""
+    if story.limit.get("kind") == "none":
+        now, first = "No level that was held was too much.", "By what was probed"
+    else:
+        now, first = f"What stops it now is {story.stopped_by or 'not known'}.", "After that"
+    after = f" {first} {later[0]['where']} would stop it, near {number(later[0]['per_s'])}/s." if later else ""
     following |= {"stopped_by": story.stopped_by, "answer": now + after}
 
 

@@ -188,3 +188,21 @@ def test_a_stable_load_that_the_generator_limited_is_one_story_where_the_answer_
 
 def test_questions_are_those_of_the_findings() -> None:
     assert HELD == HELD_QUESTION
+
+
+def test_a_limit_that_is_left_out_takes_its_next_step_along() -> None:
+    """Redmine: "What stops it now is not known" beside "Prove the limit: give the target more cores", of no limit."""
+    told = story()
+    told["main"]["capacity"] |= {"bad": None, "interval": None}
+    told["main"]["headroom"] = None
+    remedy = "give the target more cores"
+    told["main"]["limited_by"]["remedy"] = remedy
+    told["main"]["next"] = [
+        "Give it more time.",
+        f"Prove the limit by an intervention: {remedy}; and run it again (--verify).",
+    ]
+    told = {one["question"]: one for one in consistent(list(told.values()))}
+    assert told[MAIN]["limited_by"]["kind"] == "none" and told[MAIN]["next"] == ["Give it more time."]
+    assert told[NEXT]["answer"].startswith(
+        "No level that was held was too much. By what was probed the host's 2 cores "
+    )
