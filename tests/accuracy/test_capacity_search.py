@@ -14,6 +14,7 @@ from simulators import ClosedQueue, OpenQueue, UslUsers
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.result import CapacitySettings, Progress
+from plimsoll.experiments.time_plan import width_reached
 from plimsoll.findings.capacity import capacity_findings
 
 RUNS = 20
@@ -164,6 +165,14 @@ def test_a_confirmation_on_a_slow_host_is_made_again():
     again = [step.judgement.verdict for step in result.steps if step.kind == "confirm"]
     assert again[0] == "undecided" and "good" in again[1:]
     assert result.confirmation.verdict == "confirmed"
+
+
+@pytest.mark.parametrize("per_s", [10, 60])
+def test_brackets_are_about_as_wide_as_is_promised_before(per_s: float):
+    """At 20/s 10 % were promised for five minutes, and 21 % were reached."""
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=300, expected_level=per_s / 2.5)
+    widths = [run_capacity(OpenQueue(1, 1 / per_s, seed), settings).bracket.width for seed in range(15)]
+    assert 0.6 < float(np.median(widths)) / width_reached(per_s, 300) < 1.7
 
 
 def test_one_step_against_a_level_that_two_others_carried_moves_no_bound():

@@ -11,6 +11,7 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.judge import smallest_distance
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.time_plan import (
+    DECIDING_SHARE,
     least_s,
     longest_step_s,
     promise,
@@ -74,7 +75,7 @@ def test_width_and_rate_are_inverses_and_agree_with_the_judge() -> None:
     for width in (0.05, 0.1, 0.3):
         for load_s in (60.0, 300.0, 3600.0):
             assert width_reached(rate_needed(width, load_s), load_s) == pytest.approx(width)
-    half = smallest_distance(100 * 300 / 3, 1.0)
+    half = smallest_distance(100 * 300 * DECIDING_SHARE, 1.0)
     assert width_reached(100, 300) == pytest.approx(2 * half / (1 + half))
     assert width_reached(100, 1200) == pytest.approx(width_reached(100, 300) / 2, rel=0.03)
 
