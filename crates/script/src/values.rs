@@ -1,5 +1,7 @@
 //! How values of JavaScript become ours.
 
+use std::borrow::Cow;
+
 use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value};
 
 use crate::raw::{each_property, Text};
@@ -56,7 +58,7 @@ pub fn text_of_string(text: &rquickjs::String<'_>) -> String {
     text.to_string().unwrap_or_else(|_| {
         let Ok(bytes) = text.clone().to_cstring() else { return String::new() };
         // SAFETY: the pointer is to that many bytes, which live as long as the value that gives it.
-        well_formed(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) })
+        well_formed(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }).into_owned()
     })
 }
 
@@ -71,7 +73,10 @@ impl<'js> FromJs<'js> for GivenText {
 }
 
 /// UTF-8 of what QuickJS has of a text, which writes lone surrogates as three bytes each (WTF-8).
-pub fn well_formed(mut bytes: &[u8]) -> String {
+pub fn well_formed(mut bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.into();
+    }
     let mut text = String::new();
     while let Err(error) = std::str::from_utf8(bytes) {
         let (good, rest) = bytes.split_at(error.valid_up_to());
@@ -81,7 +86,7 @@ pub fn well_formed(mut bytes: &[u8]) -> String {
         bytes = &rest[if is_surrogate { 3 } else { error.error_len().unwrap_or(rest.len()) }..];
     }
     text.push_str(&String::from_utf8_lossy(bytes));
-    text
+    text.into()
 }
 
 pub fn borrowed(tags: &[(String, String)]) -> Vec<(&str, &str)> {
@@ -92,7 +97,7 @@ pub fn borrowed(tags: &[(String, String)]) -> Vec<(&str, &str)> {
 pub fn text_bytes<'js>(ctx: &Ctx<'js>, text: &Value<'js>) -> Result<Vec<u8>> {
     // SAFETY: the text belongs to this context, which outlives the borrow.
     let text = unsafe { Text::of_value(ctx.as_raw().as_ptr(), text.as_raw())? };
-    Ok(well_formed(text.bytes()).into_bytes())
+    Ok(well_formed(text.bytes()).into_owned().into_bytes())
 }
 
 /// The bytes of a text, an ArrayBuffer or a view of one; `of` says whose input it is.
