@@ -41,4 +41,4 @@ def command_script(folder: Path) -> list[str]:
 def ended(command: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command run to its end there, without PYTHONPATH unless one is given."""
     given: dict[str, Any] = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | environment
-    return subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, check=False, timeout=90)
+    return subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, check=False, timeout=400)

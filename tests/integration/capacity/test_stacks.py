@@ -28,7 +28,7 @@ def asked(folder: Path, port: int | str, *flags: str) -> dict[str, dict[str, Any
     (folder / "script.js").write_text(SCRIPT.replace("PORT", str(port)))
     command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "--json", "--step", "4", *flags]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=110, check=False,
+        command, cwd=folder, capture_output=True, text=True, timeout=400, check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, {CORES[1]}),
     )  # fmt: skip
     assert done.returncode in (0, 3), done.stderr  # 3: a machine busy with other things, which says so

@@ -29,7 +29,7 @@ def plimsoll_says(folder: Path, *words: str, codes: tuple[int, ...] = (0, 3)) ->
     """The findings that a command prints; 3: a machine busy with other things, which says so."""
     (folder / "script.js").write_text(SCRIPT)
     command = [sys.executable, "-m", "plimsoll", *words, "--json", "-q"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode in codes, done.stderr
     return json.loads(done.stdout) if done.stdout else [{"stderr": done.stderr}]
 
@@ -70,7 +70,7 @@ def test_a_script_s_thresholds_are_judged_by_hold_and_again_by_analyze(tmp_path:
     assert any("http_reqs count>1" in note for note in main["notes"])
     done = subprocess.run(
         [sys.executable, "-m", "plimsoll", "analyze", main["run"], "--json"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     again = json.loads(done.stdout)
     assert again == findings

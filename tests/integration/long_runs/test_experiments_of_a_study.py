@@ -47,7 +47,7 @@ def test_each_entry_leaves_a_run_with_findings_and_a_report_that_the_page_links(
     (tmp_path / "work.js").write_text(SCRIPT)
     (tmp_path / "study.yaml").write_text(STUDY.format(server=server, queue=consumer(15)))
     command = [sys.executable, "-m", "plimsoll", "study", "study.yaml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode in (0, 3, 99), done.stderr  # 3: a machine busy with other things; 99: drain falls behind
     [folder] = (tmp_path / "runs").glob("*-study-*")
     parts = json.loads((folder / "study.json").read_text())["parts"]

@@ -34,7 +34,7 @@ def folder() -> Iterator[Path]:
 
 def says(script: Path, *words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(script), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=ENVIRONMENT)
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=ENVIRONMENT)
 
 
 def test_the_inventory_serves_on_its_own_database_gets_its_indexes_and_leaves_nothing_running(folder: Path) -> None:

@@ -48,7 +48,7 @@ def write_study(folder: Path, url: str, *experiments: str, target: str = "") -> 
 
 def says(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "plimsoll", "study", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=400, check=False)
 
 
 def study_folder(folder: Path) -> Path:

@@ -25,7 +25,7 @@ def verb(tmp_path: Path) -> Verb:
 
     def run(*words: object) -> tuple[int, dict[str, Any], str]:
         command = [sys.executable, "-m", "plimsoll", *map(str, words), "--json"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False)
         return done.returncode, json.loads(done.stdout)[0] if done.stdout else {}, done.stderr
 
     return run
