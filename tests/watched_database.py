@@ -35,8 +35,8 @@ class WatchedDatabase:
         (self.folder / "script.js").write_text(_SCRIPT)
         (self.folder / "study.yaml").write_text(_STUDY.format(url=self.url, probe=self.probe, dsn=dsn))
         return subprocess.run(
-            [sys.executable, "-m", "plimsoll", *arguments], cwd=self.folder, capture_output=True, text=True, timeout=400,
-            check=False, env={**os.environ, **environment},
+            [sys.executable, "-m", "plimsoll", *arguments], cwd=self.folder, capture_output=True, text=True,
+            timeout=400, check=False, env={**os.environ, **environment},
         )  # fmt: skip
 
     def everything(self, done: subprocess.CompletedProcess[str]) -> str:

@@ -23,7 +23,7 @@ def with_little_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (LITTLE_BYTES, LITTLE_BYTES))
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("flags", "code", "words"),
     [
@@ -47,7 +47,7 @@ def test_flags_beyond_what_a_machine_makes_are_refused(cli: Cli, flags: tuple[st
     assert not cli.runs()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -61,7 +61,7 @@ def test_so_are_those_of_one_url(cli: Cli, flags: tuple[str, ...], words: str) -
     assert done.returncode in (104, 255) and words in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -76,7 +76,7 @@ def test_so_are_those_of_scripts(cli: Cli, fields: str, words: str) -> None:
     assert done.returncode == 104 and words in done.stderr, done.stderr
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("script", ["/dev/zero", "script.js"])
 def test_a_file_without_an_end_is_refused(cli: Cli, script: str) -> None:
     cli.write(script_js="open('/dev/zero');\n" + EMPTY)
@@ -86,7 +86,7 @@ def test_a_file_without_an_end_is_refused(cli: Cli, script: str) -> None:
         assert "it is no regular file, and has 64 MiB or no end" in done.stderr
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 def test_a_level_that_no_generator_makes_is_refused_and_the_run_goes_on(cli: Cli) -> None:
     fields = "rate: 20, preAllocatedVUs: 2"
     cli.write(script_js=OPEN.replace("FIELDS", fields).replace("'1s'", "'6s'") + EMPTY)
@@ -115,7 +115,7 @@ export default function () {
 """
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 def test_numbers_that_json_does_not_have_cost_no_summary(cli: Cli) -> None:
     cli.write(script_js=ODD)
     done = cli("run", "-q", "--summary-export", "summary.json", "script.js")
@@ -134,7 +134,7 @@ def test_numbers_that_json_does_not_have_cost_no_summary(cli: Cli) -> None:
 TIMERS = "const open = { executor: 'constant-arrival-rate', rate: 10, duration: '1s', preAllocatedVUs: 1 };\n"
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 def test_a_timer_that_cannot_be_made_is_told_before_the_load(cli: Cli) -> None:
     """They were scenarios that ended at once, as if they had been finished."""
     cli.write(
