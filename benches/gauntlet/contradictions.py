@@ -101,9 +101,13 @@ def _by_second(resources: list[dict[str, Any]], source: str, name: str) -> dict[
 def of_folder(folder: Path) -> list[str]:
     """Those of a run that the bench kept."""
     findings = json.loads((folder / "answer.json").read_text())
+    return contradictions(findings, list(kept_resources(folder)))
+
+
+def kept_resources(folder: Path) -> Iterator[dict[str, Any]]:
+    """The rows of its probes; of the last run where there are several."""
     files = sorted(folder.glob("runs/*/resources.jsonl*"))
-    resources = list(read_lines(files[-1])) if files else []
-    return contradictions(findings, resources)
+    yield from read_lines(files[-1]) if files else ()
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ Both are measured in this process by Plimsoll's probe core_speed, in pieces of w
 from __future__ import annotations
 
 import json
-import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +16,10 @@ from statistics import fmean
 from typing import Any
 
 import psutil
-from processes import TARGET_CORES, on_cores
+from contradictions import kept_resources
+from processes import TARGET_CORES, on_cores, repeated
 
 from plimsoll.probes.core_speed import CoreSpeedProbe
-from plimsoll.runs.lines import read_lines
 from plimsoll.study.models import ProcessSelector
 
 VALUE, FILE = "work_per_cpu_s", "core_speed.json"
@@ -47,22 +45,18 @@ def mean(values: Sequence[float]) -> float | None:
 @contextmanager
 def measured() -> Iterator[Speeds]:
     """Measure while inside, once a second."""
-    speeds, ends = Speeds(), threading.Event()
+    speeds = Speeds()
     with on_cores(TARGET_CORES):
         holder = psutil.Popen(["sleep", "infinity"])  # of whose cores the probe measures the speed
+    probe = CoreSpeedProbe([ProcessSelector(label="product", pid=holder.pid)], lambda _: [holder])
 
-    def watch() -> None:
-        probe = CoreSpeedProbe([ProcessSelector(label="product", pid=holder.pid)], lambda _: [holder])
-        while not ends.wait(1.0):
-            speeds.values += [(time.time(), value) for key, value in probe.sample().items() if key == VALUE]
+    def sample() -> None:
+        speeds.values += [(time.time(), value) for key, value in probe.sample().items() if key == VALUE]
 
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
     try:
-        yield speeds
+        with repeated(1.0, sample):
+            yield speeds
     finally:
-        ends.set()
-        thread.join()
         holder.kill()
         holder.wait()
 
@@ -75,10 +69,9 @@ def keep(speeds: Speeds, folder: Path) -> None:
 def in_search(folder: Path, level: float) -> float | None:
     """The mean in the kept search's steps near that level; None where it was not measured."""
     main: dict[str, Any] = json.loads((folder / "answer.json").read_text())[0]
-    files = sorted(folder.glob("runs/*/resources.jsonl*"), key=os.path.getmtime)
-    if not files or not (folder / FILE).exists():
+    first = next(kept_resources(folder), None)
+    if first is None or not (folder / FILE).exists():
         return None
-    first = next(read_lines(files[-1]))
     began = first["t_unix"] - first["second"]
     near = [one for one in main["steps"] if abs(one["level"] / level - 1) <= NEAR]
     at = json.loads((folder / FILE).read_text())

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -41,13 +41,25 @@ def preferred_descendants() -> Iterator[None]:
 
     PostgreSQL gives each of its processes a session of its own, which would begin at usual priority.
     """
-    ends, known = threading.Event(), set[int]()
+    known = set[int]()
+
+    def prefer_new() -> None:
+        for process, session in descendants().items():
+            if session not in known and prefer(process):
+                known.add(session)
+
+    with repeated(PREFERS_EVERY_S, prefer_new):
+        yield
+
+
+@contextmanager
+def repeated(every_s: float, do: Callable[[], None]) -> Iterator[None]:
+    """Do it again and again while inside, in a thread of its own."""
+    ends = threading.Event()
 
     def watch() -> None:
-        while not ends.wait(PREFERS_EVERY_S):
-            for process, session in descendants().items():
-                if session not in known and prefer(process):
-                    known.add(session)
+        while not ends.wait(every_s):
+            do()
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()

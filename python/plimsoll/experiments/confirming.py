@@ -68,9 +68,9 @@ class Confirming:
             result.confirmation = _confirmation(record, result.bracket.good == level)
             against += record.judgement.verdict == "bad"
             slow = record.judgement.verdict == "undecided" and self._is_behind(record.measurement)
-            disturbed += record.judgement.disturbed or slow
-            again = record.judgement.verdict == "bad" or record.judgement.disturbed or slow
-            if not again or self._tips_over(record):
+            tells_nothing = record.judgement.disturbed or slow
+            disturbed += tells_nothing
+            if not (record.judgement.verdict == "bad" or tells_nothing) or self._tips_over(record):
                 break
         return level is not None and not result.reason and result.bracket.good not in (before, level)
 

@@ -49,9 +49,9 @@ def wanted_of(
     reserve: float = RESERVE,
     per_level_s: float | None = None,
 ) -> Wanted | None:
-    """The throughput of that level. Of arrivals it is in proportion to it, by `per_level_s` where that is known, else
-    by all that was done; of users who wait for their answers it lies between the levels measured, and below and beyond
-    them is in proportion to the nearest. None where no level was measured."""
+    """The throughput of that level. Of an open load it is in proportion to it, by `per_level_s` where that is known,
+    else by all that was done; of a closed load it lies between the levels measured, and below and beyond them is in
+    proportion to the nearest. None where no level was measured."""
     if not facts.rates:
         return None
     levels, rates = [at for at, _ in facts.rates], [rate for _, rate in facts.rates]

@@ -92,9 +92,7 @@ def test_a_cut_emoji_is_sent_and_shown_as_the_replacement_character(
           throw new Error(cut);
         }"""
     )
-    run = EngineRun(EngineConfig(script=script, env={"URL": known_server("--site")})).begin()
-    list(run.snapshots())
-    run.result()
+    run_to_the_end(script, env={"URL": known_server("--site")})
     told = capfd.readouterr().err
     assert "ab\ufffd Error: ab\ufffd" in told, told
     assert "sent a=ab%EF%BF%BD ab\ufffd 200" in told and "script.js:8: ab\ufffd" in told, told
