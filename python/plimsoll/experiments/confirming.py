@@ -58,7 +58,8 @@ class Confirming:
                 break
             confirm_s, doubled_s = known.settings.confirm_s, 2 * known.settings.confirm_s
             enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
-            limit_s = max(enough_s, CONFIRM_STEPS * step_s, min(LONGER * enough_s, known.left_s()))
+            most_s = max(CONFIRM_STEPS * step_s, LONGER * enough_s)
+            limit_s = max(step_s, min(most_s, known.left_s()))
             decide = partial(self._kept_up, proof=against > 0, enough_s=enough_s)
             conclude = partial(self._confirms, proof=against > 0)
             record = known.holder.hold(level, "confirm", limit_s, decide, conclude)

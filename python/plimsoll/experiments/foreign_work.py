@@ -10,8 +10,9 @@ the time does not move it. What exceeds the line is *foreign*; where CPU time wa
     lost share = foreign / (the target's cores + foreign)
 
 Work that is there nearly all the time becomes the usual, and the capacity is that beside it (findings/foreign_work.py
-says so). Helpers may work harder only when the target is overloaded. Their excess comes with each overload of that
-depth and never without waiting work; seen twice like that, it belongs to the load.
+says so). Helpers may work harder only when the target is overloaded. Their excess comes and goes with the queue: there
+is a length of it beyond which it is there and below which it is not. Foreign work comes before the queue that it makes,
+and goes before that has drained. Seen twice like that, it belongs to the load.
 """
 
 from __future__ import annotations
@@ -31,8 +32,7 @@ THREAD_FULL = 0.95
 USUAL_QUANTILE = 0.25
 LEAST_CORES, LEAST_HOST_SHARE, USUAL_DOUBT = 0.2, 0.10, 0.3  # of an excess: the kernel's own work is less
 FEWEST_SECONDS = 4
-WAITING_Z, WAITING_SHARE = 1.5, 0.05  # of a queue, as in stats/saturation.py
-DEEP_QUANTILE, NEARLY_ALL = 0.1, 0.75
+MARGIN, MOST_AGAINST = 1.5, 0.05  # of the length of a queue; of the seconds with an excess
 MOST_LOST = 0.9
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -51,9 +51,8 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """One second of load: level, completions, unfinished work when it began, and its cores, None where not known."""
+    """One second of load: completions, unfinished work when it began, and its cores, None where not known."""
 
-    level: float
     done: int
     unfinished: int
     cores: Cores | None
@@ -127,9 +126,9 @@ class HostSeconds:
         cores = None
         if rows is not None and asked_before:
             cores = cores_of(rows, float((snapshot.generator or {}).get("cpu_s") or 0.0))
-        unknown = Second(0.0, 0, 0, None)
+        unknown = Second(0, 0, None)
         self._seconds += [unknown] * (int(snapshot.second) - len(self._seconds))
-        self._seconds.append(Second(float(snapshot.level), int(snapshot.done), self._unfinished, cores))
+        self._seconds.append(Second(int(snapshot.done), self._unfinished, cores))
         self._unfinished = int(snapshot.backlog) + int(snapshot.in_flight)
         self._is_known = self._is_known or cores is not None
 
@@ -148,10 +147,10 @@ def foreign_work(seconds: Sequence[Second], idle_s: float) -> ForeignWork:
     """See the module."""
     cores = [one.cores or Cores(math.nan, math.nan, math.nan, False) for one in seconds]
     others, own, host = (np.array([getattr(one, name) for one in cores]) for name in ("others", "own", "host"))
-    done, level = (np.array([float(getattr(one, name)) for one in seconds]) for name in ("done", "level"))
+    done = np.array([float(one.done) for one in seconds])
     queue = np.array([one.unfinished for one in seconds]) - idle_s * done
     excess = _excess(others, done, host)
-    if _goes_with_load(excess, queue, done, level, np.isfinite(others)):
+    if _goes_with_load(excess, queue, np.isfinite(others)):
         excess = np.zeros(len(seconds))
     short = np.array([one.short for one in cores])
     with np.errstate(invalid="ignore"):
@@ -173,15 +172,19 @@ def _excess(others: Array, done: Array, host: Array) -> Array:
     return np.where(known & (beyond >= least), beyond, 0.0)
 
 
-def _goes_with_load(excess: Array, queue: Array, done: Array, level: Array, known: Bools) -> bool:
-    """Whether the excess came with two overloads or more, with nearly all that were as deep, and never while no work
-    waited when the second began; all of shape (n,)."""
-    has = excess > 0
-    if (has & ~np.concatenate(([False], has[:-1]))).sum() < 2:
+def _goes_with_load(excess: Array, queue: Array, known: Bools) -> bool:
+    """Whether a queue of some length tells the seconds with an excess from those without, in two overloads or more; all
+    of shape (n,). A second says so of queues that were longer, or shorter, all the while, by MARGIN."""
+    has, without = known & (excess > 0), known & (excess <= 0)
+    if not has.any():
         return False
-    waits = queue >= np.maximum(1.0, WAITING_Z * np.sqrt(2 * done) + WAITING_SHARE * done)
-    holds_on = np.concatenate(([False], level[1:] == level[:-1]))
-    if np.any(has & holds_on & ~waits):
+    ends = np.append(queue[1:], queue[-1:])
+    shortest, longest = np.minimum(queue, ends), np.maximum(queue, ends)
+    lengths = np.unique(np.maximum(1.0, queue[has]))[:, np.newaxis]
+    above, below = shortest >= MARGIN * lengths, longest < lengths / MARGIN  # shape (lengths, n)
+    against = (below & has).sum(axis=1) + (above & without).sum(axis=1)
+    best = int(np.argmin(against))
+    if against[best] > MOST_AGAINST * has.sum():
         return False
-    as_deep = known & (queue >= np.quantile(queue[has], DEEP_QUANTILE))
-    return bool(has[as_deep].mean() >= NEARLY_ALL)
+    overloads = (above[best] & has)[(above[best] & has) | (below[best] & without)]
+    return int((overloads & ~np.append(False, overloads[:-1])).sum()) >= 2

@@ -81,7 +81,7 @@ WHOLE_SHARE = 0.4
 MODEL_DOUBT = 0.25
 FEWEST_ARRIVALS = 100
 PLAIN_WINDOW_S = 9
-LEAST_DRIFT, LEAST_STOLEN = 0.02, 0.005
+LEAST_DRIFT, LEAST_STOLEN, LEAST_UNEXPLAINED = 0.02, 0.005, 0.1
 
 
 def judge(seen: Measurement, context: Context) -> Judgement:
@@ -261,12 +261,17 @@ def calm_words(moved: Growth, seen: Measurement) -> str:
 
 def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
     gain, speed = seen.unfinished_end - seen.unfinished_start, host_speed(seen, context)
+    grew = (
+        f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second, and "
+        f"unfinished work grew by {gain:,.0f}."
+    )
+    if moved.growth_share >= LEAST_UNEXPLAINED + 2 * max(0.0, 1 - speed):
+        swing = math.sqrt(moved.service_noise / (moved.done / moved.seconds)) if moved.done else math.inf
+        return f"{grew} But what it finishes {_swing_words(swing)}: {moved.seconds:.0f} s are too short to tell by."
     if speed <= 1 - LEAST_DRIFT and _queue_grew(moved):
-        done, came_per_s = (f"{count / moved.seconds:.4g}" for count in (moved.done, moved.expected))
         return (
-            f"Finished {done} of {came_per_s} arrivals per second, and unfinished work grew by {gain:,.0f}. But the "
-            f"target's cores were {1 - speed:.0%} slower than in the mean of the search, and what that leaves is too "
-            f"little to tell by in {moved.seconds:.0f} s."
+            f"{grew} But the target's cores were {1 - speed:.0%} slower than in the mean of the search, and what that "
+            f"leaves is too little to tell by in {moved.seconds:.0f} s."
         )
     if speed >= 1 + LEAST_DRIFT and not _queue_grew(moved):
         return (
@@ -277,6 +282,11 @@ def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
         f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals. The queue was "
         "too long for a target below its capacity and too short for an overload."
     )
+
+
+def _swing_words(swing: float) -> str:
+    """How much completions vary; `swing`: their standard deviation in a second ÷ their mean."""
+    return f"varies by ± {swing:.0%} from second to second" if swing < 1 else "comes in bursts"
 
 
 def _plateau_words(top: Plateau, side: str) -> str:

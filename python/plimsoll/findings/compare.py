@@ -133,7 +133,7 @@ def _answer(found: Sequence[Comparison], verdict: str, labels: Mapping[str, str]
     primary = [one for one in found if one.primary and one.effect is not None]
     a, b = labels.get("a", "A"), labels.get("b", "B")
     if not primary:
-        return "Cannot tell: there are not two trials of each that can be compared."
+        return f"Cannot tell whether B ({b}) is slower than A ({a}): not two trials of each can be compared."
     parts = {
         kind: [one for one in primary if one.verdict == kind] for kind in ("slower", "faster", "same", "undecided")
     }

@@ -168,8 +168,10 @@ def variance_per_event(counts: ArrayLike) -> float:
     if series.size < 2 or mean <= 0:
         return 1.0
     straight = series.size >= FEWEST_FOR_LINE
-    line = np.polynomial.Polynomial.fit(np.arange(series.size), series, 1)(np.arange(series.size)) if straight else mean
-    deviation = series - line
+    deviation = series - mean
+    if straight:
+        time = np.arange(series.size) - (series.size - 1) / 2
+        deviation -= time * (time @ deviation) / (time @ time)
     plain = float(deviation @ deviation) / (series.size - (2 if straight else 1))
     long_run = plain
     for lag, weight in ((1, 2 / 3), (2, 1 / 3)):

@@ -19,8 +19,8 @@ def rows(host: dict = HOST, **processes: dict) -> list[dict]:
     return [{"source": source, "values": values} for source, values in given.items()]
 
 
-def second(own: float, others: float, *, queue: int = 0, level: float = 100.0, done: int = 100) -> Second:
-    return Second(level, done, queue, Cores(4.0, own, others, own + others >= 3.4))
+def second(own: float, others: float, *, queue: int = 0, done: int = 100) -> Second:
+    return Second(done, queue, Cores(4.0, own, others, own + others >= 3.4))
 
 
 def run(*parts: Iterable[Second]) -> ForeignWork:
@@ -28,7 +28,7 @@ def run(*parts: Iterable[Second]) -> ForeignWork:
 
 
 CALM = [second(2.0, 0.05)] * 30
-LOW = [second(0.1, 0.05, level=10.0, done=10)] * 10
+LOW = [second(0.1, 0.05, done=10)] * 10
 
 
 def test_others_used_what_neither_the_target_nor_the_generator_did():
@@ -85,28 +85,40 @@ def test_work_that_came_took_its_share_of_what_the_target_would_have_had_while_c
 
 
 def test_work_that_goes_with_the_load_is_not_foreign():
-    levels = [second(per_s / 100, 0.1 + per_s / 150, level=per_s, done=per_s) for per_s in range(10, 260, 5)]
+    levels = [second(per_s / 100, 0.1 + per_s / 150, done=per_s) for per_s in range(10, 260, 5)]
     assert not run(levels).cores.any()
 
 
 def test_work_that_is_there_all_the_time_is_the_usual():
-    assert not run([second(2.0, 1.6)] * 40, [second(0.1, 1.6, level=10.0, done=10)] * 10).cores.any()
+    assert not run([second(2.0, 1.6)] * 40, [second(0.1, 1.6, done=10)] * 10).cores.any()
 
 
 def test_a_helper_that_works_harder_in_each_overload_is_taken_for_foreign_only_once():
-    overload = [second(2.0, 1.7, queue=queue, level=150.0) for queue in (100, 200, 300)]
+    overload = [second(2.0, 1.7, queue=queue) for queue in (100, 200, 300)]
     once = run(LOW, CALM, overload, LOW)
     assert once.lost[40:43].all()
     assert not run(LOW, CALM, overload, LOW, overload, LOW).cores.any()
 
 
 def test_foreign_work_in_two_overloads_of_several_is_foreign():
-    alone = [second(3.8, 0.05, queue=queue, level=150.0) for queue in (100, 200, 300)]
-    beside = [second(2.0, 1.7, queue=queue, level=150.0) for queue in (100, 200, 300)]
+    alone = [second(3.8, 0.05, queue=queue) for queue in (100, 200, 300)]
+    beside = [second(2.0, 1.7, queue=queue) for queue in (100, 200, 300)]
     assert run(LOW, CALM, alone, LOW, beside, LOW, alone, beside).lost.any()
 
 
+def test_a_helper_that_works_harder_from_a_short_queue_on_is_no_foreign_work():
+    wanders = [second(2.2, 1.3 if queue > 12 else 0.05, queue=queue) for queue in (2, 9, 16, 5, 11, 14, 3, 20, 8, 13)]
+    overload = [second(2.0, 1.7, queue=queue) for queue in (10, 60, 110, 160, 210, 180, 90, 30)]
+    assert not run(LOW, CALM, overload, LOW, wanders, overload, LOW).cores.any()
+
+
+def test_foreign_work_that_comes_before_the_queue_it_makes_and_goes_before_it_drains_stays_foreign():
+    beside = [second(2.0, 1.7, queue=queue) for queue in (0, 60, 120, 180)]
+    drains = [second(3.8, 0.05, queue=queue) for queue in (240, 180, 120, 60)]
+    assert run(LOW, CALM, beside, drains, CALM, beside, drains, CALM, beside, drains, LOW).cores.any()
+
+
 def test_work_that_is_seen_without_an_overload_as_well_is_foreign():
-    beside = [second(2.0, 1.7, queue=queue, level=150.0) for queue in (100, 200, 300)]
-    at_rest = [second(0.1, 1.7, level=10.0, done=10)] * 3
+    beside = [second(2.0, 1.7, queue=queue) for queue in (100, 200, 300)]
+    at_rest = [second(0.1, 1.7, done=10)] * 3
     assert run(LOW, CALM, beside, at_rest, LOW, beside).lost.any()

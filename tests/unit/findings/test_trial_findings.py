@@ -164,9 +164,10 @@ def test_a_trial_that_the_generator_limited_takes_its_pair_out_and_is_named() ->
 
 
 @pytest.mark.parametrize("pairs", [[], [(100.0, 120.0)]])
-def test_too_few_trials_are_no_answer(pairs: Pairs) -> None:
+def test_too_few_trials_are_no_answer_and_it_says_of_what(pairs: Pairs) -> None:
     finding = compared(pairs)
-    assert not finding["valid"] and finding["answer"].startswith("Cannot tell") and exit_code(finding) == 3
+    assert not finding["valid"] and exit_code(finding) == 3
+    assert finding["answer"].startswith(f"Cannot tell whether B ({finding['b']}) is slower than A ({finding['a']}): ")
 
 
 def refused(trials: Sequence[dict[str, Any]], variant: str = "") -> list[dict[str, Any]]:
