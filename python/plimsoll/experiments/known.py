@@ -68,16 +68,19 @@ class Known:
         self._host = UNKNOWN
         self._noise = 1.0
         self._busy_done = 0.0
+        self._merged: dict[tuple[tuple[int, int], ...], tuple[Histogram, UnderWay | None]] = {}
 
     def rate_per_level_s(self) -> float | None:
         """Nominal arrivals per second at level 1: as declared, else as measured."""
         return self.settings.arrivals_per_level_s or self.holder.rate_per_level_s()
 
     def context(self, seen: Measurement, quick: bool = False, trials: Sequence[Trial] | None = None) -> Context:
+        """What a step is judged against. `trials`: other ones than all so far; without any it tells what the step alone
+        shows."""
         known = self.trials if trials is None else trials
         return Context(
             self.rate_per_level_s() or 0.0,
-            self.half_width(),
+            self.half_width() if known or trials is None else self.goal.half_width,
             self.settings.step_s,
             None if has_no_plateau(known) else pooled_plateau(known),
             self._base_errors(seen),
@@ -104,9 +107,9 @@ class Known:
     def _lasting(self, seen: Measurement) -> UnderWay | None:
         """How iterations end in the calm steps well below the level of `seen`, if they last for seconds; before there
         are any, how they did at the begin of the run, if the script pauses."""
-        durations = self.durations(seen.level)
+        durations, lasting = self._ended(seen.level)
         if durations.count >= ENOUGH_IDLE:
-            return under_way(durations)
+            return lasting
         first = self.holder.records[0].measurement if self.holder.records else seen
         ended = first.warm_iterations
         return under_way(ended) if ended.count >= FEWEST_IDLE and mostly_pauses(first) else None
@@ -122,8 +125,16 @@ class Known:
 
     def durations(self, level: float = math.inf) -> Histogram:
         """Those of all iterations so far (ms) that began in calm steps well below this level, warm-ups included."""
-        calm = self._calm(level)
-        return Histogram.merge([ended for seen in calm for ended in (seen.iterations, seen.warm_iterations)])
+        return self._ended(level)[0]
+
+    def _ended(self, level: float) -> tuple[Histogram, UnderWay | None]:
+        """These durations and what they say is under way; kept, as each second asks for them many times."""
+        all_ended = [ended for seen in self._calm(level) for ended in (seen.iterations, seen.warm_iterations)]
+        which = tuple((id(ended), ended.count) for ended in all_ended)
+        if which not in self._merged:
+            durations = Histogram.merge(all_ended)
+            self._merged[which] = durations, under_way(durations)
+        return self._merged[which]
 
     def _calm(self, level: float) -> list[Measurement]:
         """What the calm steps well below this level measured."""
