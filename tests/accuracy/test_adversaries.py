@@ -103,3 +103,11 @@ def test_a_step_that_leaves_more_than_half_a_seconds_work_over_confirms_nothing(
     left_over_s = last.unfinished_end / last.done_per_s
     assert result.confirmation is not None
     assert (result.confirmation.verdict == "confirmed") == (left_over_s <= 0.52)
+
+
+def test_a_target_that_compiles_for_minutes_is_not_bounded_by_what_it_did_not_carry_in_the_first():
+    """It gains a third between the steps at the upper end and the end of the search, which no response times showed."""
+    case = next(case for case in CASES if case.name == "compiles for two minutes")
+    for seed in (40_000, 40_001):
+        bracket = run_capacity(case.source(seed), CapacitySettings(arrivals_per_level_s=1.0, budget_s=300)).bracket
+        assert bracket.good <= 300 and bracket.bad >= 290

@@ -45,7 +45,9 @@ from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHo
 from plimsoll.experiments.time_plan import spent_words
 
 HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
+OLD_END_S = 30.0
 STEPS_SPENT = "the steps that were held did not decide, and longer ones take more time"
+CARRIED_SINCE = "But the target carries more since: this level, or a lower one, was carried when it was held again."
 RESTED_BACKLOG_S = 1.0
 
 
@@ -124,7 +126,8 @@ class _OpenSearch:
         held, contradicted = 0, True
         while contradicted:
             held = self._narrow(held)
-            contradicted = self.confirming.confirm() or self._carries_more_now()
+            contradicted = self._carries_old_end() or self.confirming.confirm() or self._is_quicker()
+            contradicted = contradicted or self._carries_old_end()
         if not self.result.reason:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
@@ -203,17 +206,33 @@ class _OpenSearch:
         estimate = self.known.estimate()
         return estimate is not None and self.known.left_s() < SLOW_STEPS * self.known.telling_step_s(estimate.level)
 
-    def _carries_more_now(self) -> bool:
-        """Whether a target that the confirmation shows to be quicker than before carries by now what it did not: the
-        search goes on from there."""
-        bad, quicker = self.result.bracket.bad, self.confirming.quicker()
-        if bad is None or quicker is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
+    def _carries_old_end(self) -> bool:
+        """Whether the lowest level that was not carried is by now, if it was held well before and time for a
+        confirmation is left. Not of a target that collapses, which carries such a level now and then."""
+        bad, now_s = self.result.bracket.bad, self.holder.source.now()
+        held = [one for one in self.holder.records if one.level == bad and one.judgement.verdict == "bad"]
+        collapsed = any(trial.proven for trial in collapses(self.known.trials))
+        if self.result.bracket.good is None or not held or collapsed or now_s - held[-1].end_s < OLD_END_S:
+            return False
+        enough = self.known.left_s() >= self.known.step_cost_s() + self.settings.confirm_s
+        return enough and self._carries_more_now(CARRIED_SINCE)
+
+    def _is_quicker(self) -> bool:
+        """Whether the confirmation shows that the target is quicker than before, and it carries more now."""
+        words = self.confirming.quicker()
+        return words is not None and self._carries_more_now(words)
+
+    def _carries_more_now(self, words: str) -> bool:
+        """Whether the target carries by now the lowest level that it did not, since it has become quicker or its host
+        had been slow. The search goes on from there; `words` tell why what it did not carry says nothing any more."""
+        bad = self.result.bracket.bad
+        if bad is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return False
         again = self._hold(bad)
         fast = self.known.host_speed_in(again.measurement) >= 1 + LEAST_DRIFT
         if again.judgement.verdict != "good" or fast or self.result.reason:
             return False
-        self.known.outgrow(again.start_s, quicker)
+        self.known.outgrow(again.start_s, words)
         return True
 
     def _hold(self, level: float) -> StepRecord:

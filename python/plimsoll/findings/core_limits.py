@@ -85,15 +85,15 @@ def _target_cores(seen: Seen, starved: Sequence[Starved]) -> Limit | None:
     text = f"{which} that {_confined_words(seen.here)} may use {'was' if count == 1 else 'were'} {share:.0%} busy "
     text += f"{seen.words}{quiet}{by}."
     text += _starved_words(starved)
+    own = _by_use(seen.here, within=True)
+    one, some = count == 1, "one" if count == 1 else f"{count:.0f}"
+    most = f", and {own[0][1]} takes most of {'it' if one else 'them'}" if own and used else ""
     remedy = "give the target more cores"
     if seen.kept_apart is not None:
-        text += f" This run gave the target {'that core' if count == 1 else 'those cores'} ({seen.kept_apart})."
-        some = "one" if count == 1 else f"{count:.0f}"
-        remedy += f": you gave it {some} (--isolate); run the generator on another host, or leave --isolate out"
+        text += f" This run gave the target {'that core' if one else 'those cores'} ({seen.kept_apart})."
+        remedy += f" (--isolate gave it {some}{most}): run the generator on another host, or leave --isolate out"
     else:
-        remedy += f" (its affinity or cpuset allows {'one' if count == 1 else f'{count:.0f}'})"
-    own = _by_use(seen.here, within=True)
-    remedy += f"; {own[0][1]} takes most of them" if own and used else ""
+        remedy += f" (its affinity or cpuset allows {some}{most})"
     return Limit("cpu", target_cores_words(count), share, then, text, remedy, Scope.TARGET_CORES)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 GOAL_CORES = 0.01
 BY_DESIGN = "core_speed"  # what it costs is its way of measuring (docs/measurement.md), and not part of the goal
 _FEWEST_S = 5.0
+_MOST_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,13 @@ class Cost:
         if not self.is_high:
             return f"The probes took {self.cores:.1%} of a core."
         worst = max(self.by_source, key=lambda source: self.by_source[source])
+        share = self.by_source[worst] / self.cpu_s
+        advice = "Leave it out of `probes` in the study, or let it read less."
+        if share < _MOST_SHARE and self.cores * (1 - share) > GOAL_CORES:
+            advice = "No single one takes most of it: where that matters, leave several out of `probes` in the study."
         return (
             f"The probes took {self.cores:.1%} of a core, more than the {GOAL_CORES:.0%} that they should; "
-            f"{worst} took {self.by_source[worst] / self.cpu_s:.0%} of it. Leave it out of `probes` in the study, "
-            "or let it read less."
+            f"{worst} took {share:.0%} of it. {advice}"
         )
 
 

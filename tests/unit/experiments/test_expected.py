@@ -62,7 +62,7 @@ def test_a_step_goes_on_until_an_objective_is_decided_and_no_longer() -> None:
     seconds = {}
     for name, settings in (("rare", rare), ("plain", plain), ("never", never)):
         settings = CapacitySettings(**{**vars(settings), "budget_s": 300})
-        [step] = expected_of(run_capacity(OpenQueue(1, 1 / RATE, 4), settings))
+        [step] = expected_of(run_capacity(OpenQueue(1, 1 / RATE, 5), settings))
         seconds[name] = len(step.measurement.seconds)
     assert seconds["plain"] == 10 and 10 < seconds["rare"] < 60
     assert seconds["never"] == 10, "what cannot be decided within the step is not waited for"

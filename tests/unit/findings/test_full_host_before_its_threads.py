@@ -109,7 +109,7 @@ def test_the_one_core_that_isolate_gave_is_no_affinity_of_the_target_s_own() -> 
     found = limited({"process:prometheus": GO, **host(0.55), **ONE}, kept_apart=APART)
     assert found["where"] == "the target's one core" and found["runner_up"] is None
     assert "This run gave the target that core" in found["evidence"] and APART in found["evidence"]
-    assert found["remedy"].startswith("give the target more cores: you gave it one (--isolate)")
+    assert found["remedy"].startswith("give the target more cores (--isolate gave it one")
     assert "interpreter" not in found["remedy"] and "affinity" not in found["remedy"]
 
 

@@ -18,6 +18,9 @@ def test_a_cost_is_said_and_one_above_the_goal_names_the_dearest() -> None:
     assert str(dear.words()).startswith(
         "The probes took 4.0% of a core, more than the 1% that they should; prometheus:db took 75% of it."
     )
+    assert str(dear.words()).endswith("Leave it out of `probes` in the study, or let it read less.")
+    many = Cost(4.0, 100.0, {f"process:{number}": 1.0 for number in range(4)}, 0.0)
+    assert "No single one takes most of it" in str(many.words())
     assert dear.to_json()["by_source_cpu_s"] == {"host": 1.0, "prometheus:db": 3.0}
 
 
