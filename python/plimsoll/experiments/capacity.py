@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from plimsoll.experiments.ageing import slowed
+from plimsoll.experiments.ageing import quickened, slowed
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
 from plimsoll.experiments.evidence import waiting_of
@@ -142,6 +142,7 @@ class _OpenSearch:
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
             self.result.slowed = slowed(self.holder.records, self.known.host_speed_in)
+            self.result.quickened = quickened(self.holder.records, self.known.host_speed_in)
             self.result.reason = self._reason()
         self._collapse()
 

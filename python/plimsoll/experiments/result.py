@@ -177,9 +177,9 @@ class FailingAnyway:
 
 
 @dataclass(frozen=True)
-class Slowed:
+class ChangedTimes:
     """The median response time in ms at `level`, which is low load, was `from_ms` until `from_s` of the run and `to_ms`
-    from `to_s` on: the target became slower."""
+    from `to_s` on: the target became slower, or quicker."""
 
     level: float
     from_ms: float
@@ -260,7 +260,8 @@ class CapacityResult:
     cap: Cap | None = None
     collapse: Collapse | None = None
     failing_anyway: FailingAnyway | None = None
-    slowed: Slowed | None = None
+    slowed: ChangedTimes | None = None
+    quickened: ChangedTimes | None = None
     steps: list[StepRecord] = field(default_factory=list)
     load_s: float = 0.0
     rate_per_level_s: float | None = None
@@ -304,6 +305,7 @@ class CapacityResult:
             "collapse": asdict(self.collapse) if self.collapse else None,
             "failing_anyway": asdict(self.failing_anyway) if self.failing_anyway else None,
             "slowed": asdict(self.slowed) if self.slowed else None,
+            "quickened": asdict(self.quickened) if self.quickened else None,
             "steps": [step.to_json() for step in self.steps if step.kind not in AFTER_OVERLOAD],
             "recovery_steps": [step.to_json() for step in self.steps if step.kind in AFTER_OVERLOAD],
         }

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from plimsoll.findings.asked import asked_load
 from plimsoll.findings.capacity_words import answer, headroom_of, level_words, next_steps, number
-from plimsoll.findings.collapse import collapse_notes
+from plimsoll.findings.collapse import collapse_notes, quickened_words
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
 from plimsoll.findings.estimates import interval_facts, knee_facts
@@ -270,6 +270,7 @@ def _capacity(
         "collapse": facts.get("collapse"),
         "failing_anyway": facts.get("failing_anyway"),
         "slowed": facts.get("slowed"),
+        "quickened": facts.get("quickened"),
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }
@@ -322,6 +323,7 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             "minutes shows whether it goes on."
         )
     notes += _confirmation_words(facts, steps)
+    notes += quickened_words(facts, level_words)
     notes += [*collapse_notes(facts, steps, level_words, number), *_thrashing_words(facts, steps)]
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):

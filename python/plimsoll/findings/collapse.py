@@ -69,6 +69,19 @@ def slowed_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[s
     ]
 
 
+def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """That the target was slower at first, at a load at which nothing waits: what a cold one carries is not told."""
+    found = result.get("quickened")
+    if not found:
+        return []
+    level = level_words(found["level"], result["unit"])
+    return [
+        f"The target became quicker meanwhile, as one that warms up: at {level} half of the requests took up to "
+        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
+        f"second {found['to_s']:.0f} on. Just after a restart it carries less than this answer says."
+    ]
+
+
 def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
     fell = result.get("collapse")

@@ -69,7 +69,7 @@ class FailingAnyway(TypedDict):
     causes: str
 
 
-class Slowed(TypedDict):
+class ChangedTimes(TypedDict):
     """The median response time at `level`, which is low load, until `from_s` of the run and from `to_s` on."""
 
     level: Level
@@ -99,7 +99,8 @@ class Capacity(TypedDict, total=False):
     cap: Cap | None
     collapse: Collapse | None
     failing_anyway: FailingAnyway | None
-    slowed: Slowed | None
+    slowed: ChangedTimes | None
+    quickened: ChangedTimes | None
     interval: list[Level] | None
     confidence: Probability | None
     interval_means: str
