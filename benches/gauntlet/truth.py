@@ -36,13 +36,14 @@ not carried  more than 1 % of arrivals dropped with all VUs in use, or less than
 border       anything between
 no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind;
              or the product's core was another one than in the search's steps near that level, as far as that explains
-             what k6 saw: more than 5 % faster and it carried, or more than 5 % slower and it did not
+             what k6 saw: more than 5 % faster, and it carried with so much of the core that at the search's speed more
+             than 90 % of it would have been used, or more than 5 % slower and it did not carry
 
 Two trials are held at each end, in the order good, bad, bad, good. Where both say the same, that is the truth. Where
 one says carried and the other not carried, the host or the product is another one from minute to minute: no truth.
 Where one says border: border.
 """
-FULL_GENERATOR, FOREIGN_CORES, OTHER_SPEED = 0.85, 0.10, 0.05
+FULL_GENERATOR, FOREIGN_CORES, OTHER_SPEED, FULL_CORE = 0.85, 0.10, 0.05, 0.9
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,11 @@ def judge(trial: Trial) -> Verdict:
     if trial.generator_cores > FULL_GENERATOR or (trial.foreign_cores > FOREIGN_CORES and not trial.preferred):
         return "no truth"
     seen = _seen(trial)
-    explained = {"carried": trial.faster > OTHER_SPEED, "not carried": trial.faster < -OTHER_SPEED}
+    needed = trial.target_cores * (1 + trial.faster)  # of the core as fast as in the search
+    explained = {
+        "carried": trial.faster > OTHER_SPEED and needed > FULL_CORE,
+        "not carried": trial.faster < -OTHER_SPEED,
+    }
     return "no truth" if explained.get(seen, abs(trial.faster) > OTHER_SPEED) else seen
 
 
