@@ -36,6 +36,7 @@ class Context:
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
     `plateau`: capacity estimate of the other steps, None where the target's throughput falls past its top;
+    `bad_level`: the lowest that was too much in other steps;
     `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
     explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an
@@ -49,6 +50,7 @@ class Context:
     half_width: float
     least_seconds: float
     plateau: Plateau | None = None
+    bad_level: float | None = None
     base_errors: tuple[int, int] = (0, 0)
     least_share: float = 0.3
     quick: bool = False

@@ -208,11 +208,11 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
 
 def _is_fast_host(seen: Measurement, context: Context) -> bool:
     """Whether the host was so much faster than in the mean that the step says nothing of the target at mean speed,
-    where overloaded steps do not say that it would have carried as much then."""
+    where overloaded steps do not say that it would have carried as much then: by the capacity that they show, or of a
+    target without one by the lowest level that was too much."""
+    most = context.bad_level if context.plateau is None else context.plateau.level
     speed = float(speed_factors(seen, context).mean())
-    if context.plateau is None or speed <= 1 + context.half_width / 2:
-        return False
-    return seen.level * speed > context.plateau.level
+    return most is not None and speed > 1 + context.half_width / 2 and seen.level * speed > most
 
 
 def cap_of(

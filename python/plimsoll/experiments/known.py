@@ -83,6 +83,7 @@ class Known:
             self.half_width() if known or trials is None else self.goal.half_width,
             self.settings.step_s,
             None if has_no_plateau(known) else pooled_plateau(known),
+            bracket_of(known).bad,
             self._base_errors(seen),
             quick=quick,
             host=self._host,

@@ -305,6 +305,9 @@ def test_a_slow_host_is_no_overload_and_a_fast_one_no_proof_of_calm():
     assert judge(still, Context(1.0, 0.048, 10, Plateau(305, 0.02))).verdict == "good"
     assert judge(still, Context(1.0, 0.048, 10, Plateau(305, 0.02), host=host)).verdict == "undecided"
     assert judge(still, Context(1.0, 0.048, 10, Plateau(340, 0.10), host=host)).verdict == "good"
+    assert judge(still, Context(1.0, 0.048, 10, bad_level=310, host=host)).verdict == "undecided"
+    assert judge(still, Context(1.0, 0.048, 10, bad_level=340, host=host)).verdict == "good"
+    assert judge(still, Context(1.0, 0.048, 10, host=host)).verdict == "good", "nothing was too much yet"
 
 
 def test_a_probe_in_which_work_piles_up_within_chance_is_undecided():
