@@ -37,13 +37,14 @@ border       anything between
 no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind;
              or the product's core was another one than in the search's steps near that level, as far as that explains
              what k6 saw: more than 5 % faster, and it carried with so much of the core that at the search's speed more
-             than 90 % of it would have been used, or more than 5 % slower and it did not carry
+             than 80 % of it would have been used (in the mean of the trial, its ramp of 10 s with it), or more than 5 %
+             slower and it did not carry
 
 Two trials are held at each end, in the order good, bad, bad, good. Where both say the same, that is the truth. Where
 one says carried and the other not carried, the host or the product is another one from minute to minute: no truth.
 Where one says border: border.
 """
-FULL_GENERATOR, FOREIGN_CORES, OTHER_SPEED, FULL_CORE = 0.85, 0.10, 0.05, 0.9
+FULL_GENERATOR, FOREIGN_CORES, OTHER_SPEED, FULL_CORE = 0.85, 0.10, 0.05, 0.8
 
 
 @dataclass(frozen=True)

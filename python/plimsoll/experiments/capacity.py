@@ -3,7 +3,8 @@
     ramp     double the level in probes of two seconds until work piles up; the overload shows the plateau
     bracket  hold a level just above the plateau until it is proven bad, one just below until it is proven good
              (search.py says where, step_ends.py for how long, judge.py what a step proves); drain the backlog between
-    confirm  hold the level that is carried once more, from rest (confirming.py)
+    confirm  hold the level that is carried once more, from rest (confirming.py), and, before and after it, the level
+             that was not, if that was long ago
     expected hold the expected level once, so that objectives can be judged where they matter
     recover  where throughput falls under overload: the level at which the target recovers by itself (overload.py)
 
@@ -142,7 +143,8 @@ class _OpenSearch:
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
             self.result.slowed = slowed(self.holder.records, self.known.host_speed_in)
-            self.result.quickened = quickened(self.holder.records, self.known.host_speed_in)
+            if self.result.slowed is None:
+                self.result.quickened = quickened(self.holder.records, self.known.host_speed_in)
             self.result.reason = self._reason()
         self._collapse()
 
@@ -209,14 +211,21 @@ class _OpenSearch:
 
     def _carries_old_end(self) -> bool:
         """Whether the lowest level that was not carried is by now, if it was held well before and time for a
-        confirmation is left. Not of a target that collapses, which carries such a level now and then."""
+        confirmation is left. Not of a target that collapses, which carries such a level now and then, nor where it had
+        to be given up."""
         bad, now_s = self.result.bracket.bad, self.holder.source.now()
-        held = [one for one in self.holder.records if one.level == bad and one.judgement.verdict == "bad"]
+        held = [one for one in self.holder.records if one.level == bad]
+        given_up = any(one.judgement.given_up for one in held)
         collapsed = any(trial.proven for trial in collapses(self.known.trials))
-        if self.result.bracket.good is None or not held or collapsed or now_s - held[-1].end_s < OLD_END_S:
+        if self.result.bracket.good is None or not held or given_up or collapsed:
             return False
-        enough = self.known.left_s() >= self.known.step_cost_s() + self.settings.confirm_s
-        return enough and self._carries_more_now(CARRIED_SINCE)
+        if now_s - held[-1].end_s < OLD_END_S:
+            return False
+        confirm_s = self.settings.confirm_s + math.ceil(self.holder.warm_up_s)
+        self.known.kept_s += confirm_s
+        carries = self._carries_more_now(CARRIED_SINCE)
+        self.known.kept_s -= confirm_s
+        return carries
 
     def _is_quicker(self) -> bool:
         """Whether the confirmation shows that the target is quicker than before, and it carries more now."""

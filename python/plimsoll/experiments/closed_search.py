@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from plimsoll.experiments.ageing import quickened, slowed
+from plimsoll.experiments.ageing import slowed
 from plimsoll.experiments.closed import (
     is_flat,
     judge_closed,
@@ -70,7 +70,6 @@ def search_closed(holder: StepHolder, settings: CapacitySettings, result: Capaci
     plateau = search.known.plateau
     result.plateau_per_s = plateau.per_s if plateau.per_s and not search.known.has_cliff else None
     result.slowed = slowed(holder.records, lambda _: 1.0)
-    result.quickened = quickened(holder.records, lambda _: 1.0)
     result.collapse = search.collapse()
     if not result.reason:
         result.reason = search.reason()

@@ -36,7 +36,7 @@ class Context:
 
     `rate_per_level_s`: nominal arrivals per second at level 1; `half_width`: overload share that must be seen;
     `plateau`: capacity estimate of the other steps, None where the target's throughput falls past its top;
-    `bad_level`: the lowest that was too much in other steps;
+    `bad_level`: the lowest that was too much in other steps, of a target whose throughput falls past its top;
     `base_errors`: (failed, requests) at low load; `least_seconds` and `least_share` (of the arrivals that decide)
     before a step may be called good; `quick`: a probe of the ramp; `host`: what the speed of the target's cores
     explains; `noise`: variance per completion of the steps so far that were not collapsed; `idle_s`: mean seconds of an

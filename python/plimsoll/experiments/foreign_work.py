@@ -9,6 +9,9 @@ the time does not move it. What exceeds the line is *foreign*; where CPU time wa
 
     lost share = foreign / (the target's cores + foreign)
 
+It would have taken no more than it does with work waiting and nobody beside it: a target that waits for something else
+than CPU loses hardly anything to others, however busy they are.
+
 Work that is there nearly all the time becomes the usual, and the capacity is that beside it (findings/foreign_work.py
 says so). Helpers may work harder only when the target is overloaded. Their excess comes and goes with the queue: there
 is a length of it beyond which it is there and below which it is not. Foreign work comes before the queue that it makes,
@@ -33,7 +36,7 @@ USUAL_QUANTILE = 0.25
 LEAST_CORES, LEAST_HOST_SHARE, USUAL_DOUBT = 0.2, 0.10, 0.3  # of an excess: the kernel's own work is less
 FEWEST_SECONDS = 4
 MARGIN, MOST_AGAINST = 1.5, 0.05  # of the length of a queue; of the seconds with an excess
-MOST_LOST = 0.9
+MOST_LOST, LEAST_OWN = 0.9, 1e-9
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -153,8 +156,11 @@ def foreign_work(seconds: Sequence[Second], idle_s: float) -> ForeignWork:
     if _goes_with_load(excess, queue, np.isfinite(others)):
         excess = np.zeros(len(seconds))
     short = np.array([one.short for one in cores])
+    alone = np.isfinite(others) & (excess <= 0) & (queue >= np.maximum(1.0, done))
+    most = float(own[alone].max()) if alone.sum() >= FEWEST_SECONDS else math.inf
     with np.errstate(invalid="ignore"):
-        lost = np.where(short & (excess > 0), excess / (own + excess), 0.0)
+        would_take = np.minimum(own + excess, np.maximum(own, most))
+        lost = np.where(short & (excess > 0), 1 - own / np.maximum(would_take, LEAST_OWN), 0.0)
     return ForeignWork(excess, np.minimum(lost, MOST_LOST))
 
 

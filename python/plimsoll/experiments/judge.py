@@ -209,7 +209,7 @@ def _good_or_undecided(seen: Measurement, moved: Growth, top: Plateau | None, co
 def _is_fast_host(seen: Measurement, context: Context) -> bool:
     """Whether the host was so much faster than in the mean that the step says nothing of the target at mean speed,
     where overloaded steps do not say that it would have carried as much then: by the capacity that they show, or of a
-    target without one by the lowest level that was too much."""
+    target that collapses by the lowest level that was too much."""
     most = context.bad_level if context.plateau is None else context.plateau.level
     speed = float(speed_factors(seen, context).mean())
     return most is not None and speed > 1 + context.half_width / 2 and seen.level * speed > most
@@ -265,8 +265,10 @@ def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
         f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second, and "
         f"unfinished work grew by {gain:,.0f}."
     )
+    if taken_share(seen, context) >= DISTURBED_SHARE and _queue_grew(moved):
+        return grew
     if moved.growth_share >= LEAST_UNEXPLAINED + 2 * max(0.0, 1 - speed):
-        swing = math.sqrt(moved.service_noise / (moved.done / moved.seconds)) if moved.done else math.inf
+        swing = float(np.std(seen.done) / np.mean(seen.done)) if moved.done else math.inf
         return f"{grew} But what it finishes {_swing_words(swing)}: {moved.seconds:.0f} s are too short to tell by."
     if speed <= 1 - LEAST_DRIFT and _queue_grew(moved):
         return (

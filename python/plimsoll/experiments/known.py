@@ -30,6 +30,7 @@ from plimsoll.experiments.search import (
     bracket_of,
     capacity_estimate,
     collapsed,
+    falls_past_top,
     has_no_plateau,
     pooled_plateau,
     rounded,
@@ -83,7 +84,7 @@ class Known:
             self.half_width() if known or trials is None else self.goal.half_width,
             self.settings.step_s,
             None if has_no_plateau(known) else pooled_plateau(known),
-            bracket_of(known).bad,
+            bracket_of(known).bad if falls_past_top(known) else None,
             self._base_errors(seen),
             quick=quick,
             host=self._host,
@@ -214,7 +215,8 @@ class Known:
         self.result.estimate = None if has_no_plateau(self.trials) else self.estimate()
 
     def outgrow(self, before_s: float, words: str) -> None:
-        """Leave out what was not carried until then: the target is quicker now."""
+        """Leave out what was not carried until then, as the target is quicker now, and the confirmation of less."""
+        self.result.confirmation = None
         for record in self.holder.records:
             if record.end_s <= before_s and record.judgement.verdict == "bad" and record.kind not in BESIDE:
                 found = record.judgement

@@ -78,7 +78,7 @@ def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> lis
     return [
         f"The target became quicker meanwhile, as one that warms up: at {level} half of the requests took up to "
         f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
-        f"second {found['to_s']:.0f} on. Just after a restart it carries less than this answer says."
+        f"second {found['to_s']:.0f} on. Just after a restart it may carry less than this answer says."
     ]
 
 

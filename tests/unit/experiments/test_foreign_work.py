@@ -84,6 +84,16 @@ def test_work_that_came_took_its_share_of_what_the_target_would_have_had_while_c
     assert found.cores[45:] == pytest.approx(1.65, abs=0.01)
 
 
+def test_a_target_that_waits_for_something_else_than_cpu_loses_nothing_to_others():
+    """Eight workers that sleep take a tenth of a core, overloaded or not. That others took the rest of the host was
+    said to have cost it nine tenths of what it would have done."""
+    behind = [second(0.1, 0.05, queue=queue, done=50) for queue in (100, 160, 220, 280, 340)]
+    beside = [second(0.1, 3.8, queue=queue, done=50) for queue in (120, 180, 240)]
+    asleep = [second(0.1, 0.05, done=50)] * 10
+    assert run(asleep, beside).lost[-3:] == pytest.approx(0.9), "as if it had wanted all of the host"
+    assert not run(asleep, behind, asleep, beside).lost.any()
+
+
 def test_work_that_goes_with_the_load_is_not_foreign():
     levels = [second(per_s / 100, 0.1 + per_s / 150, done=per_s) for per_s in range(10, 260, 5)]
     assert not run(levels).cores.any()

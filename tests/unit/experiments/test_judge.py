@@ -341,7 +341,12 @@ def test_stolen_time_counts_as_a_slower_host_second_by_second():
             0.94,
             "Finished 233.3 of 300 arrivals per second, and unfinished work grew by 1,400. But what",
         ),
-        ([700, 0, 0] * 7, 0.94, "finishes varies by ± 51% from second to second: 21 s are too short to tell by."),
+        ([700, 0, 0] * 7, 0.94, "But what it finishes comes in bursts: 21 s are too short to tell by."),
+        (
+            [440, 60, 260] * 7,
+            0.98,
+            "what it finishes varies by ± 61% from second to second: 21 s are too short to tell by.",
+        ),
     ],
 )
 def test_an_undecided_step_says_what_leaves_it_open_the_speed_of_the_host_or_chance(

@@ -46,8 +46,8 @@ CARRIED = Trial(
         ({"foreign_cores": 0.2}, "no truth"),
         ({"foreign_cores": 0.2, "preferred": True}, "carried"),
         ({"core_speed": 1040, "searched_speed": 1000}, "carried"),
-        ({"core_speed": 1080, "searched_speed": 1000, "target_cores": 0.88}, "no truth"),  # which a faster core explains
-        ({"core_speed": 1080, "searched_speed": 1000, "target_cores": 0.8}, "carried"),  # and here it does not
+        ({"core_speed": 1080, "searched_speed": 1000, "target_cores": 0.8}, "no truth"),  # which a faster core explains
+        ({"core_speed": 1080, "searched_speed": 1000, "target_cores": 0.7}, "carried"),  # and here it does not
         ({"core_speed": 920, "searched_speed": 1000}, "carried"),
         ({"core_speed": 920, "searched_speed": 1000, "completed_per_s": 94.0}, "no truth"),
         ({"core_speed": 1080, "searched_speed": 1000, "completed_per_s": 94.0}, "not carried"),
