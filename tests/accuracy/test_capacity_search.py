@@ -11,7 +11,7 @@ from capacity_goals import USL
 from capacity_scorecard import CASES, search_once
 from simulators import ClosedQueue, OpenQueue, UslUsers
 
-from plimsoll.experiments.capacity import run_capacity
+from plimsoll.experiments.capacity import CARRIED_SINCE, run_capacity
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.result import CapacitySettings, Progress
 from plimsoll.experiments.time_plan import width_reached
@@ -152,7 +152,8 @@ def test_a_target_that_becomes_quicker_is_searched_again_above(slow: float):
     speeds = np.where(np.arange(1000) < first.start_s, slow, 1.0)
     result = run_capacity(OpenQueue(1, 1 / 300, 5, speeds=speeds), settings)
     assert result.bracket.good <= 300 <= result.bracket.bad and result.bracket.width <= 0.101
-    assert any("since: " in reason for step in result.steps for reason in step.judgement.reasons)
+    reasons = [reason for step in result.steps for reason in step.judgement.reasons]
+    assert any(reason == CARRIED_SINCE or "is quicker since" in reason for reason in reasons)
 
 
 def test_a_confirmation_on_a_slow_host_is_made_again():

@@ -24,8 +24,6 @@ FIRST_STEPS, UNHURRIED = 3, 2.0
 LEAST_APART_S = 30.0
 FEWEST_TIMES = 30
 LEAST_RATIO, LEAST_Z = 1.25, 4.0
-
-
 SpeedIn = Callable[[Measurement], float]
 
 
@@ -41,7 +39,8 @@ def quickened(records: Sequence[StepRecord], host_speed: SpeedIn) -> ChangedTime
 
 
 def _changes(records: Sequence[StepRecord], host_speed: SpeedIn) -> Iterator[tuple[ChangedTimes, float]]:
-    """What changed by more than chance, from the lowest level on, and the ratio of the times that the host leaves."""
+    """Of each low level that was held early and late, from the lowest on: its times then, and their ratio as far as
+    neither chance nor the host explains it."""
     calm = sorted(filter(_is_calm, records), key=lambda one: one.start_s)
     low = [one for one in calm if one.level <= LOW_SHARE * _most_unhurried(calm)]
     for level in sorted({one.level for one in low}):

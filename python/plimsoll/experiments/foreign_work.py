@@ -36,7 +36,7 @@ USUAL_QUANTILE = 0.25
 LEAST_CORES, LEAST_HOST_SHARE, USUAL_DOUBT = 0.2, 0.10, 0.3  # of an excess: the kernel's own work is less
 FEWEST_SECONDS = 4
 MARGIN, MOST_AGAINST = 1.5, 0.05  # of the length of a queue; of the seconds with an excess
-MOST_LOST, LEAST_OWN = 0.9, 1e-9
+MOST_LOST = 0.9
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -158,9 +158,9 @@ def foreign_work(seconds: Sequence[Second], idle_s: float) -> ForeignWork:
     short = np.array([one.short for one in cores])
     alone = np.isfinite(others) & (excess <= 0) & (queue >= np.maximum(1.0, done))
     most = float(own[alone].max()) if alone.sum() >= FEWEST_SECONDS else math.inf
-    with np.errstate(invalid="ignore"):
-        would_take = np.minimum(own + excess, np.maximum(own, most))
-        lost = np.where(short & (excess > 0), 1 - own / np.maximum(would_take, LEAST_OWN), 0.0)
+    would_take = np.minimum(own + excess, np.maximum(own, most))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lost = np.where(short & (would_take > own), 1 - own / would_take, 0.0)
     return ForeignWork(excess, np.minimum(lost, MOST_LOST))
 
 
@@ -181,7 +181,8 @@ def _excess(others: Array, done: Array, host: Array) -> Array:
 def _goes_with_load(excess: Array, queue: Array, known: Bools) -> bool:
     """Whether a queue of some length tells the seconds with an excess from those without, in two overloads or more; all
     of shape (n,). A second says so of queues that were longer, or shorter, all the while, by MARGIN."""
-    has, without = known & (excess > 0), known & (excess <= 0)
+    has = excess > 0
+    without = known & ~has
     if not has.any():
         return False
     ends = np.append(queue[1:], queue[-1:])

@@ -79,12 +79,13 @@ class Known:
         """What a step is judged against. `trials`: other ones than all so far; without any it tells what the step alone
         shows."""
         known = self.trials if trials is None else trials
+        no_plateau = has_no_plateau(known)
         return Context(
             self.rate_per_level_s() or 0.0,
             self.half_width() if known or trials is None else self.goal.half_width,
             self.settings.step_s,
-            None if has_no_plateau(known) else pooled_plateau(known),
-            bracket_of(known).bad if falls_past_top(known) else None,
+            None if no_plateau else pooled_plateau(known),
+            bracket_of(known).bad if no_plateau and falls_past_top(known) else None,
             self._base_errors(seen),
             quick=quick,
             host=self._host,

@@ -58,28 +58,31 @@ def failing_anyway_words(result: Mapping[str, Any], level_words: WordsOfLevel) -
 
 def slowed_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """That the target became slower while it was searched, at a load at which nothing waits."""
-    found = result.get("slowed")
-    if not found:
+    if not (times := _changed_times(result, "slowed", level_words, ", where hardly anything waits,")):
         return []
-    level = level_words(found["level"], result["unit"])
-    return [
-        f"The target became slower meanwhile: at {level}, where hardly anything waits, half of the requests took up to "
-        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
-        f"second {found['to_s']:.0f} on. What it carries falls with that."
-    ]
+    return [f"The target became slower meanwhile: {times}. What it carries falls with that."]
 
 
 def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """That the target was slower at first, at a load at which nothing waits: what a cold one carries is not told."""
-    found = result.get("quickened")
-    if not found:
+    if not (times := _changed_times(result, "quickened", level_words)):
         return []
-    level = level_words(found["level"], result["unit"])
     return [
-        f"The target became quicker meanwhile, as one that warms up: at {level} half of the requests took up to "
-        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
-        f"second {found['to_s']:.0f} on. Just after a restart it may carry less than this answer says."
+        f"The target became quicker meanwhile, as one that warms up: {times}. Just after a restart it may carry less "
+        "than this answer says."
     ]
+
+
+def _changed_times(result: Mapping[str, Any], key: str, level_words: WordsOfLevel, beside: str = "") -> str:
+    """The times then and now of that change, in a clause; empty where the target did not change so."""
+    found = result.get(key)
+    if not found:
+        return ""
+    return (
+        f"at {level_words(found['level'], result['unit'])}{beside} half of the requests took up to "
+        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
+        f"second {found['to_s']:.0f} on"
+    )
 
 
 def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
