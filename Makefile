@@ -164,8 +164,9 @@ gauntlet: build postgresql mariadb jdk
 
 # Hours of load on a target that dies each minute; writes docs/soak.md.
 SOAK_HOURS ?= 8
+SOAK_RATE ?= 500
 soak: build
-	$(BIN)/python benches/soak.py --hours $(SOAK_HOURS)
+	$(BIN)/python benches/soak.py --hours $(SOAK_HOURS) --rate $(SOAK_RATE)
 
 # Faults, and whether what docs/reliability.md promises holds; writes its table. About an hour; some knocks need root.
 KNOCKS ?= all
