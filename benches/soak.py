@@ -212,7 +212,8 @@ def main() -> None:
         head = [
             "# Hours of load", "",
             f"Made by `SOAK_HOURS={asked.hours:g} SOAK_RATE={asked.rate} make soak`: so many hours of `plimsoll hold`",
-            f"at {asked.rate}/s, 20 operations, on a target that is killed each minute and resets one connection in 20.",
+            f"at {asked.rate}/s, 20 operations, on a target that is killed each minute and resets one connection in",
+            "twenty.",
             f"{time.strftime('%Y-%m-%d')}, {machine()}. How it is measured stands in benches/soak.py.", "",
         ]  # fmt: skip
         PAGE.write_text("\n".join([*head, *lines]) + "\n")
