@@ -1,13 +1,17 @@
-"""A proxy that tests look into: HTTP with whole URLs, CONNECT, SOCKS5. Every name it is asked for is this machine."""
+"""A proxy that tests look into: HTTP with whole URLs, CONNECT, SOCKS5, each over TLS too. Every name it is asked for is
+this machine."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 
@@ -118,3 +122,37 @@ def forwarding_proxy() -> Iterator[Seen]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextlib.contextmanager
+def tls_before(port: int, folder: Path) -> Iterator[int]:
+    """The port at which the port given is reached over TLS, with client.pem and client.key of the folder."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "client.pem", folder / "client.key")
+    context.set_alpn_protocols(["http/1.1"])
+
+    async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await source.read(1 << 16):
+                sink.write(data)
+                await sink.drain()
+        sink.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(pump(reader, there_writer), pump(there_reader, writer))
+
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(serve, "127.0.0.1", 0, ssl=context))
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        server.close()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()

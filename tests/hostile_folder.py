@@ -34,7 +34,7 @@ def ran_in(folder: Path) -> list[str]:
 def command_script(folder: Path) -> list[str]:
     """The command `plimsoll` as pip installs it, but for the rest of this very package, in `folder`."""
     script = folder / "plimsoll-command"
-    script.write_text(f"import sys\nsys.path.insert(1, {HOME!r})\nfrom plimsoll.cli import main\nmain()\n")
+    script.write_text(f"import sys\nsys.path.insert(1, {HOME!r})\nfrom plimsoll.__main__ import main\nmain()\n")
     return [sys.executable, str(script)]
 
 

@@ -18,10 +18,11 @@ use plimsoll_script::effect::{Head, HttpRequest, HttpResponse, Timings, Tls};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 
 use crate::client::milliseconds;
 use crate::proxy::Proxy;
-use crate::traffic::Counted;
+use crate::traffic::{Counted, Wire};
 use body::MOST_BUFFERED_BYTES;
 pub use head::{too_long, MOST_BYTES as MOST_HEAD_BYTES};
 use head::{unfold, Framing, LastHead, ResponseHead};
@@ -64,6 +65,15 @@ pub struct Outgoing<'a> {
     pub allowance: &'a Rc<Allowance>,
 }
 
+impl From<Wire> for Stream {
+    fn from(wire: Wire) -> Self {
+        match wire {
+            Either::Left(tcp) => Self::Plain(tcp),
+            Either::Right(tls) => Self::Tls(tls),
+        }
+    }
+}
+
 impl Connection {
     pub fn new(stream: Stream, remote: SocketAddr, tls: Option<Tls>) -> Self {
         Self {
@@ -89,7 +99,7 @@ impl Connection {
     pub fn is_stale(&self) -> bool {
         let tcp = match &self.stream {
             Stream::Plain(tcp) => tcp,
-            Stream::Tls(tls) => &tls.get_ref().0.tcp,
+            Stream::Tls(tls) => tls.get_ref().0.tcp(),
         };
         !matches!(tcp.try_read(&mut [0u8; 1]), Err(error) if error.kind() == io::ErrorKind::WouldBlock) || !self.buffer.is_empty()
     }

@@ -12,9 +12,9 @@ use plimsoll_core::options::network::{DnsPolicy, DnsSelect};
 use plimsoll_script::address::Origin;
 use plimsoll_script::effect::{code, Failure, Timings, Tls};
 use tokio::net::{TcpSocket, TcpStream};
-use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConnection, ProtocolVersion};
 use tokio_rustls::TlsConnector;
+use tokio_util::either::Either;
 
 use crate::client::milliseconds;
 use crate::connection::{Connection, Stream};
@@ -24,6 +24,7 @@ use crate::http2::Http2;
 use crate::limits;
 use crate::rules::Rules;
 use crate::self_watch::Refusals;
+use crate::tls;
 use crate::traffic::Counted;
 
 /// What all VUs of a thread share: the rules, resolved names and the time limits of requests.
@@ -74,7 +75,7 @@ impl Network {
 
     /// Makes a connection; its phases go to `timings`.
     pub async fn connect(&self, origin: &Origin, from: Option<IpAddr>, timings: &mut Timings) -> Result<Link, Failure> {
-        let tls = if origin.tls {
+        let config = if origin.tls {
             Some(self.rules.tls.config(&origin.host, origin.port).await.map_err(|message| Failure { code: code::TLS, message })?)
         } else {
             None
@@ -89,24 +90,26 @@ impl Network {
         let remote = self.locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin)).await.map_err(through)?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
-        let mut tcp = dial(remote, from, self.last_file).await.map_err(|error| through(self.failed(&error)))?;
+        let tcp = dial(remote, from, self.last_file).await.map_err(|error| through(self.failed(&error)))?;
         let _ = tcp.set_nodelay(true);
-        match &proxy {
+        let wire = match &proxy {
             Some(proxy) => {
                 self.rules.proxies.note_used(proxy);
-                tcp = Box::pin(proxy.tunnel(tcp, origin)).await?;
+                Box::pin(proxy.tunnel(tcp, &self.rules.tls, origin)).await?
             }
-            None => self.note_reached(remote),
-        }
+            None => {
+                self.note_reached(remote);
+                Either::Left(tcp)
+            }
+        };
         let connected = Instant::now();
         timings.connecting = milliseconds(resolved, connected);
-        let Some(tls) = tls else {
-            let connection = Connection::new(Stream::Plain(tcp), remote, None);
+        let Some(config) = config else {
+            let connection = Connection::new(wire.into(), remote, None);
             return Ok(Link::Http1(Box::new(connection.through(proxy.filter(|proxy| proxy.takes_whole_url(origin))))));
         };
-        let name =
-            ServerName::try_from(origin.host.clone()).map_err(|error| Failure { code: code::TLS, message: format!("{}: {error}", origin.host) })?;
-        let stream = TlsConnector::from(tls).connect(name, Counted::new(tcp)).await.map_err(|error| failures::of_exchange(&error))?;
+        let name = tls::server_name(&origin.host).map_err(|message| Failure { code: code::TLS, message })?;
+        let stream = TlsConnector::from(config).connect(name, Counted::new(wire)).await.map_err(|error| failures::of_exchange(&error))?;
         timings.tls_handshaking = milliseconds(connected, Instant::now());
         let session = stream.get_ref().1;
         let agreed = agreed(session);

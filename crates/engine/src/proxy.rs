@@ -12,11 +12,15 @@ use plimsoll_script::auth::{basic, Credentials};
 use plimsoll_script::effect::{code, Failure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 use tokio_socks::tcp::Socks5Stream;
+use tokio_util::either::Either;
 use url::Url;
 
 use crate::connection::MOST_HEAD_BYTES;
 use crate::failures;
+use crate::tls::{server_name, Tls};
+use crate::traffic::{Counted, Wire};
 
 /// Characters of what a proxy says that a message holds.
 const MOST_TOLD: usize = 120;
@@ -115,18 +119,19 @@ impl Proxy {
     /// As Go has it, what has no scheme is an HTTP proxy. The value may hold a password and is in no message.
     fn parse(variable: &'static str, value: &str) -> Result<Self, String> {
         let with_host = |text: &str| Url::parse(text).ok().filter(|url| url.host_str().is_some_and(|host| !host.is_empty()));
-        let how = "write http://host:port or socks5://host:port, or unset it";
+        let how = "write http://host:port, https://host:port or socks5://host:port, or unset it";
         let url = if value.contains("://") { with_host(value) } else { with_host(&format!("http://{value}")) };
         let url = url.ok_or_else(|| format!("{variable} is no address of a proxy; {how}"))?;
         let (kind, usual_port) = match url.scheme() {
             "http" => (Kind::Http, 80),
             "socks5" | "socks5h" => (Kind::Socks5, 1080),
-            "https" => return Err(format!("{variable}: proxies that speak TLS are not supported yet; {how}")),
+            "https" => (Kind::Http, 443),
             other => return Err(format!("{variable}: there is no proxy of the kind '{other}'; {how}")),
         };
         let host = url.host_str().unwrap_or_default();
         let port = url.port().unwrap_or(usual_port);
-        let origin = Origin { tls: false, host: host.trim_matches(['[', ']']).to_owned(), port, authority: format!("{host}:{port}") };
+        let tls = url.scheme() == "https";
+        let origin = Origin { tls, host: host.trim_matches(['[', ']']).to_owned(), port, authority: format!("{host}:{port}") };
         let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (user, password) = (plain(url.username()), plain(url.password().unwrap_or_default()));
         let credentials = (!user.is_empty() || url.password().is_some()).then_some(Credentials { user, password });
@@ -146,12 +151,14 @@ impl Proxy {
     }
 
     /// Makes a connection to the proxy one to the origin; the proxy looks up its name.
-    pub async fn tunnel(&self, mut tcp: TcpStream, origin: &Origin) -> Result<TcpStream, Failure> {
+    pub async fn tunnel(&self, tcp: TcpStream, tls: &Tls, origin: &Origin) -> Result<Wire, Failure> {
         match self.kind {
-            Kind::Http if self.takes_whole_url(origin) => Ok(tcp),
             Kind::Http => {
-                self.connect(&mut tcp, origin).await?;
-                Ok(tcp)
+                let mut wire = self.greet(tcp, tls).await?;
+                if !self.takes_whole_url(origin) {
+                    self.connect(&mut wire, origin).await?;
+                }
+                Ok(wire)
             }
             Kind::Socks5 => {
                 let target = (origin.host.as_str(), origin.port);
@@ -159,26 +166,38 @@ impl Proxy {
                     Some(Credentials { user, password }) => Socks5Stream::connect_with_password_and_socket(tcp, target, user, password).await,
                     None => Socks5Stream::connect_with_socket(tcp, target).await,
                 };
-                stream.map(Socks5Stream::into_inner).map_err(|error| self.refused(&error.to_string()))
+                stream.map(|stream| Either::Left(stream.into_inner())).map_err(|error| self.refused(&error.to_string()))
             }
         }
     }
 
+    /// The connection to it, in TLS where it speaks that.
+    async fn greet(&self, tcp: TcpStream, tls: &Tls) -> Result<Wire, Failure> {
+        let Origin { tls: true, host, port, .. } = &self.origin else { return Ok(Either::Left(tcp)) };
+        let failed = |message| self.out_of_reach(Failure { code: code::TLS, message });
+        let config = tls.config_of_proxy(host, *port).await.map_err(failed)?;
+        let name = server_name(host).map_err(failed)?;
+        let secured = TlsConnector::from(Arc::new(config)).connect(name, Counted::new(Either::Left(tcp))).await;
+        let secured = secured.map_err(|error| self.out_of_reach(failures::of_exchange(&error)))?;
+        Ok(Either::Right(Box::new(secured)))
+    }
+
     /// CONNECT (RFC 9110, section 9.3.6).
-    async fn connect(&self, tcp: &mut TcpStream, origin: &Origin) -> Result<(), Failure> {
+    async fn connect(&self, wire: &mut Wire, origin: &Origin) -> Result<(), Failure> {
         let host = if origin.host.contains(':') { format!("[{}]", origin.host) } else { origin.host.clone() };
         let target = format!("{host}:{}", origin.port);
         let authorization = self.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
         let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
         let broken = |error: std::io::Error| self.refused(&failures::of_exchange(&error).message);
-        tcp.write_all(request.as_bytes()).await.map_err(broken)?;
+        wire.write_all(request.as_bytes()).await.map_err(broken)?;
+        wire.flush().await.map_err(broken)?;
         let (mut head, mut line_begins) = (Vec::new(), 0);
         // Byte by byte: what comes after the head is the target's.
         loop {
             if head.len() > MOST_HEAD_BYTES {
                 return Err(self.refused("its answer has no end"));
             }
-            head.push(tcp.read_u8().await.map_err(broken)?);
+            head.push(wire.read_u8().await.map_err(broken)?);
             if !head.ends_with(b"\n") {
                 continue;
             }
@@ -314,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_no_proxy_fails_the_requests_and_is_not_shown() {
-        let values = [("http://me:secret@", "is no address"), ("https://me:secret@p", "speak TLS"), ("ftp://me:secret@p", "of the kind 'ftp'")];
+        let values = [("http://me:secret@", "is no address"), ("ftp://me:secret@p", "of the kind 'ftp'")];
         for (value, what) in values {
             let proxies = of(&[("HTTP_PROXY", value)]);
             let told = between(&proxies, "http://shop.test/").unwrap().unwrap_err();

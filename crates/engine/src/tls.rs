@@ -72,6 +72,18 @@ impl Tls {
         };
         config.get_or_try_init(make).await.cloned()
     }
+
+    /// That for a proxy, to which HTTP/1.1 is spoken.
+    pub async fn config_of_proxy(&self, host: &str, port: u16) -> Result<ClientConfig, String> {
+        let mut config = ClientConfig::clone(&*self.config(host, port).await?);
+        config.alpn_protocols.clear();
+        Ok(config)
+    }
+}
+
+/// A host as certificates name it.
+pub fn server_name(host: &str) -> Result<ServerName<'static>, String> {
+    ServerName::try_from(host.to_owned()).map_err(|error| format!("{host}: {error}"))
 }
 
 impl Identity {

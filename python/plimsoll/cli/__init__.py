@@ -10,15 +10,13 @@ from plimsoll.cli.messages import EXIT_INTERRUPTED, EXIT_UNWRITTEN, say
 from plimsoll.cli.signals import serve_signals
 from plimsoll.errors import PlimsollError
 from plimsoll.output_streams import make_tolerant, tell_losses
-from plimsoll.own_programs import forget_current_folder
 
 GC_THRESHOLD = 50_000
 
 
 def main() -> None:
-    """The entry point: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback. A verb
+    """A verb: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback. A verb
     that ended well, but whose answer standard output did not take, has not succeeded."""
-    forget_current_folder()
     make_tolerant()
     gc.set_threshold(GC_THRESHOLD)  # imports make many objects that stay, and looking through them again is costly
     serve_signals()

@@ -67,7 +67,7 @@ def drain(
     load_time: LoadTime = None,
     duration: Annotated[
         float | None,
-        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="the same, or seconds; 600"),
+        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="time that counts; 600s"),
     ] = None,
     warm_up: Annotated[
         float | None,

@@ -82,5 +82,5 @@ def for_text(seconds: float | None) -> str | None:
 
 LoadTime = Annotated[
     float | None,
-    typer.Option("--for", parser=duration("--for"), metavar="TIME", help="time of load, as 90s, 5m or 1h30m"),
+    typer.Option("--for", parser=duration("--for"), metavar="TIME", help="time of all its load, as 90s, 5m or 1h30m"),
 ]

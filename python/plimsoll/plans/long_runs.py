@@ -3,10 +3,12 @@ need."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -23,6 +25,8 @@ from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, HoldOp
 LEAST_ALONE_S = 3.0
 LEAST_ALONE_PER_S, MOST_ALONE_PER_S = 2.0, 10.0  # iterations, of a load that is a rate
 KEPT_START = 0.25
+TWO_TIMES = "one is the time of all the load, the other of what counts"
+MOST_BEFORE = 0.25  # of the time that is given, for each of what comes before the load that counts
 
 
 def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mapping[str, Any]) -> Chosen:
@@ -60,24 +64,49 @@ def held_level(plan: Plan, source: Study | Path, users: float | None) -> float:
     return level
 
 
-def load_time(options: HoldOptions | DrainOptions, given: Mapping[str, Any], least_s: float) -> float:
-    """Seconds of load: `for` where it is given, else `duration_s`; a flag goes before the study's other key. Raises
-    InputError for both at once, and for a time that says nothing."""
+class LoadTimes(NamedTuple):
+    """Seconds of one user alone, of the warm-up after it, and of the load that counts."""
+
+    baseline_s: float
+    warm_up_s: float
+    duration_s: float
+
+
+def load_times(
+    options: HoldOptions | DrainOptions, given: Mapping[str, Any], least_s: float, plan: Plan | None = None
+) -> LoadTimes:
+    """`for` is the time of all of them, where it is given: baseline and warm-up that nobody set take a quarter of it
+    each at most. Else it is `duration_s` that counts, and they come before. A flag goes before the study's other key;
+    `plan`: says how long the baseline takes at least. Raises InputError for both at once, and for a time that says
+    nothing."""
     for_s = options.for_s
+    baseline_s = options.baseline_s if isinstance(options, HoldOptions) else 0.0
+
+    def at_most(share_s: float) -> tuple[float, float]:
+        before = {"baseline_s": baseline_s, "warm_up_s": options.warm_up_s}
+        kept = {key: s if key in options.model_fields_set else min(s, share_s) for key, s in before.items()}
+        alone = alone_s(plan, kept["baseline_s"]) if plan and baseline_s else kept["baseline_s"]
+        return alone, kept["warm_up_s"]
+
     if for_s is None or (given.get("duration_s") is not None and given.get("for_") is None):
-        return options.duration_s
+        return LoadTimes(*at_most(math.inf), options.duration_s)
     if "duration_s" in options.model_fields_set and given.get("for_") is None:
-        raise InputError(
-            "for and duration_s are given together", "Leave one out: both are the time of load.", key="for"
-        )
+        raise InputError("for and duration_s are given together", f"Leave one out: {TWO_TIMES}.", key="for")
     if given.get("for_") is not None and given.get("duration_s") is not None:
-        raise InputError("--for and --duration are given together", "Leave one out: both are the time of load.")
-    if for_s < least_s:
+        raise InputError("--for and --duration are given together", f"Leave one out: {TWO_TIMES}.")
+
+    def left_of(all_s: float) -> float:
+        return all_s - sum(at_most(MOST_BEFORE * all_s))
+
+    if left_of(for_s) < least_s:
+        enough_s = math.ceil(least_s + sum(at_most(math.inf)))
+        needed_s = bisect_left(range(enough_s), least_s, key=left_of)
+        after = f" after {said(for_s - left_of(for_s))} that do not count" if left_of(for_s) < for_s else ""
         raise InputError(
-            f"--for {typed(for_s)} is too short for any answer: it takes {said(least_s)} of load",
-            f"Give it --for {typed(least_s)} or more; a minute and more tell objectives, ten minutes drift and leaks.",
+            f"--for {typed(for_s)} is too short for any answer: it takes {said(least_s)} of load{after}",
+            f"Give it --for {typed(needed_s)} or more; a minute and more tell objectives, ten minutes drift and leaks.",
         )
-    return for_s
+    return LoadTimes(*at_most(MOST_BEFORE * for_s), left_of(for_s))
 
 
 def kept_start(plan: Plan, source: Study | Path, users: float | None) -> float:

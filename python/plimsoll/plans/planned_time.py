@@ -28,9 +28,9 @@ def planned_s(study: Study, item: Experiment) -> float | None:
             settings = CapacitySettings(step_s=options.step_s, budget_s=options.for_s)
             return settings.load_budget_s * (2 if options.verify else 1)
         case HoldOptions():
-            return options.baseline_s + options.warm_up_s + (options.for_s or options.duration_s)
+            return options.for_s or options.baseline_s + options.warm_up_s + options.duration_s
         case DrainOptions():
-            return options.warm_up_s + (options.for_s or options.duration_s) + options.drain_s
+            return (options.for_s or options.warm_up_s + options.duration_s) + options.drain_s
         case GrowOptions():
             return options.for_s
         case CompareOptions(is_of_runs=True):

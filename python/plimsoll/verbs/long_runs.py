@@ -19,13 +19,12 @@ from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of
 from plimsoll.plans.long_runs import (
     alone_config,
-    alone_s,
     check_drain,
     grow_plan,
     held_level,
     kept_start,
     load_plan,
-    load_time,
+    load_times,
     options_of,
 )
 from plimsoll.runs.reader import RunReader
@@ -75,13 +74,9 @@ def hold(
         )
     level = kept_start(plan, given, wanted.users) if keep else held_level(plan, given, wanted.users)
     most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
-    duration_s = load_time(wanted, options, LEAST_KEPT_S if keep else LEAST_HELD_S)
-    caps = plan.settings.caps
-    settings = HoldSettings(level, duration_s, wanted.warm_up_s, wanted.baseline_s, keep, most, caps)
-    if settings.baseline_s:
-        settings = replace(settings, baseline_s=alone_s(plan, settings.baseline_s))
-    planned_s = settings.baseline_s + settings.warm_up_s + settings.duration_s
-    with writer_of("hold", plan, choices, planned_s=planned_s) as writer:
+    times = load_times(wanted, options, LEAST_KEPT_S if keep else LEAST_HELD_S, plan)
+    settings = HoldSettings(level, times.duration_s, times.warm_up_s, times.baseline_s, keep, most, plan.settings.caps)
+    with writer_of("hold", plan, choices, planned_s=sum(times)) as writer:
         with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
             facts = Facts(
                 objectives=objectives_as_data(plan.objectives),
@@ -185,15 +180,16 @@ def drain(
     level = held_level(plan, given, wanted.users)
     url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
     consumer = FollowedConsumer(wanted, url, plan.directory)
+    times = load_times(wanted, options, LEAST_HELD_S)
     settings = DrainSettings(
         level,
-        load_time(wanted, options, LEAST_HELD_S),
-        wanted.warm_up_s,
+        times.duration_s,
+        times.warm_up_s,
         wanted.drain_s,
         wanted.items_per_operation,
         wanted.operation,
     )
-    planned_s = settings.warm_up_s + settings.duration_s + wanted.drain_s
+    planned_s = sum(times) + wanted.drain_s
     with writer_of("drain", plan, choices, wanted.model_dump(), planned_s=planned_s) as writer:
         with (
             contextlib.closing(consumer.probe),

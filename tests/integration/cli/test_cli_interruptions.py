@@ -210,3 +210,16 @@ def test_a_closed_terminal_ends_a_target_of_the_lab_with_all_its_processes(cli: 
     _, errors = serving.communicate(timeout=LIMIT_S)
     assert serving.returncode == 0 and "Traceback" not in errors, errors
     wait_until(lambda: not working_in(cli.folder), "the end of its modules")
+
+
+def test_an_interruption_before_the_command_can_serve_one_ends_it_without_a_traceback(tmp_path: Path) -> None:
+    text = """import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == 'plimsoll.cli':
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from plimsoll.__main__ import main
+main()"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

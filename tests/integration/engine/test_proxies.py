@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forwarding_proxy import Seen, forwarding_proxy
+from forwarding_proxy import Seen, forwarding_proxy, tls_before
 
 from plimsoll.engine import EngineConfig, EngineRun
 
@@ -57,6 +57,25 @@ def test_requests_of_http_carry_the_whole_url_over_one_connection(
     assert proxy.lines == [f"GET {named(url)}/echo?a=1 HTTP/1.1", f"POST {named(url)}/echo HTTP/1.1"]
     assert proxy.credentials == ["Basic bWU6cEBzcw=="] * 2 and proxy.connections == 1
     assert run.proxies() == [f"localhost:{proxy.port} of HTTP_PROXY"] and run.connections() == []
+
+
+@pytest.mark.parametrize("target", ["http", "https"])
+def test_a_proxy_that_speaks_tls_is_greeted_in_it(
+    tmp_path: Path, known_server: Server, proxy: Seen, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    (tmp_path / "tls").mkdir()
+    with_files = known_server("--site", "--tls", tmp_path / "tls")
+    url = with_files if target == "https" else known_server("--site")
+    with tls_before(proxy.port, tmp_path / "tls") as port:
+        monkeypatch.setenv(f"{target.upper()}_PROXY", f"https://me:secret@127.0.0.1:{port}")
+        found, run = ask(tmp_path, named(url))
+        assert [one[0] for one in found] == [200, 200] and found[1][5] == "body"
+        assert found[0][1] == ("HTTP/2.0" if target == "https" else "HTTP/1.1")
+        assert proxy.connections == 1 and set(proxy.credentials) == {"Basic bWU6c2VjcmV0"}
+        asked = named(url).removeprefix("https://") if target == "https" else f"{named(url)}/echo?a=1"
+        assert proxy.lines[0].split()[1] == asked and run.proxies() == [f"127.0.0.1:{port} of {target.upper()}_PROXY"]
+        [[status, _, code, error, *_], _] = ask(tmp_path, named(url), insecureSkipTLSVerify=False)[0]
+        assert (status, code) == (0, 1200) and error.startswith("proxyconnect: the proxy ") and "certificate" in error
 
 
 @pytest.mark.parametrize("form", ["http://me:secret@127.0.0.1:{}", "socks5://me:secret@127.0.0.1:{}"])
@@ -111,7 +130,7 @@ def test_a_proxy_that_refuses_is_named_with_its_words_and_without_its_password(
 def test_a_value_that_is_no_proxy_fails_the_requests_with_the_variable(
     tmp_path: Path, proxy: Seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "https://me:secret@127.0.0.1:1")
+    monkeypatch.setenv("HTTP_PROXY", "ftp://me:secret@127.0.0.1:1")
     [[status, _, code, error, *_], _] = ask(tmp_path, "http://shop.test/")[0]
     assert (status, code) == (0, 1000) and "HTTP_PROXY" in error and "secret" not in error, error
 

@@ -23,9 +23,9 @@ from plimsoll.experiments.time_plan import (
     with_more_time,
 )
 from plimsoll.plans.load_time import check_search_time, repetitions_within
-from plimsoll.plans.long_runs import load_time, options_of
+from plimsoll.plans.long_runs import load_times, options_of
 from plimsoll.study.durations import parse_duration
-from plimsoll.study.experiments import CapacityOptions, CompareOptions, HoldOptions
+from plimsoll.study.experiments import CapacityOptions, CompareOptions, DrainOptions, HoldOptions
 
 
 @pytest.mark.parametrize(
@@ -118,15 +118,27 @@ def test_trials_are_as_many_as_the_time_takes() -> None:
 
 
 def test_a_held_load_takes_for_or_duration_and_not_both() -> None:
-    assert load_time(HoldOptions(), {}, 10) == 600
-    assert load_time(HoldOptions(for_="5m"), {"for_": "5m"}, 10) == 300
-    assert load_time(HoldOptions(for_="5m", duration_s=60), {"duration_s": 60.0}, 10) == 60, "a flag before the study"
-    assert load_time(HoldOptions(for_="5m", duration_s=60), {"for_": "5m"}, 10) == 300
-    for given in ({}, {"for_": "5m", "duration_s": 60.0}):
+    assert load_times(HoldOptions(), {}, 10) == (30, 30, 600)
+    assert load_times(HoldOptions(for_="5m"), {"for_": "5m"}, 10) == (30, 30, 240), "all of it takes that time"
+    given = {"duration_s": 60.0}
+    assert load_times(HoldOptions(for_="5m", duration_s=60), given, 10).duration_s == 60, "a flag before the study"
+    assert sum(load_times(HoldOptions(for_="5m", duration_s=60), {"for_": "5m"}, 10)) == 300
+    for both in ({}, {"for_": "5m", "duration_s": 60.0}):
         with pytest.raises(InputError, match="given together"):
-            load_time(HoldOptions(for_="5m", duration_s=60), given, 10)
-    with pytest.raises(InputError, match="too short for any answer"):
-        load_time(HoldOptions(for_="5s"), {"for_": "5s"}, 10)
+            load_times(HoldOptions(for_="5m", duration_s=60), both, 10)
+
+
+def test_what_comes_before_a_held_load_shrinks_to_fit_unless_it_was_asked_for() -> None:
+    given = {"for_": "40s"}
+    assert load_times(HoldOptions(for_="40s"), given, 10) == (10, 10, 20)
+    assert load_times(HoldOptions(for_="40s", baseline_s=0, warm_up_s=25), given, 10) == (0, 25, 15)
+    assert load_times(DrainOptions(for_="40s", backlog="x", warm_up_s=0), given, 10) == (0, 0, 40)
+    with pytest.raises(InputError, match=r"--for 5s is too short for any answer: .* after 3 s that do not") as told:
+        load_times(HoldOptions(for_="5s"), {"for_": "5s"}, 10)
+    assert "--for 20s or more" in told.value.next_step
+    with pytest.raises(InputError) as told:
+        load_times(HoldOptions(for_="40s", baseline_s=3600), given, 10)
+    assert "--for 3640s or more" in told.value.next_step
 
 
 def test_times_are_said_and_typed() -> None:
