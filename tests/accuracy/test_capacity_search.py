@@ -170,6 +170,30 @@ def test_a_confirmation_on_a_slow_host_is_made_again():
     assert result.confirmation.verdict == "confirmed"
 
 
+def test_a_level_at_which_two_confirmations_fell_behind_on_a_slower_host_is_left_open_and_a_lower_one_confirmed():
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=400)
+    source = OpenQueue(1, 1 / 300, 5, speeds=np.ones(1000))
+    probed = run_capacity(source, settings, probes_sampler=source.sample)
+    first = next(step for step in probed.steps if step.kind == "confirm")
+    source = OpenQueue(1, 1 / 300, 5, speeds=np.where(np.arange(1000) < first.start_s, 1.0, 0.92))
+    result = run_capacity(source, settings, probes_sampler=source.sample)
+    assert result.bracket.good is not None and result.bracket.good < first.level and result.bracket.good <= 0.95 * 300
+    assert result.confirmation is not None and result.confirmation.verdict == "confirmed"
+    told = [step for step in result.steps if any("2 longer steps at " in why for why in step.judgement.reasons)]
+    assert told and {step.judgement.verdict for step in told} == {"undecided"}
+    assert result.bracket.width <= 0.15, "narrowed again with the time that is left"
+
+
+def test_confirmations_of_a_few_arrivals_withdraw_nothing():
+    """At 6/s two seconds of work are twelve iterations, which chance leaves now and then."""
+    settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=900)
+    source = OpenQueue(1, 1 / 6, 2, speeds=np.where(np.arange(3000) < 556, 1.0, 0.93))
+    result = run_capacity(source, settings, probes_sampler=source.sample)
+    verdicts = [step.judgement.verdict for step in result.steps if step.kind == "confirm"]
+    assert verdicts[:2] == ["undecided", "undecided"] and result.confirmation.verdict == "confirmed"
+    assert result.confirmation.level == result.bracket.good
+
+
 @pytest.mark.parametrize("per_s", [10, 60])
 def test_brackets_are_about_as_wide_as_is_promised_before(per_s: float):
     """At 20/s 10 % were promised for five minutes, and 21 % were reached."""

@@ -29,15 +29,17 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import Confirmation, Confirmed, StepRecord, level_text
 from plimsoll.experiments.search import AIM_SHARE, falls_past_top, rounded
 from plimsoll.experiments.step_ends import is_behind_others
+from plimsoll.stats.host_speed import UNKNOWN
 from plimsoll.stats.saturation import is_calm
 
-MOST_CONFIRMATIONS, MOST_DISTURBED, CONFIRM_STEPS = 2, 2, 3
+MOST_CONFIRMATIONS, MOST_DISTURBED, MOST_BEHIND, CONFIRM_STEPS = 2, 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
 LEFT_OVER = "But {} iterations waited at its end, which is {} s of work."
 MOST_WAITING_Z = 1.0
 MOST_LEFT, MOST_LEFT_S, MUCH_LEFT_S, LASTING_S = 10, 0.5, 2.0, 5
 LONGER = 2
 QUICKER = 0.7
+WITHDRAWN = "But {} longer steps at {} fell behind on a slower host, so that it is open whether it is carried."
 OUTGROWN = "But the target is quicker since: at level {} an iteration took {:.3g} ms, and {:.3g} ms later."
 
 
@@ -49,12 +51,38 @@ class Confirming:
         self._recover = recover
 
     def confirm(self) -> bool:
-        """Hold the level that is carried once more, and again where the two disagree or the step was disturbed; True if
-        it is no longer what is carried, so that the search goes on."""
+        """Hold the level that is carried once more, again where the two disagree or the step was disturbed, and the
+        next lower one where steps on a slow host leave it open. True if another level is carried now than was held, or
+        the bracket has become too wide, so that the search goes on."""
+        known, result = self.known, self.known.result
+        before, level, withdrawn = result.bracket.good, self._level(), False
+        while level is not None and not self._is_confirmed(level) and self._leaves_open(level):
+            known.withdraw(level, WITHDRAWN.format(MOST_BEHIND, level_text(level)))
+            level, withdrawn = self._level(), True
+            result.confirmation = self._earlier(level)
+        if result.reason:
+            return False
+        if withdrawn and result.bracket.width > known.goal.width:
+            return True
+        return level is not None and result.bracket.good not in (before, level)
+
+    def _is_confirmed(self, level: float) -> bool:
+        found = self.known.result.confirmation
+        return found is not None and found.verdict == "confirmed" and found.level == level
+
+    def _earlier(self, level: float | None) -> Confirmation | None:
+        """What confirmed that level before a higher one was looked at."""
+        held = [one for one in self.known.holder.records if one.kind == "confirm" and one.level == level]
+        kept = [one for one in held if one.judgement.verdict == "good"]
+        return _confirmation(kept[-1], True) if kept else None
+
+    def _leaves_open(self, level: float) -> bool:
+        """Hold that level until it is confirmed or not, or the time is spent; whether steps on a slow host speak so
+        much against it that it is open."""
         known, result, step_s = self.known, self.known.result, self.known.settings.step_s
-        before, level, against, disturbed = result.bracket.good, self._level(), 0, 0
+        against = disturbed = behind = 0
         while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
-            if level is None or result.reason or known.left_s() < known.step_cost_s():
+            if result.reason or known.left_s() < known.step_cost_s():
                 break
             confirm_s, doubled_s = known.settings.confirm_s, 2 * known.settings.confirm_s
             enough_s = doubled_s if falls_past_top(known.trials) and known.left_s() >= doubled_s else confirm_s
@@ -69,11 +97,22 @@ class Confirming:
             result.confirmation = _confirmation(record, result.bracket.good == level)
             against += record.judgement.verdict == "bad"
             slow = record.judgement.verdict == "undecided" and self._is_behind(record.measurement)
+            behind += slow and self._fell_behind(record)
+            if behind == MOST_BEHIND:
+                return True
             tells_nothing = record.judgement.disturbed or slow
             disturbed += tells_nothing
             if not (record.judgement.verdict == "bad" or tells_nothing) or self._tips_over(record):
                 break
-        return level is not None and not result.reason and result.bracket.good not in (before, level)
+        return False
+
+    def _fell_behind(self, record: StepRecord) -> bool:
+        """Whether a step fell behind beyond chance as it was, whatever its host would have let it do in the mean, and
+        lasted as long as those that say that its level is carried."""
+        seen = record.measurement
+        alone = judge(seen, replace(self.known.context(seen), host=UNKNOWN, plateau=None))
+        carried = (len(one.measurement.seconds) for one in self.known.carried_from(record.level))
+        return alone.verdict == "bad" and len(seen.seconds) >= max(carried, default=0)
 
     def quicker(self) -> str | None:
         """What shows that the target is quicker than when the confirmed level was held first; None where nothing

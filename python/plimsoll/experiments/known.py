@@ -66,6 +66,7 @@ class Known:
         self.kept_s = 0.0
         self.persisting: list[FailingAnyway] = []
         self._outgrown: list[StepRecord] = []
+        self._withdrawn: list[StepRecord] = []
         self._host = UNKNOWN
         self._noise = 1.0
         self._busy_done = 0.0
@@ -226,6 +227,19 @@ class Known:
                 self._outgrown.append(record)
         self.note()
 
+    def carried_from(self, level: float) -> list[StepRecord]:
+        """The steps that show that this level, or a higher one, is carried."""
+        held = [one for one in self.holder.records if one.kind in ("hold", "confirm") and one.level >= level]
+        return [one for one in held if one.judgement.verdict == "good"]
+
+    def withdraw(self, level: float, words: str) -> None:
+        """Leave open whether that level and higher ones are carried, which held steps had shown."""
+        for record in self.carried_from(level):
+            found = record.judgement
+            record.judgement = replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
+            self._withdrawn.append(record)
+        self.note()
+
     def _mind_cap(self) -> None:
         """No level above what the script or the generator can send is tried again."""
         self.goal, self.result.cap = self.settings.goal(self.result.unit), None
@@ -245,26 +259,24 @@ class Known:
 
     def _judge_again(self) -> None:
         """Read the steps held so far in the light of what is known by now of the host's speed and of the capacity."""
+        settled = [*self._outgrown, *self._withdrawn]
         for record in self.holder.records:
-            if record.kind == "hold" and not record.judgement.given_up and not self._is_outgrown(record):
+            if record.kind == "hold" and not record.judgement.given_up and not _is_among(record, settled):
                 trials = self._trials_of([one for one in self.holder.records if one is not record])
                 context = self.context(record.measurement, trials=trials)
                 was_bad = record.judgement.verdict == "bad" and record.judgement.own
                 record.judgement = judge(record.measurement, replace(context, was_bad=was_bad))
         self.trials = self._trials_of(self.holder.records)
 
-    def _is_outgrown(self, record: StepRecord) -> bool:
-        return any(one is record for one in self._outgrown)
-
     def _trials_of(self, records: Sequence[StepRecord]) -> list[Trial]:
-        telling = (one for one in records if one.kind not in BESIDE and not self._is_outgrown(one))
+        telling = (one for one in records if one.kind not in BESIDE and not _is_among(one, self._outgrown))
         return [self._trial(record) for record in telling]
 
     def learn(self, seen: Measurement | None = None) -> None:
         """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Steps
         that collapsed, or do while they last, and disturbed ones tell neither what the host nor what chance does. The
         host's mean speed is that under load: a core that idles reads slower, as it wakes up cold."""
-        records = [one for one in self.holder.records if one.kind not in BESIDE and not self._is_outgrown(one)]
+        records = [one for one in self.holder.records if one.kind not in BESIDE and not _is_among(one, self._outgrown)]
         fell = collapsed(self._trials_of(records))
         telling = [
             record.measurement
@@ -295,3 +307,7 @@ class Known:
             top = replace(top, relative_sd=max(top.relative_sd, QUICK_PLATEAU_SD))
         proven = not (quick or found.says_nothing) or found.given_up
         return Trial(record.level, found.verdict, top, proven, found.own, record.kind == "confirm")
+
+
+def _is_among(record: StepRecord, records: Sequence[StepRecord]) -> bool:
+    return any(one is record for one in records)
