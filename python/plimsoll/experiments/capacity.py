@@ -21,7 +21,7 @@ from plimsoll.experiments.ageing import quickened, slowed
 from plimsoll.experiments.closed_search import search_closed
 from plimsoll.experiments.confirming import Confirming
 from plimsoll.experiments.evidence import waiting_of
-from plimsoll.experiments.expected import hold_expected, kept_back_s
+from plimsoll.experiments.expected import ExpectedLevel
 from plimsoll.experiments.failing import backlog_s, fails_more
 from plimsoll.experiments.judge import LEAST_DRIFT, judge
 from plimsoll.experiments.judgement import Judgement
@@ -117,6 +117,7 @@ class _OpenSearch:
         self.result = result
         self.known = Known(holder, settings, result)
         self.confirming = Confirming(self.known, self._recover)
+        self._expected = ExpectedLevel(holder, settings)
         self._has_answered = False
         self._checks = FailureChecks(holder, result)
 
@@ -132,14 +133,9 @@ class _OpenSearch:
         if not self.result.reason:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
-            expected = hold_expected(
-                self.holder,
-                self.settings,
-                self.result.bracket.bad,
-                left_s,
-                self.confirming.conclude_expected,
-                self.known.telling_step_s(self.settings.expected_level or 0.0),
-            )
+            telling_s = self.known.telling_step_s(self.settings.expected_level or 0.0)
+            bad, conclude = self.result.bracket.bad, self.confirming.conclude_expected
+            expected = self._expected.hold(bad, left_s, conclude, telling_s)
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
             self.result.slowed = slowed(self.holder.records, self.known.host_speed_in)
@@ -196,7 +192,7 @@ class _OpenSearch:
         return held
 
     def _kept_back_s(self) -> float:
-        return kept_back_s(self.holder, self.settings, self.result.bracket.bad, self.known.telling_step_s)
+        return self._expected.kept_back_s(self.result.bracket.bad, self.known.telling_step_s)
 
     def _has_time_for_a_step(self) -> bool:
         """Whether one that can tell fits into the time that is left."""

@@ -24,7 +24,7 @@ from plimsoll.experiments.closed import (
     throughput,
 )
 from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLevels
-from plimsoll.experiments.expected import hold_expected
+from plimsoll.experiments.expected import ExpectedLevel
 from plimsoll.experiments.failing import fails_more, give_up_reason, more_failures
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
@@ -81,6 +81,7 @@ class _ClosedSearch:
         self.known = ClosedLevels(settings, whole=result.unit in ("vus", "users"))
         self.base_errors = (0, 0)
         self._checks = FailureChecks(holder, result)
+        self._expected = ExpectedLevel(holder, settings)
         self.low: LoadSeconds | None = None
         self.warm_ups: list[tuple[float, float]] = []  # level, seconds that its own iterations ask for
         self.rests: list[StepRecord] = []
@@ -159,7 +160,7 @@ class _ClosedSearch:
     def hold_expected(self) -> None:
         """Hold the expected level, whatever throughput does there: users who wait cannot overload for good."""
         if self.result.status == "finished":
-            hold_expected(self.holder, self.settings, None, self._left_s(), self._conclude)
+            self._expected.hold(None, self._left_s(), self._conclude)
 
     def collapse(self) -> Collapse | None:
         """The lowest level that has collapsed, and whether it was as quick as at low load again soon after."""

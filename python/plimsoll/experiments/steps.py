@@ -99,7 +99,7 @@ class StepHolder:
         self._sample = probes_sampler
         self._report, self._tell = on_progress, on_message
         self._data_volume, self._on_step = data_volume, on_step
-        self.watch: Callable[[Snapshot], None] | None = None  # of the measured seconds of a step
+        self.watch: Callable[[float, Snapshot], None] | None = None  # of each level's measured seconds
         self._began = False
         self._books, self._booked = Books(), source
         self._unfinished = 0
@@ -145,8 +145,8 @@ class StepHolder:
                         measured_from = max(measured_from, snapshot.second + 2)
                     continue
                 seen.add(judged, self._stolen, self._speed)
-                if self.watch is not None:
-                    self.watch(judged)
+                if self.watch is not None and not after_overload:
+                    self.watch(level, judged)
                 self.planned_total += int(snapshot.planned)
                 self.level_seconds += level
                 judgement = decide(seen)

@@ -66,3 +66,16 @@ def test_a_step_goes_on_until_an_objective_is_decided_and_no_longer() -> None:
         seconds[name] = len(step.measurement.seconds)
     assert seconds["plain"] == 10 and 10 < seconds["rare"] < 60
     assert seconds["never"] == 10, "what cannot be decided within the step is not waited for"
+
+
+def test_a_level_that_the_search_held_is_held_again_only_for_objectives_that_more_time_decides() -> None:
+    again = {}
+    for text in ("p99<=25ms", "p50<=1000ms", "p99.999<=40ms"):
+        settings = CapacitySettings(
+            expected_level=150, max_level=150, arrivals_per_level_s=1.0, budget_s=300, objectives=objectives(text)
+        )
+        result = run_capacity(OpenQueue(1, 1 / RATE, 5), settings)
+        before = sum(len(step.measurement.seconds) for step in result.steps if step.kind in ("hold", "confirm"))
+        assert before >= settings.step_s
+        again[text] = sum(len(step.measurement.seconds) for step in expected_of(result))
+    assert again["p99<=25ms"] > 0 and again["p50<=1000ms"] == 0 and again["p99.999<=40ms"] == 0
