@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::histogram::Histogram;
@@ -14,6 +14,7 @@ use plimsoll_core::sums::{Sums, Wanted};
 use plimsoll_core::threshold::{Threshold, Verdict};
 use serde_json::{json, Value};
 
+use crate::deaf::{Deaf, LOOK};
 use crate::epochs::{Arrivals, Level};
 use crate::limits;
 use crate::samples::Samples;
@@ -36,7 +37,8 @@ pub struct ThreadSecond {
 
 pub enum Part {
     Second(Box<ThreadSecond>),
-    Ended,
+    /// The thread of that index.
+    Ended(usize),
 }
 
 /// Everything measured so far.
@@ -93,6 +95,10 @@ pub struct Collector<'a> {
     pub output: Sender<String>,
     /// Asks the run to stop, because a threshold with `abortOnFail` failed.
     pub abort: &'a dyn Fn(String),
+    /// Asks it to stop, because a thread is deaf.
+    pub abort_deaf: &'a dyn Fn(),
+    /// Whether all scripts have to have ended.
+    pub is_over: &'a dyn Fn() -> bool,
     pub t0_unix_s: f64,
     /// What the script's own metrics are, which the first second tells.
     pub script_metrics: &'a [Value],
@@ -152,15 +158,24 @@ impl Second {
 }
 
 impl Collector<'_> {
-    /// Gathers until every thread has ended; a snapshot is due when all threads told their second.
-    pub fn gather(&self, parts: &Receiver<Part>, totals: &mut Totals) {
+    /// Gathers until every thread has ended or is deaf; a snapshot is due when all others told their second.
+    pub fn gather(&self, parts: &Receiver<Part>, totals: &mut Totals, deaf: &mut Deaf) {
         let mut open: BTreeMap<u32, Second> = BTreeMap::new();
-        let (mut running, mut cpu_s) = (self.threads, limits::process_cpu_s());
+        let (mut running, mut telling, mut cpu_s) = (self.threads, self.threads, limits::process_cpu_s());
         while running > 0 {
-            // Without senders no thread is left, however it ended.
-            let Ok(part) = parts.recv() else { break };
+            let found = deaf.look((self.is_over)());
+            if found > 0 {
+                (running, telling) = (running.saturating_sub(found), telling - found);
+                (self.abort_deaf)();
+            }
+            let part = match parts.recv_timeout(LOOK) {
+                Ok(part) => part,
+                Err(RecvTimeoutError::Timeout) => continue,
+                // Without senders no thread is left, however it ended.
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
             match part {
-                Part::Ended => running -= 1,
+                Part::Ended(index) => running -= usize::from(!deaf.is_deaf(index)),
                 Part::Second(part) => {
                     if let Some(overflow) = part.overflow.as_ref().filter(|_| !totals.overflowed) {
                         totals.overflowed = true;
@@ -183,7 +198,7 @@ impl Collector<'_> {
                     }
                 }
             }
-            while open.first_entry().is_some_and(|entry| entry.get().parts >= self.threads) {
+            while open.first_entry().is_some_and(|entry| entry.get().parts >= telling) {
                 if let Some((number, second)) = open.pop_first() {
                     self.publish(number, &second, totals, &mut cpu_s);
                 }

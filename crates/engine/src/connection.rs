@@ -135,7 +135,7 @@ impl Connection {
         let (body, is_whole) = if request.goes_on_after(head.status, head.moves) {
             (Bytes::new(), self.pass_over(head.framing).await?)
         } else {
-            (self.read_body(head.framing, (!request.discard_body).then_some(&mut claim)).await?, true)
+            (self.read_body(head.framing, (!request.discards(head.is_coded)).then_some(&mut claim)).await?, true)
         };
         let finished = Instant::now();
         timings.sending = milliseconds(ready, sent);
@@ -176,7 +176,7 @@ impl Connection {
                 self.fill().await?;
                 continue;
             };
-            let bytes = if is_wanted {
+            let bytes = if is_wanted || (head.is_coded && request.checks_coding) {
                 let mut bytes = self.buffer.split_to(head.length);
                 if head.is_folded {
                     unfold(&mut bytes);

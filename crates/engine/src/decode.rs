@@ -14,10 +14,10 @@ const USUAL_RATIO: usize = 4;
 const SPARE_BYTES: usize = 64;
 
 /// The response with its body decoded, or failed. Between the pieces the thread's other work goes on, and time limits end
-/// it. Bodies that nobody keeps are not decoded, as in k6.
+/// it. Bodies that nobody keeps are not decoded, as in k6, unless the request is one that `checks_coding`.
 pub async fn decoded(mut response: Box<HttpResponse>, request: &HttpRequest, allowance: &Rc<Allowance>) -> Box<HttpResponse> {
     let location = || response.head.all("location").next().is_some_and(|location| !location.is_empty());
-    if !response.is_coded || request.discard_body || request.goes_on_after(response.status, location()) {
+    if !response.is_coded || request.discards(true) || request.goes_on_after(response.status, location()) {
         return response;
     }
     match undo(&mut response, allowance).await {

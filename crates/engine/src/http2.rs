@@ -90,7 +90,8 @@ impl Http2 {
         let status = head.status.as_u16();
         let goes_on = request.goes_on_after(status, head.headers.get(http::header::LOCATION).is_some_and(|location| !location.is_empty()));
         let mut claim = Claim::on(allowance);
-        let keep = if goes_on || request.discard_body {
+        let is_coded = head.headers.contains_key(http::header::CONTENT_ENCODING) && may_have_body(request, status);
+        let keep = if goes_on || request.discards(is_coded) {
             Keep::Nothing { at_most: goes_on.then_some(MOST_PASSED_OVER_BYTES) }
         } else {
             Keep::All(&mut claim)
@@ -104,7 +105,7 @@ impl Http2 {
         Ok(Box::new(HttpResponse {
             status,
             proto: "HTTP/2.0",
-            is_coded: head.headers.contains_key(http::header::CONTENT_ENCODING) && may_have_body(request, status),
+            is_coded,
             head: lines,
             body,
             claim,

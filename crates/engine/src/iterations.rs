@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use futures_util::future::join_all;
 use plimsoll_core::options::Executor;
 
+use crate::backoff::Backoff;
 use crate::drive::{Arrival, Context, End};
 use crate::worker::{Slot, Worker};
 
@@ -29,9 +31,15 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
 }
 
 async fn serve(context: Rc<Context>, mut slot: Slot) {
+    let mut backoff = Backoff::default();
     while context.may_begin() && is_left(&context, &slot) {
-        if context.iterate(&mut slot, Arrival::unplanned(&context.worker)).await == End::Interrupted {
+        let (began, arrival) = (Instant::now(), Arrival::unplanned(&context.worker));
+        if context.iterate(&mut slot, arrival).await == End::Interrupted {
             return;
+        }
+        // Their number is given, so that they need no pause.
+        if backoff.after(&slot.attempts, began.elapsed()).is_some() {
+            context.count(context.worker.builtin.unanswered_iterations, arrival.epoch);
         }
         context.give_turn(&slot).await;
     }

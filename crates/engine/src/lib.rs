@@ -13,6 +13,7 @@ mod closed;
 mod collector;
 mod connection;
 mod deadline;
+mod deaf;
 mod debug;
 mod decode;
 mod dial;

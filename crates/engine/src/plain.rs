@@ -49,6 +49,7 @@ impl PlainUrl {
             body: Bytes::from(self.body.clone()),
             timeout: TIMEOUT,
             discard_body: true,
+            checks_coding: true,
             uncompressed: None,
             follows_redirects: false,
         };

@@ -1,6 +1,6 @@
 //! A whole run: load the script, set up, start the threads, collect, tear down, summarise.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,7 @@ use tokio::sync::watch;
 
 use crate::bounds::{self, Machine};
 use crate::collector::{unix_now_s, Collector, Totals, VusSamples};
+use crate::deaf::{self, Deaf};
 use crate::epochs::Level;
 use crate::gate::Gate;
 use crate::plain::PlainUrl;
@@ -159,6 +160,8 @@ pub(crate) struct Loaded {
     options_json: Value,
     pub rules: Arc<Rules>,
     script_metrics: Vec<Value>,
+    /// Of every metric that the init context knows: its kind, and whether it holds times.
+    kinds: BTreeMap<String, (Kind, bool)>,
 }
 
 fn console_file(path: &Path) -> Result<Arc<Mutex<File>>, EngineError> {
@@ -236,7 +239,8 @@ fn load(config: &Config) -> Result<Loaded, EngineError> {
     };
     let bundle = Arc::new(bundle.with_options(defaults, seen_by_script(&options_json, &options).to_string()));
     let script_metrics = metrics_of_script(&recorder.borrow()).map_err(ScriptError::new)?;
-    Ok(Loaded { bundle, info, options, options_json, rules, script_metrics })
+    let kinds = recorder.borrow().metrics().iter().map(|metric| (metric.name.clone(), (metric.kind, metric.is_time))).collect();
+    Ok(Loaded { bundle, info, options, options_json, rules, script_metrics, kinds })
 }
 
 /// The metrics that the init context has made beside those of every run, as the first second of a run tells them.
@@ -304,6 +308,13 @@ fn wrong_thresholds(options: &Options, recorder: &Recorder) -> Vec<String> {
         _ => recorder.kind_of(name),
     };
     options.thresholds.iter().filter_map(|threshold| threshold.check(kind(&threshold.metric)).err()).collect()
+}
+
+/// When the last iteration has to have ended, and how long after a stop.
+fn longest(options: &Options) -> (Duration, Duration) {
+    let grace = options.scenarios.iter().map(|scenario| scenario.graceful_stop).max().unwrap_or_default();
+    let end = |scenario: &Scenario| scenario.start_time.saturating_add(scenario.duration()).saturating_add(scenario.graceful_stop);
+    (options.scenarios.iter().map(end).max().unwrap_or_default(), grace)
 }
 
 fn too_many_threads(threads: usize) -> Vec<String> {
@@ -553,7 +564,7 @@ impl Plan {
             failure = self.call_once("teardown", setup_json.clone(), options.teardown_timeout, &mut totals).err();
         }
         let setup_data = setup_json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or(Value::Null);
-        let summary = summary::data(&totals, &options, setup_data);
+        let summary = summary::data(&totals, &options, &self.loaded.kinds, setup_data);
         let mut handled = None;
         if has("handleSummary") && !options.no_summary {
             handled = self.handle_summary(&summary);
@@ -614,6 +625,7 @@ impl Plan {
             iterations_taken: numbers(),
             iterations_shared: options.scenarios.iter().map(|scenario| shared_iterations(scenario, &options.segment)).collect(),
             start: Gate::default(),
+            signs: (0..count).map(|_| Arc::default()).collect(),
             cpus: self.config.cpus.clone(),
             samples: self.samples.clone(),
             plain: self.config.url.clone(),
@@ -624,9 +636,26 @@ impl Plan {
         // Of the threads alone, so that they are known to have ended however they did.
         drop(parts);
         if !shared.start.open_for(count) {
-            return threads::join(handles);
+            return threads::join(handles, |_| false);
         }
-        *locked(&self.began) = Some(Instant::now());
+        let began = Instant::now();
+        *locked(&self.began) = Some(began);
+        let (planned, grace) = longest(options);
+        let orders = self.stop.orders();
+        let is_over = || {
+            let stopped = orders.stopped_at().is_some_and(|stopped| stopped.elapsed() >= grace);
+            orders.is_aborted() || stopped || began.elapsed() >= planned
+        };
+        let mut deaf = Deaf::among(&shared.signs);
+        let abort_deaf = || {
+            // Who told it to end knows why it does.
+            if orders.is_stopped() {
+                plimsoll_script::tell!("ERROR {}", deaf::WORDS);
+                self.stop.advance(Phase::Aborting);
+            } else {
+                abort(true, deaf::WORDS.to_owned());
+            }
+        };
         let abort_by_threshold = |message: String| abort(false, message);
         let collector = Collector {
             threads: count,
@@ -634,11 +663,13 @@ impl Plan {
             level: self.level.clone(),
             output: self.output.clone(),
             abort: &abort_by_threshold,
+            abort_deaf: &abort_deaf,
+            is_over: &is_over,
             t0_unix_s: unix_now_s(),
             script_metrics: &self.loaded.script_metrics,
             vus: self.samples.as_deref().map(VusSamples::new),
         };
-        collector.gather(&incoming, totals);
-        threads::join(handles)
+        collector.gather(&incoming, totals, &mut deaf);
+        threads::join(handles, |index| deaf.is_deaf(index))
     }
 }

@@ -14,8 +14,9 @@ use crate::collector::{expected_response, passes_and_fails, Totals};
 
 type TrendStats = [(String, Aggregate)];
 
-/// Builds `{metrics, root_group, options, state, setup_data}`.
-pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
+/// Builds `{metrics, root_group, options, state, setup_data}`; `kinds`: of the metrics that the run knows, with or without
+/// a sample.
+pub fn data(totals: &Totals, options: &Options, kinds: &BTreeMap<String, (Kind, bool)>, setup_data: Value) -> Value {
     let stats = options.summary_trend_stats.as_slice();
     let mut metrics = Map::new();
     let mut names: BTreeMap<String, (Kind, bool)> = BTreeMap::new();
@@ -36,7 +37,7 @@ pub fn data(totals: &Totals, options: &Options, setup_data: Value) -> Value {
         );
     }
     add_shown(&mut metrics, &names, totals, &options.shown, stats);
-    add_thresholds(&mut metrics, &names, totals, &options.thresholds, stats);
+    add_thresholds(&mut metrics, kinds, totals, &options.thresholds, stats);
     let names: Vec<&str> = stats.iter().map(|(name, _)| name.as_str()).collect();
     let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
     json!({
@@ -58,13 +59,13 @@ fn add_shown(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Kind, b
 
 fn add_thresholds(
     metrics: &mut Map<String, Value>,
-    names: &BTreeMap<String, (Kind, bool)>,
+    kinds: &BTreeMap<String, (Kind, bool)>,
     totals: &Totals,
     thresholds: &[Threshold],
     stats: &TrendStats,
 ) {
     for threshold in thresholds {
-        let (kind, is_time) = names.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
+        let (kind, is_time) = kinds.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
         let (verdict, observed) = threshold.judge_at_end(&totals.sums, kind, totals.seconds);
         // What failed took no time and proves nothing: as the run's outcome has it, no threshold is met.
         let verdict = if verdict == Verdict::Passed && totals.nothing_answered() { Verdict::Undecided } else { verdict };

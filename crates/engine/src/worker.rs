@@ -12,6 +12,7 @@ use plimsoll_core::options::{Executor, Options, Scenario};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::snapshot::Counts;
 use plimsoll_script::bundle::{Bundle, ScriptError};
+use plimsoll_script::signs::{self, Signs};
 use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
 use plimsoll_script::term::{Orders, Term};
 use plimsoll_script::vu::Vu;
@@ -67,6 +68,8 @@ pub struct Shared {
     /// Per scenario: iterations that VUs share in this process.
     pub iterations_shared: Vec<u64>,
     pub start: Gate,
+    /// Per thread: what it tells of its script.
+    pub signs: Vec<Arc<Signs>>,
     pub cpus: Vec<usize>,
     pub rules: Arc<Rules>,
     pub samples: Option<Arc<Samples>>,
@@ -305,6 +308,9 @@ impl Worker {
 pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<(), ScriptError> {
     if let Some(cpu) = shared.cpus.get(index % shared.cpus.len().max(1)) {
         crate::limits::pin_thread(*cpu);
+    }
+    if let Some(own) = shared.signs.get(index) {
+        signs::tell_to(own.clone());
     }
     // Every thread comes to the gate, whether its VUs loaded or not: the others wait there.
     let prepared = prepare_thread(&shared, index);

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{percent_decode_str, utf8_percent_encode, AsciiSet, CONTROLS};
 use url::{Position, Url};
 
 use crate::auth::Credentials;
@@ -61,10 +61,11 @@ impl Address {
                 return Some(Self { origin, text: text.to_owned(), target: (at, text.len()), credentials: None });
             }
         }
-        Url::parse(text).ok().and_then(Self::of)
+        Self::of(Url::parse(text).ok()?, path_as_written(text))
     }
 
-    fn of(url: Url) -> Option<Self> {
+    /// `path`: to send in place of the URL's.
+    fn of(url: Url, path: Option<String>) -> Option<Self> {
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return None;
         }
@@ -88,8 +89,13 @@ impl Address {
                 }
             });
         }
-        let target = (before_path.len(), url[..Position::AfterQuery].len());
-        Some(Self { origin, text: url.into(), target, credentials })
+        let Some(path) = path else {
+            let target = (before_path.len(), url[..Position::AfterQuery].len());
+            return Some(Self { origin, text: url.into(), target, credentials });
+        };
+        let (query, rest) = (&url[Position::AfterPath..Position::AfterQuery], &url[Position::AfterQuery..]);
+        let target = (before_path.len(), before_path.len() + path.len() + query.len());
+        Some(Self { origin, text: [before_path, &path, query, rest].concat(), target, credentials })
     }
 
     /// As `parse`; what is no http or https URL becomes an address to which requests fail with what `mistake` says.
@@ -168,11 +174,30 @@ impl Address {
         match self.url().map(|url| url.join(reference)) {
             Some(Ok(url)) => {
                 let text = url.to_string();
-                Self::of(url).unwrap_or_else(|| Self::nowhere(&text))
+                Self::of(url, None).unwrap_or_else(|| Self::nowhere(&text))
             }
             _ => Self::nowhere(reference),
         }
     }
+}
+
+/// What of a path is sent percent-encoded, by the URL standard and Go alike.
+const ENCODED: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}').add(b'\\');
+
+/// The path that a text has, which is sent as it is, as by Go: the URL standard takes `.` and `..` out of it, in whatever
+/// form, turns \ around, cuts blanks off its end and leaves | and ^ alone. None where the two agree, or the text is not of the usual form.
+fn path_as_written(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
+        return None;
+    }
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#'])?);
+    let path = path.split(['?', '#']).next().filter(|path| !path.is_empty())?;
+    let lower = path.to_ascii_lowercase();
+    let is_rewritten =
+        path.contains(['\\', '|', '^']) || path.ends_with(' ') || lower.replace("%2e", ".").split('/').any(|part| part == "." || part == "..");
+    (is_rewritten && !authority.contains('\\')).then(|| utf8_percent_encode(path, ENCODED).to_string())
 }
 
 fn has_control(text: &str) -> bool {
@@ -195,22 +220,7 @@ mod tests {
 
     #[test]
     fn the_short_way_gives_what_the_url_standard_gives() {
-        let rests = [
-            "/",
-            "/a/b?c=d&e=%20",
-            "/a/../b",
-            "/a/./b/%2e%2e/c",
-            "/a b",
-            "/ü?x='1'",
-            "/a#part",
-            "/a?b#part",
-            "/{id}",
-            "?q=1",
-            "",
-            "/a//b/.c",
-            "/x|y^z",
-            "/a\\b",
-        ];
+        let rests = ["/", "/a/b?c=d&e=%20", "/a b", "/ü?x='1'", "/a#part", "/a?b#part", "/{id}", "?q=1", "", "/a//b/.c", "/x|y^z"];
         for origin in ["http://localhost:8080", "https://example.test", "http://[::1]:81", "HTTP://Example.Test:80"] {
             for rest in rests {
                 let text = format!("{origin}{rest}");
@@ -225,6 +235,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_path_is_sent_as_it_was_written() {
+        for (path, sent) in [
+            ("/a/../b", "/a/../b"),
+            ("/a/./b/%2E%2e/c?d=/../e", "/a/./b/%2E%2e/c?d=/../e"),
+            ("/a\\b", "/a%5Cb"),
+            ("/a/..#part", "/a/.."),
+            ("/ü/../a b", "/%C3%BC/../a%20b"),
+            ("/a ", "/a%20"),
+            ("/x|y^z", "/x%7Cy%5Ez"),
+        ] {
+            for origin in ["http://localhost:8080", "https://us:pw@example.test"] {
+                let address = Address::parse(&format!("{origin}{path}")).unwrap();
+                assert_eq!(address.target(), sent, "{origin}{path}");
+            }
+        }
+        assert_eq!(Address::parse("http://a.test/x/y").unwrap().join("../w").target(), "/w", "a reference is resolved");
     }
 
     #[test]

@@ -47,11 +47,18 @@ pub struct HttpRequest {
     /// What is left of the call's time: its earlier hops have used the rest.
     pub timeout: Duration,
     pub discard_body: bool,
+    /// A coded body is decoded all the same, to see whether it is whole.
+    pub checks_coding: bool,
     /// A redirection is followed, so that nobody reads its body.
     pub follows_redirects: bool,
 }
 
 impl HttpRequest {
+    /// Whether nobody needs the body of a response.
+    pub fn discards(&self, is_coded: bool) -> bool {
+        self.discard_body && !(is_coded && self.checks_coding)
+    }
+
     /// Whether the call goes on after a response of that status, which says `moves` to where.
     pub fn goes_on_after(&self, status: u16, moves: bool) -> bool {
         self.follows_redirects && moves && is_redirection(status)

@@ -233,6 +233,7 @@ impl Call {
             timeout: DEFAULT_TIMEOUT,
             uncompressed: None,
             discard_body: defaults.discard_response_bodies,
+            checks_coding: false,
             follows_redirects: false,
         };
         let mut call = Self {

@@ -40,6 +40,7 @@ mod response;
 mod runtime;
 pub mod secrets;
 mod selector;
+pub mod signs;
 pub mod state;
 mod tell;
 pub mod term;

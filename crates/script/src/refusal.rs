@@ -52,6 +52,7 @@ mod tests {
             uncompressed: None,
             timeout: Duration::from_secs(60),
             discard_body: false,
+            checks_coding: false,
             follows_redirects: false,
         }
     }

@@ -73,7 +73,8 @@ impl Response {
     /// The body to read as JSON; throws where there is none.
     pub fn json_text(&self, ctx: &Ctx<'_>) -> Result<&Bytes> {
         if self.has_no_body() {
-            let why = self.got.failure.as_ref().map_or("its body was discarded", |failure| &failure.message);
+            let none = if self.request.discard_body { "its body was discarded" } else { "the response has none" };
+            let why = self.got.failure.as_ref().map_or(none, |failure| &failure.message);
             return Err(Exception::throw_message(ctx, &format!("the body is null so it cannot be read as JSON: {why}")));
         }
         Ok(&self.got.body)

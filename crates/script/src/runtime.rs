@@ -19,6 +19,7 @@ use crate::intrinsics;
 use crate::job_list::{self, Jobs, Link};
 use crate::memory::{Ledger, Limited, Share};
 use crate::modules::ScriptModules;
+use crate::signs;
 use crate::state::VuState;
 
 /// VUs of a runtime. More save little memory, and a collection of garbage walks the objects of all of them.
@@ -184,6 +185,7 @@ impl SharedRuntime {
 
     /// Takes what the running VU has in the runtime out of it.
     pub fn leave(&self) -> Away {
+        signs::end();
         let mut away = Away { vu: RUNNING.take(), memory: self.memory.leave(), frame: 0, jobs: None };
         let Some(fields) = self.fields else { return away };
         // SAFETY: `Fields::find` has seen that these words of a runtime are the frame and the list of jobs.
@@ -199,6 +201,7 @@ impl SharedRuntime {
         let limit_bytes = away.vu.as_ref().map_or(usize::MAX, |vu| vu.bundle.vu_memory_bytes);
         self.memory.enter(away.memory, limit_bytes, self.members.get());
         RUNNING.set(away.vu);
+        signs::give();
         // SAFETY: as in `leave`; the jobs are those it took, and the list is empty, as every other VU has left.
         unsafe {
             if let Some(fields) = self.fields {

@@ -22,6 +22,7 @@ use crate::places::place_of_call;
 use crate::raw::Held;
 use crate::response::Prototypes;
 use crate::runtime::{self, SharedRuntime};
+use crate::signs;
 use crate::term::Term;
 use crate::vu::{Input, Output};
 
@@ -335,6 +336,7 @@ impl VuState {
 
     /// Whether what the script computes now has to end.
     pub(crate) fn must_stop(&self) -> bool {
+        signs::give();
         let now = Instant::now();
         if self.term.borrow().is_over(&self.bundle.orders, now) {
             self.aborted.set(true);

@@ -32,6 +32,10 @@ impl Orders {
         self.abort();
     }
 
+    pub fn stopped_at(&self) -> Option<Instant> {
+        self.stopped.get().copied()
+    }
+
     pub fn is_stopped(&self) -> bool {
         self.stopped.get().is_some()
     }

@@ -104,32 +104,54 @@ def run_hold(
     """
     holder = StepHolder(baseline or source, writer, probes_sampler, on_progress, data_volume, on_message, on_step)
     result = HoldResult(source.unit, source.open, settings, steps=holder.records)
+    under_way = _UnderWay()
     try:
         if baseline is not None and settings.baseline_s > 0:
-            result.reason = _alone(holder, baseline, settings.baseline_s)
+            result.reason = _alone(holder, baseline, settings.baseline_s, under_way)
         if result.reason:
             result.status = "failed"
         else:
-            _under_load(holder, source, settings, result)
+            _under_load(holder, source, settings, result, under_way)
     except KeyboardInterrupt:
         result.status, result.reason = "interrupted", "It was ended by an interruption."
         holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
+    finally:
+        under_way.stop()
     result.load_s = max((step.end_s for step in holder.records), default=0.0)
     holder.event("hold_result", result.load_s, result=result.to_json())
     return result
 
 
-def _alone(holder: StepHolder, baseline: LoadSource, seconds: float) -> str:
+@dataclass
+class _UnderWay:
+    """The source that runs. What did not drain has had its time, and is cut off."""
+
+    source: LoadSource | None = None
+    is_drained: bool = True
+
+    def start(self, source: LoadSource) -> None:
+        source.start()
+        self.source = source
+
+    def drain(self, holder: StepHolder) -> None:
+        self.is_drained = math.isfinite(holder.drain(DRAIN_LIMIT_S))
+
+    def stop(self) -> None:
+        source, self.source = self.source, None
+        if source is not None:
+            source.stop(graceful=self.is_drained)
+        self.is_drained = True
+
+
+def _alone(holder: StepHolder, baseline: LoadSource, seconds: float, under_way: _UnderWay) -> str:
     """One user at work before the load; why no load is put on a target that does nothing for one user."""
     holder.source, holder.warm_up_s = baseline, 0.0
-    try:
-        baseline.start()
-        about = {"experiment": "hold", "unit": baseline.unit, "open": baseline.open}
-        holder.event("experiment_started", baseline.now(), **about)
-        record = holder.hold(1.0, "baseline", seconds, _fails_alone, conclude)
-        holder.drain(DRAIN_LIMIT_S)
-    finally:
-        baseline.stop()
+    under_way.start(baseline)
+    about = {"experiment": "hold", "unit": baseline.unit, "open": baseline.open}
+    holder.event("experiment_started", baseline.now(), **about)
+    record = holder.hold(1.0, "baseline", seconds, _fails_alone, conclude)
+    under_way.drain(holder)
+    under_way.stop()
     return record.judgement.reasons[0] if record.judgement.given_up else ""
 
 
@@ -141,7 +163,9 @@ def _fails_alone(seen: Measurement) -> Judgement | None:
     return Judgement("bad", (why,), given_up=True)
 
 
-def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, result: HoldResult) -> None:
+def _under_load(
+    holder: StepHolder, source: LoadSource, settings: HoldSettings, result: HoldResult, under_way: _UnderWay
+) -> None:
     offset_s = math.ceil(holder.source.now()) if holder.records else 0
     shifted: Shifted | KeptLoad = Shifted(source, offset_s)
     alone = holder.records[0].measurement.load if holder.records else None
@@ -150,24 +174,18 @@ def _under_load(holder: StepHolder, source: LoadSource, settings: HoldSettings, 
     if settings.keep:
         shifted = _kept(shifted, settings, holder)
         decide_second = partial(decide_kept, load=shifted, capped=capped)
-    started = False
-    try:
-        shifted.start()
-        started = True
-        holder.source, holder.warm_up_s = shifted, settings.warm_up_s
-        holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
-        record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped)
-        if record.judgement.given_up:
-            result.reason = (
-                f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
-                f"{record.judgement.reasons[0]}"
-            )
-        if not record.judgement.capped:  # else what waits was never sent, and stopping drops it
-            holder.drain(DRAIN_LIMIT_S)
-        holder.read_data_volume()
-    finally:
-        if started:
-            shifted.stop()
+    under_way.start(shifted)
+    holder.source, holder.warm_up_s = shifted, settings.warm_up_s
+    holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
+    record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped)
+    if record.judgement.given_up:
+        result.reason = (
+            f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
+            f"{record.judgement.reasons[0]}"
+        )
+    if not record.judgement.capped:  # else what waits was never sent, and stopping drops it
+        under_way.drain(holder)
+    holder.read_data_volume()
 
 
 def _kept(source: LoadSource, settings: HoldSettings, holder: StepHolder) -> KeptLoad:

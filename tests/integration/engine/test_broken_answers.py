@@ -192,3 +192,25 @@ def test_a_head_of_64_kib_is_read(tmp_path: Path, known_server: Server) -> None:
         found.many = [200, 3000].map((count) => http.get(`${U}/headers/${count}`).headers[`X-${count - 1}`]);""",
     )
     assert found == {"r": [200, "abc", 65_486], "many": ["199", "2999"]}
+
+
+@pytest.mark.parametrize("scheme", ["HTTP/1.1", "HTTP/2.0"])
+def test_coded_answers_of_one_url_are_looked_at_as_well(
+    scheme: str, tmp_path: Path, known_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bodies are thrown away, but a broken one is no good answer."""
+    url = over(scheme, tmp_path, known_server, monkeypatch)
+    load = {"vus": 1, "iterations": 3, "insecureSkipTLSVerify": True}
+
+    def failed(path: str) -> float:
+        run = EngineRun(
+            EngineConfig(
+                script=None, url={"url": f"{url}{path}", "method": "GET", "headers": [], "body": ""}, options=load
+            )
+        ).begin()
+        list(run.snapshots())
+        rates: dict[str, float] = run.result()["summary"]["metrics"]["http_req_failed"]["values"]
+        return rates["rate"]
+
+    for coding in ("gzip", "br", "zstd"):
+        assert (failed(f"/encoded/{coding}"), failed(f"/coded/cut/{coding}")) == (0, 1), coding

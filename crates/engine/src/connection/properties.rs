@@ -49,6 +49,7 @@ impl Loopback {
             uncompressed: None,
             timeout: Duration::from_secs(60),
             discard_body,
+            checks_coding: false,
             follows_redirects: false,
         };
         let allowance = Allowance::new(BodyLimits { one_bytes: usize::MAX, vu_bytes: usize::MAX, run: RunLimit::new(usize::MAX) });
