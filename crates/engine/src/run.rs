@@ -543,8 +543,8 @@ pub(crate) struct Plan {
 impl Plan {
     fn carry_out(mut self) -> Result<Ended, EngineError> {
         let ended = self.load_and_summarise();
-        // Every thread and its tap has gone: what is left is written, whatever came before.
-        let samples = self.samples.take().and_then(Arc::into_inner).map(Samples::finish);
+        // Every thread that is not left behind has told all: what is left is written, whatever came before.
+        let samples = self.samples.take().map(|samples| samples.finish());
         ended.map(|ended| Ended { samples, ..ended })
     }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender, TrySendError};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -81,12 +81,15 @@ trait Format: Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
+/// Nothing ends the files: a thread that was left behind may hold on to the channel for ever.
+type Sender = SyncSender<Option<Batch>>;
+
 /// The thread that writes, as the run holds it.
 pub struct Samples {
-    sender: SyncSender<Batch>,
+    sender: Sender,
     lost: Arc<AtomicU64>,
     sources: AtomicU64,
-    thread: JoinHandle<Option<String>>,
+    thread: Mutex<Option<JoinHandle<Option<String>>>>,
 }
 
 impl Samples {
@@ -107,7 +110,7 @@ impl Samples {
             move || write_all(&batches, formats, &cleaner)
         });
         let thread = thread.map_err(|error| format!("--out: no thread to write with: {error}"))?;
-        Ok(Some(Self { sender, lost: Arc::default(), sources: AtomicU64::new(0), thread }))
+        Ok(Some(Self { sender, lost: Arc::default(), sources: AtomicU64::new(0), thread: Mutex::new(Some(thread)) }))
     }
 
     /// What a recorder tells its samples to.
@@ -126,18 +129,21 @@ impl Samples {
         })
     }
 
-    /// Waits until all is written, once every tap has gone: samples lost because the disk did not keep up, and what
-    /// stopped the writing.
-    pub fn finish(self) -> Value {
-        drop(self.sender);
-        let failure = self.thread.join().unwrap_or_else(|_| Some("the thread that writes raw samples stopped unexpectedly".into()));
+    /// Waits until all is written that was told: samples lost because the disk did not keep up, and what stopped the
+    /// writing.
+    pub fn finish(&self) -> Value {
+        // Without a reader it has stopped by itself.
+        let _ = self.sender.send(None);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ended = thread.map_or(Ok(None), JoinHandle::join);
+        let failure = ended.unwrap_or_else(|_| Some("the thread that writes raw samples stopped unexpectedly".into()));
         json!({"lost": self.lost.load(Ordering::Relaxed), "failure": failure})
     }
 }
 
 struct BatchTap {
     batch: Batch,
-    sender: SyncSender<Batch>,
+    sender: Sender,
     lost: Arc<AtomicU64>,
     origin: Origin,
 }
@@ -147,9 +153,9 @@ impl BatchTap {
         let (metrics, tag_sets) = (std::mem::take(&mut self.batch.metrics), std::mem::take(&mut self.batch.tag_sets));
         let like = (Vec::with_capacity(self.batch.moments.len()), Vec::with_capacity(self.batch.values.len()));
         let (moments, values) = (std::mem::replace(&mut self.batch.moments, like.0), std::mem::replace(&mut self.batch.values, like.1));
-        match self.sender.try_send(Batch { source: self.batch.source, metrics, tag_sets, moments, values }) {
-            Ok(()) => {}
-            Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) => {
+        match self.sender.try_send(Some(Batch { source: self.batch.source, metrics, tag_sets, moments, values })) {
+            Ok(()) | Err(TrySendError::Full(None) | TrySendError::Disconnected(None)) => {}
+            Err(TrySendError::Full(Some(back)) | TrySendError::Disconnected(Some(back))) => {
                 self.lost.fetch_add(back.values.len() as u64, Ordering::Relaxed);
                 // What samples refer to must arrive with the next batch; the samples are lost.
                 (self.batch.metrics, self.batch.tag_sets) = (back.metrics, back.tag_sets);
@@ -341,12 +347,12 @@ impl Decimal {
 }
 
 /// Writes until every tap has gone; a file that fails is left, the others go on. Returns what failed.
-fn write_all(batches: &Receiver<Batch>, mut formats: Vec<(PathBuf, Box<dyn Format>)>, cleaner: &Cleaner) -> Option<String> {
+fn write_all(batches: &Receiver<Option<Batch>>, mut formats: Vec<(PathBuf, Box<dyn Format>)>, cleaner: &Cleaner) -> Option<String> {
     limits::step_back();
     let mut sources: Vec<Source> = Vec::new();
     let mut failures = Vec::new();
     let failed = |path: &Path, error: &io::Error| format!("{}: {error}", path.display());
-    for batch in batches {
+    while let Ok(Some(batch)) = batches.recv() {
         if sources.len() <= batch.source {
             sources.resize_with(batch.source + 1, Source::default);
         }
@@ -449,7 +455,7 @@ mod tests {
     use super::*;
     use plimsoll_core::record::{Kind, Recorder};
 
-    fn tap(length: usize) -> (BatchTap, Receiver<Batch>, Arc<AtomicU64>) {
+    fn tap(length: usize) -> (BatchTap, Receiver<Option<Batch>>, Arc<AtomicU64>) {
         let (sender, batches) = sync_channel(length);
         let lost = Arc::new(AtomicU64::new(0));
         let batch = Batch { source: 0, metrics: Vec::new(), tag_sets: Vec::new(), moments: Vec::new(), values: Vec::new() };
@@ -469,9 +475,9 @@ mod tests {
         };
         record("a", "x", 3);
         record("b", "y", 5);
-        let first = batches.recv().unwrap();
+        let first = batches.recv().unwrap().unwrap();
         record("b", "y", 2);
-        let last = batches.recv().unwrap();
+        let last = batches.recv().unwrap().unwrap();
         assert_eq!((first.values.len(), last.values.len(), lost.load(Ordering::Relaxed)), (3, 2, 5));
         let names: Vec<&str> = first.metrics.iter().chain(&last.metrics).map(|metric| metric.name.as_str()).collect();
         assert_eq!((names, last.tag_sets[0].get("name")), (vec!["a", "b"], Some("y")));
