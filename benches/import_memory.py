@@ -1,7 +1,8 @@
 """Time and memory of importing JTLs of growing size: flat memory is the promise (docs/analyze.md).
 
     python benches/import_memory.py [LINES[.gz] …]   100000, 1000000 and 9500000.gz (1 GB unpacked) if left out;
-                                                     40000000.short.gz is a file of 4 MB that unpacks to 1 GB
+                                                     40000000.short.gz is a file of 4 MB that unpacks to 1 GB,
+                                                     1000000.dates has dates with ms instead of ms since 1970
 
 Each size is a process of its own; the report is left out, as its cost does not depend on the lines. Ten labels, 1,000
 requests/s, 1 % failed, response times exponential about 50 ms, seeded.
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 HEADER = (
@@ -34,7 +36,13 @@ print(totals["requests"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 
 """
 
 
-def write_jtl(path: Path, lines: int) -> int:
+def date_of(at_ms: int) -> str:
+    """As JMeter writes it with timestamp_format=yyyy/MM/dd HH:mm:ss.SSS."""
+    at = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=at_ms)
+    return f"{at:%Y/%m/%d %H:%M:%S}.{at_ms % 1000:03}"
+
+
+def write_jtl(path: Path, lines: int, *, dates: bool = False) -> int:
     """A JTL of so many samples, packed if its name says so; the bytes of its text."""
     choose, size = random.Random(1), len(HEADER)
     with gzip.open(path, "wt", compresslevel=1) if path.suffix == ".gz" else path.open("w") as file:
@@ -43,9 +51,10 @@ def write_jtl(path: Path, lines: int) -> int:
             took = int(choose.expovariate(1 / 50)) + 1
             failed = choose.random() < 0.01
             at_ms = T0_MS + number * 1000 // PER_S
+            at = date_of(at_ms) if dates else at_ms
             users = 50 * (1 + number * 4 // lines)
             size += file.write(
-                f"{at_ms},{took},GET /operation/{number % 10},{500 if failed else 200},OK,Shop 1-{number % users + 1},"
+                f"{at},{took},GET /operation/{number % 10},{500 if failed else 200},OK,Shop 1-{number % users + 1},"
                 f"text,{'false' if failed else 'true'},,2781,133,{users},{users},http://target/,{took},0,1\n"
             )
     return size
@@ -70,7 +79,7 @@ def main() -> None:
         for word in words:
             count, *kinds = word.split(".")
             lines, path = int(count), Path(folder) / ".".join(["results", "jtl", *kinds])
-            size = write_short(path, lines) if "short" in kinds else write_jtl(path, lines)
+            size = write_short(path, lines) if "short" in kinds else write_jtl(path, lines, dates="dates" in kinds)
             began, cpu = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             done = subprocess.run(
                 [sys.executable, "-c", CHILD, str(path), folder], capture_output=True, text=True, check=True

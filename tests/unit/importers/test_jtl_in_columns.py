@@ -6,14 +6,19 @@ import csv
 import gzip
 import io
 import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from importing import Imported, imported
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers import jtl_columns, jtl_csv, spill
+from plimsoll.runs.importers.clock import milliseconds
+from plimsoll.runs.importers.date_column import DateColumn
 from plimsoll.runs.importers.lines import SourceFile
 
 COLUMNS = [
@@ -22,6 +27,23 @@ COLUMNS = [
     "Hostname",
 ]
 T0_MS = 1_790_000_000_000
+DATES: dict[str, Callable[[datetime], str]] = {
+    "JMeter with ms": lambda at: f"{at:%Y/%m/%d %H:%M:%S}.{at.microsecond // 1000:03}",
+    "JMeter without ms": lambda at: f"{at:%Y/%m/%d %H:%M:%S}",
+    "day first": lambda at: f"{at:%d/%m/%Y %H:%M:%S}",
+    "month first": lambda at: f"{at:%m/%d/%y %H:%M:%S}",
+    "ISO": lambda at: f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}",
+    "ISO, UTC": lambda at: f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z",
+    "ISO, whole seconds, UTC": lambda at: f"{at:%Y-%m-%d %H:%M:%S}Z",
+    "ISO, another zone": lambda at: at.astimezone(timezone(timedelta(hours=-5, minutes=-30))).isoformat(),
+    "Java's zone": lambda at: (
+        f"{at.astimezone(timezone(timedelta(hours=1))):%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}+0100"
+    ),
+    "comma": lambda at: f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03}",
+    "unpadded": lambda at: f"{at.year}/{at.month}/{at.day} {at.hour}:{at.minute}:{at.second}.{at.microsecond // 1000}",
+    "ns": lambda at: f"{at:%Y-%m-%dT%H:%M:%S.%f}789Z",
+    "spaces around": lambda at: f" {at:%Y/%m/%d %H:%M:%S.%f} ",
+}
 
 
 def row_of(draw: random.Random, hosts: int) -> dict[str, Any]:
@@ -164,6 +186,82 @@ def test_a_file_that_was_cut_is_used_up_to_there(
     monkeypatch.setattr(jtl_csv, "LARGE_BYTES", 0)
     monkeypatch.setattr(jtl_csv, "LARGE_PACKED_BYTES", 0)
     assert told(imported(tmp_path / "r.jtl")) == told(slow)
+
+
+def with_dates(rows: list[dict[str, Any]], date: Callable[[int], str]) -> list[dict[str, Any]]:
+    """The same lines, their times as `date` writes the ms."""
+    return [row | {"timeStamp": date(row["timeStamp"])} for row in rows]
+
+
+def moment_of(ms: int) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=ms)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("layout", DATES)
+def test_dates_are_read_in_columns_as_line_by_line(
+    tmp_path: Path, layout: str, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(layout)
+    rows = [row_of(draw, hosts=2) for _ in range(1500)]
+    data = jtl(with_dates(rows, lambda ms: DATES[layout](moment_of(ms))))
+    (tmp_path / "r.jtl").write_bytes(gzip.compress(data) if packed else data)
+    slow, fast = both(tmp_path / "r.jtl", monkeypatch)
+    assert slow.snapshots and told(fast) == told(slow)
+
+
+def test_dates_are_the_times_that_they_were_written_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(10)
+    rows = [row_of(draw, hosts=1) for _ in range(1500)]
+    (tmp_path / "ms.jtl").write_bytes(jtl(rows))
+    (tmp_path / "r.jtl").write_bytes(jtl(with_dates(rows, lambda ms: DATES["JMeter with ms"](moment_of(ms)))))
+    as_ms, (_, as_dates) = imported(tmp_path / "ms.jtl"), both(tmp_path / "r.jtl", monkeypatch)
+    assert told(as_dates) == told(as_ms)
+
+
+def test_dates_of_several_forms_and_ms_are_read_in_columns_where_a_date_is_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(11)
+    forms: list[Callable[[int], str]] = [lambda ms, form=form: form(moment_of(ms)) for form in DATES.values()]
+    forms += [str, lambda ms: f"{ms / 1000:.3f}"]
+    rows = [row_of(draw, hosts=1) for _ in range(1500)]
+    rows = with_dates(rows[:1], forms[0]) + with_dates(rows[1:], lambda ms: draw.choice(forms)(ms))
+    (tmp_path / "r.jtl").write_bytes(jtl(rows))
+    slow, fast = both(tmp_path / "r.jtl", monkeypatch)
+    assert slow.snapshots and told(fast) == told(slow)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "yesterday", "2026/13/22 05:14:00.123", "2026/11/22 25:14:00.123", "2026/11/22 05:14:60.123"),
+        *("22/11/2026 05:14:00.123", "1.79E+12", "1970/01/01 00:00:00.000", "2126/11/22 05:14:00.123", "17"),
+        *("2026/11/22 05:14:00.", "2026-11-22T24:00:00.123", "2026/11/30 05:14:00.123"),
+    ],
+)
+def test_a_wrong_date_among_others_has_its_line(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(12)
+    dates = with_dates([row_of(draw, 1) for _ in range(400)], lambda ms: DATES["JMeter with ms"](moment_of(ms)))
+    rows = [row | {"label": "home", "failureMessage": ""} for row in dates]
+    rows[300]["timeStamp"] = text
+    (tmp_path / "r.jtl").write_bytes(jtl(rows))
+    with pytest.raises(InputError) as slow:
+        imported(tmp_path / "r.jtl")
+    monkeypatch.setattr(jtl_csv, "LARGE_BYTES", 0)
+    with pytest.raises(InputError) as fast:
+        imported(tmp_path / "r.jtl")
+    assert slow.value.place.line == 302 and str(fast.value) == str(slow.value)
+
+
+def test_a_column_of_dates_has_the_times_of_each_text() -> None:
+    draw = random.Random(13)
+    written = [form(moment_of(T0_MS + draw.randrange(10**10))) for form in DATES.values() for _ in range(200)]
+    written += [f"2026-11-22T10:00:00.{draw.randrange(10**6):06}"[: draw.randrange(21, 27)] for _ in range(500)]
+    written += ["2026-11-22T10:00:00.5+01:00:00.25", "2026-11-22T10-01:00:00.25", "20261122T101112.5", "2026-11-22"]
+    for one in (written, written[:1], []):
+        found = DateColumn("timeStamp").seconds(pa.array(one, pa.string()))
+        assert found.tolist() == [milliseconds(text, "timeStamp") for text in one]
 
 
 def test_very_many_samples_of_a_moment_are_added_up_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from importing import DATA, imported
@@ -71,6 +72,46 @@ def test_k6_samples_written_again_with_spaces_are_the_same(tmp_path: Path) -> No
     assert found.format.name == "k6-json"
     assert (found.spill.samples, found.spill.iterations) == (first.spill.samples, first.spill.iterations)
     assert found.snapshots == first.snapshots
+
+
+OWN_TREND = {"type": "Metric", "data": {"name": "steps", "type": "trend", "contains": "time"}, "metric": "steps"}
+
+
+def k6_point(metric: str, value: float, **tags: str) -> dict[str, Any]:
+    data = {"time": "2026-11-22T05:55:32.736146503Z", "value": value, "tags": tags or None}
+    return {"metric": metric, "type": "Point", "data": data}
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+@pytest.mark.parametrize("order", [("metric", "type", "data"), ("type", "data", "metric")])
+def test_points_of_k6_that_are_not_used_are_skipped_in_each_form(
+    tmp_path: Path, separators: tuple[str, str], order: tuple[str, ...]
+) -> None:
+    others = [
+        k6_point(name, 1, type="trend") for name in ("http_reqs", "http_req_waiting", 'x"', "größe", "my_counter")
+    ]
+    lines = [
+        OWN_TREND,
+        k6_point("http_req_duration", 9.5, status="200"),
+        *others,
+        k6_point("steps", 7),
+        k6_point("vus", 3),
+    ]
+    ordered = [{key: line[key] for key in (order if line["type"] == "Point" else line)} for line in lines]
+    (tmp_path / "k.json").write_text("".join(json.dumps(line, separators=separators) + "\n" for line in ordered))
+    found = imported(tmp_path / "k.json")
+    metrics = {series.metric for snapshot in found.snapshots for series in snapshot.series}
+    assert (found.spill.samples, found.snapshots[-1].level, found.notes) == (1, 3, [])
+    assert "steps" in metrics and not metrics & {"http_req_waiting", 'x"', "größe", "my_counter"}
+
+
+def test_a_point_that_is_not_used_and_was_cut_in_the_middle_of_k6s_file_names_its_line(tmp_path: Path) -> None:
+    lines = [json.dumps(k6_point(name, 1), separators=(",", ":")) for name in ("http_req_duration", "x", "vus")]
+    lines[1] = lines[1][:-3]
+    (tmp_path / "k.json").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match="the line is no whole object") as caught:
+        imported(tmp_path / "k.json")
+    assert caught.value.place.line == 2
 
 
 def test_a_har_is_named_as_one(tmp_path: Path) -> None:

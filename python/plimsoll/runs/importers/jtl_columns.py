@@ -1,12 +1,14 @@
 """JMeter's CSV in columns: what jtl_csv.py says of each line, said of thousands of lines at once, for large files.
 
 A file of 1 GB has up to 40 M lines, which line by line take minutes. Here Arrow parses blocks of it, and numpy sorts
-them into the spill. What is not as JMeter writes it (a time as a date, a column too few, a text that is no UTF-8) is
-Irregular: the file is read anew, line by line, which says what is wrong and where, or knows what to do with it.
+them into the spill. What is not as JMeter writes it (a text that is no time, a column too few, bytes that are no
+UTF-8) is Irregular: the file is read anew, line by line, which says what is wrong and where, or knows what to do.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.runs.importers.clock import EARLIEST_S, LATEST_S
+from plimsoll.runs.importers.date_column import DateColumn
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import BadRecord
 from plimsoll.runs.importers.spill import Key, Spill
@@ -45,23 +48,30 @@ class Meaning:
 
 
 def read_columns(file: SourceFile, header: Sequence[str], delimiter: str, into: Spill, meaning: Meaning) -> None:
-    """All samples into `into`. Raises Irregular, with part of them in it."""
+    """All samples into `into`. Raises Irregular, with part of them in it.
+
+    Times are whole ms or, where the first line has another text, dates.
+    """
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     if len(set(header)) < len(header):
         raise Irregular
     wanted = [name for name in ("timeStamp", *_NUMBERS, *_TEXTS) if name in header]
-    types: dict[str, Any] = {"timeStamp": pa.int64()} | {name: pa.float64() for name in _NUMBERS}
+    has_ms = _first_time(file, header, delimiter).strip().isdecimal()
+    types: dict[str, Any] = {"timeStamp": pa.int64() if has_ms else pa.string()}
+    types |= {name: pa.float64() for name in _NUMBERS}
     types |= {name: pa.dictionary(pa.int32(), pa.string()) for name in _TEXTS}
     taker = _Taker(into, meaning)
     with file.open() as stream:
         try:
-            blocks = csv.open_csv(
+            blocks = arrow_csv.open_csv(
                 pa.PythonFile(stream, mode="r"),
-                csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=list(header), skip_rows=1),
-                csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-                csv.ConvertOptions(column_types=types, include_columns=wanted, null_values=[""]),
+                arrow_csv.ReadOptions(
+                    use_threads=False, block_size=BLOCK_BYTES, column_names=list(header), skip_rows=1
+                ),
+                arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                arrow_csv.ConvertOptions(column_types=types, include_columns=wanted, null_values=[""]),
             )
             for block in blocks:
                 taker.take(block)
@@ -71,6 +81,15 @@ def read_columns(file: SourceFile, header: Sequence[str], delimiter: str, into: 
         raise Irregular
 
 
+def _first_time(file: SourceFile, header: Sequence[str], delimiter: str) -> str:
+    """The timeStamp of the first sample; empty where the head of the file has none."""
+    head = file.head().decode("utf-8-sig", errors="replace")
+    rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    next(rows, None)
+    place = header.index("timeStamp")
+    return next((row[place] for row in rows if len(row) > place), "")
+
+
 class _Taker:
     """Takes blocks; remembers which place the texts of a line have."""
 
@@ -78,12 +97,13 @@ class _Taker:
         self._into = into
         self._meaning = meaning
         self._known: dict[tuple[Any, ...], int] = {}
+        self._dates = DateColumn("timeStamp")
 
     def take(self, block: pa.RecordBatch) -> None:
         if not block.num_rows:
             return
         columns = dict(zip(block.schema.names, block.columns, strict=True))
-        start_s = _whole(columns["timeStamp"]) / 1000
+        start_s = self._starts(columns["timeStamp"])
         ms = _reals(columns["elapsed"])
         if not ((start_s >= EARLIEST_S) & (start_s <= LATEST_S)).all():
             raise Irregular
@@ -98,6 +118,17 @@ class _Taker:
         if "allThreads" in columns:
             users = _reals(columns["allThreads"], may_lack=True)
             self._levels(columns.get("Hostname"), start_s + ms / 1000, users, ~is_iteration & ~np.isnan(users))
+
+    def _starts(self, column: Any) -> Reals:
+        """Seconds since 1970 of whole ms or of dates."""
+        import pyarrow as pa
+
+        if column.null_count:
+            raise Irregular
+        if pa.types.is_string(column.type):
+            return self._dates.seconds(column)
+        found: Reals = column.to_numpy(zero_copy_only=False) / 1000
+        return found
 
     def _meanings(
         self, columns: dict[str, Any], rows: int
@@ -152,13 +183,6 @@ class _Taker:
         is_last = np.append((np.diff(second) != 0) | (np.diff(host) != 0), True)
         for place in chosen[is_last].tolist():
             self._into.level(float(at_s[place]), float(users[place]), values[int(of_row[place])])
-
-
-def _whole(column: Any) -> NDArray[np.int64]:
-    if column.null_count:
-        raise Irregular
-    found: NDArray[np.int64] = column.to_numpy(zero_copy_only=False)
-    return found
 
 
 def _reals(column: Any, *, may_lack: bool = False) -> Reals:

@@ -20,6 +20,10 @@ ARRIVALS = (
     "Of an executor with arrival rates it has the arrivals that were dropped, not how late the others began; its VUs "
     "are then no level of load."
 )
+_POINT, _IS_POINT = (
+    '{"metric":"',
+    '","type":"Point",',
+)  # a point's beginning and what follows its name, as k6 writes them
 _METRIC = re.compile(r'"metric"\s*:\s*"([^"]+)"')
 _KIND = re.compile(r'"type"\s*:\s*"(?:Metric|Point)"')
 _TREND = re.compile(r'"type"\s*:\s*"trend"')
@@ -36,16 +40,17 @@ def looks_like(head: str) -> bool:
 def read(file: SourceFile, into: Spill) -> None:
     """All requests, iterations, VUs, dropped arrivals and own trends into `into`."""
     take = Taker(into)
-    trends: set[str] = set()
+    wanted = set(BUILT_IN)  # and trends of the script
 
     def line(text: str) -> None:
+        if _is_point_of_others(text, wanted):
+            return
         found = _METRIC.search(text)
         if found is None and not text.strip():
             return
         if not text.rstrip().endswith("}"):
             raise BadRecord("the line is no whole object")
-        is_wanted = found is None or found.group(1) in BUILT_IN or found.group(1) in trends
-        if not is_wanted and _TREND.search(text) is None:
+        if found is not None and found.group(1) not in wanted and _TREND.search(text) is None:
             return
         data = _parsed(text)
         metric, inner = data.get("metric"), data.get("data")
@@ -53,14 +58,22 @@ def read(file: SourceFile, into: Spill) -> None:
             raise BadRecord("this is no Metric and no Point of k6")
         if data.get("type") == "Metric":
             if inner.get("type") == "trend" and inner.get("contains") == "time" and not metric.startswith("http_req"):
-                trends.update((metric,) if metric not in (*BUILT_IN, "group_duration") else ())
-        elif data.get("type") == "Point":
+                wanted.update((metric,) if metric != "group_duration" else ())
+        elif data.get("type") == "Point" and metric in wanted:
             tags = inner.get("tags") or {}
             if not isinstance(tags, dict):
                 raise BadRecord(f"{str(tags)[:40]!r} are no tags", "data.tags")
             take(metric, moment(str(inner.get("time")), "data.time"), inner.get("value"), tags)
 
     file.records(file.text(), line)
+
+
+def _is_point_of_others(text: str, wanted: set[str]) -> bool:
+    """Whether a line is a whole point of a metric that is not wanted, told without its JSON: most lines of k6 are."""
+    if not text.startswith(_POINT) or not text.endswith("}\n"):
+        return False
+    end = text.find('"', len(_POINT))
+    return text[len(_POINT) : end] not in wanted and text.startswith(_IS_POINT, end)
 
 
 def _parsed(text: str) -> dict[str, Any]:
