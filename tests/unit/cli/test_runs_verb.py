@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from plimsoll.cli.app import app
+from plimsoll.cli.messages import say
 from plimsoll.errors import InputError
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets import Redactor
@@ -110,3 +111,9 @@ def test_a_run_goes_into_one_file_and_comes_back(tmp_path: Path) -> None:
     assert str(file) in plimsoll("export", "latest", "-o", file, root=tmp_path / "a").output
     done = plimsoll("import", file, root=tmp_path / "b")
     assert done.output.strip() == str(tmp_path / "b" / run.name)
+
+
+def test_a_message_does_not_steer_the_terminal_by_the_name_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    error = InputError("there is no run \x1b[2J\x9b31m\r in\truns", "Look.")
+    say(str(error), error)
+    assert capsys.readouterr().err == "plimsoll: there is no run �[2J�31m� in\truns. Look.\n"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.listed_names import listed
+from plimsoll.runs.read_numbers import plausible
 
 _MOST_NAMED = 3  # thresholds
 
@@ -81,5 +82,4 @@ def _short(number: float) -> str:
 def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:
     entry = summary.get(metric)
     values = entry.get("values") if isinstance(entry, Mapping) else None
-    value = values.get(name) if isinstance(values, Mapping) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return plausible(values.get(name)) if isinstance(values, Mapping) else None
