@@ -91,9 +91,9 @@ def _fetched(url: str, until_s: float) -> bytes:
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         words = reason.strerror if isinstance(reason, ConnectionError) and reason.strerror else str(reason)
-        raise NotFetchedError(
-            f"It could not be fetched: {hide_in_message(words) or 'it broke off'}. Check the network, HTTPS_PROXY and SSL_CERT_FILE, or fetch it by hand."
-        ) from None
+        what = f"It could not be fetched: {hide_in_message(words) or 'it broke off'}"
+        step = "Check the network, HTTPS_PROXY and SSL_CERT_FILE, or fetch it by hand."
+        raise NotFetchedError(f"{what}. {step}") from None
 
 
 def _request(url: str) -> Request:

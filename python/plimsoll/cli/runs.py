@@ -11,6 +11,7 @@ import typer
 
 from plimsoll.cli.quantities import duration
 from plimsoll.cli.shared_flags import Runs
+from plimsoll.study.bounds import MOST_AGE_S
 
 if TYPE_CHECKING:
     from plimsoll.runs.kept.catalogue import StoredRun
@@ -93,7 +94,12 @@ def search(
     """Search the runs for words; those that have all of them are listed."""
     from plimsoll.verbs.stored import search_runs
 
-    _print(search_runs(words, runs), runs, as_json)
+    found = search_runs(words, runs)
+    if found or as_json:
+        _print(found, runs, as_json)
+        return
+    wanted = _plain(", ".join(words))
+    print(f"No run in {_plain(str(runs))} has {wanted}. Try fewer words; `plimsoll runs list` shows all runs.")
 
 
 @app.command()
@@ -119,7 +125,11 @@ def delete(
 def prune(
     older_than: Annotated[
         float | None,
-        typer.Option(parser=duration("--older-than"), metavar="TIME", help="runs that ended longer ago go, as in 30d"),
+        typer.Option(
+            parser=duration("--older-than", most_s=MOST_AGE_S),
+            metavar="TIME",
+            help="runs that ended longer ago go, as in 30d",
+        ),
     ] = None,
     keep_size: Annotated[
         str | None, typer.Option(metavar="SIZE", help="the oldest go until the rest takes at most this, as in 5GB")
@@ -130,11 +140,11 @@ def prune(
 ) -> None:
     """Delete old runs, by their age, by the size of all, or both, after asking. Kept runs (plimsoll runs keep) and runs
     that go on stay."""
-    from plimsoll.memory_size import memory_size
+    from plimsoll.memory_size import disk_size
     from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import delete_runs, prune_runs
 
-    keep_bytes = None if keep_size is None else memory_size(keep_size, "--keep-size")
+    keep_bytes = None if keep_size is None else disk_size(keep_size, "--keep-size")
     found = prune_runs(runs, older_than_s=older_than, keep_bytes=keep_bytes, dry_run=True)
     for one in (*found.staying, *found.gone):
         reason = "kept " if one.kept else "runs " if one.status == "running" else "stays"

@@ -80,6 +80,20 @@ def test_a_search_lists_what_has_the_words(tmp_path: Path) -> None:
     assert one.name in done.output and two.name not in done.output
 
 
+def test_a_search_without_a_hit_says_so(tmp_path: Path) -> None:
+    made(tmp_path, 1e9)
+    told = plimsoll("search", "57", "lions", root=tmp_path)
+    assert told.output == f"No run in {tmp_path} has 57, lions. Try fewer words; `plimsoll runs list` shows all runs.\n"
+    assert json.loads(plimsoll("search", "lions", "--json", root=tmp_path).output) == []
+
+
+def test_a_prune_takes_months_and_terabytes(tmp_path: Path) -> None:
+    old = made(tmp_path, 1e9)
+    assert (
+        old.name in plimsoll("prune", "--older-than", "365d", "--keep-size", "2TB", "--dry-run", root=tmp_path).output
+    )
+
+
 def test_nothing_is_deleted_where_nobody_can_be_asked(tmp_path: Path) -> None:
     run = made(tmp_path, 1e9)
     for words in (("delete", run), ("prune", "--older-than", "1d")):

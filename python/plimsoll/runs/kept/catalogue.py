@@ -89,14 +89,13 @@ def stored_run(path: Path) -> StoredRun:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of all files below a folder; links count as themselves."""
+    """Bytes of all files below a folder, as far down as Python goes; links count as themselves."""
     total = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(folder, name)).st_size
-            except OSError:
-                continue
+    with suppress(RecursionError):
+        for folder, _, names in os.walk(path):
+            for name in names:
+                with suppress(OSError):
+                    total += os.lstat(os.path.join(folder, name)).st_size
     return total
 
 
