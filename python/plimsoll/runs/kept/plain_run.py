@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.listed_names import listed
+from plimsoll.runs.failures import requests_words
 from plimsoll.runs.read_numbers import plausible
 
 _MOST_NAMED = 3  # thresholds
@@ -37,7 +38,7 @@ def _requests(summary: Mapping[str, Any]) -> list[str]:
     failed, p95 = _value(summary, "http_req_failed", "rate"), _value(summary, "http_req_duration", "p(95)")
     if not count:
         return []
-    parts = [f"{count:,.0f} requests"]
+    parts = [requests_words(count)]
     parts += [f"{_short(rate)}/s"] if rate is not None else []
     if failed == 1.0 and _value(summary, "http_req_duration", "max") == 0.0:
         return [*parts, "none was answered"]
@@ -50,7 +51,11 @@ def _iterations(summary: Mapping[str, Any]) -> list[str]:
     count, rate = (_value(summary, "iterations", name) for name in ("count", "rate"))
     if count is None:
         return []
-    return [f"{count:,.0f} iterations", *([f"{_short(rate)}/s"] if rate is not None else []), "no requests"]
+    return [
+        f"{count:,.0f} {'iteration' if count == 1 else 'iterations'}",
+        *([f"{_short(rate)}/s"] if rate is not None else []),
+        "no requests",
+    ]
 
 
 def _thresholds(summary: Mapping[str, Any]) -> list[str]:
