@@ -19,10 +19,11 @@ from typing import Any, TypeVar, cast
 from plimsoll import _engine
 from plimsoll.errors import EngineError, InputError, ScriptError
 from plimsoll.memory_size import memory_of_environment
+from plimsoll.module_download import NotFetchedError
 from plimsoll.probes.vu_runtimes import VuRuntimes
-from plimsoll.remote_modules import NotFetchedError, fetch_module, known_modules
+from plimsoll.remote_modules import ChangedModuleError, fetch_module, known_modules, without_secrets
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.script_mistakes import option_warnings, script_mistake
+from plimsoll.script_mistakes import changed_module, option_warnings, script_mistake
 from plimsoll.study.secret_sources import values_of_sources
 from plimsoll.study.secrets import Redactor
 
@@ -135,8 +136,9 @@ def _loaded(config: EngineConfig, redactor: Redactor, load: Callable[[str], _T])
             try:
                 modules[url] = fetch_module(url, place, offline=config.offline)
             except NotFetchedError as why:
-                error.next_step = str(why)
-                raise error from None
+                error.what, error.next_step = without_secrets(error.what), str(why)
+                is_changed = isinstance(why, ChangedModuleError)
+                raise (changed_module(error, without_secrets(url)) if is_changed else error) from None
 
 
 def vu_runtimes() -> VuRuntimes:

@@ -49,6 +49,16 @@ def _placed(message: str, script: Path) -> ScriptError:
     return ScriptError("\n".join(f"{script}: {_with_nearest(line)}" for line in message.splitlines()), NEXT_STEP)
 
 
+def changed_module(error: ScriptError, url: str) -> ScriptError:
+    """In place of the error of a module that is not here: it may not be taken past its lock file, as that error says
+    first."""
+    _, *lines = error.what.splitlines()
+    statement = [line for line in lines[-1:] if _STATEMENT.match(line)]
+    what = "\n".join([f"cannot import '{url}': it has changed since its hash was recorded", *statement])
+    place = error.place
+    return ScriptError(what, error.next_step, file=place.file, line=place.line, key=place.key)
+
+
 def option_warnings(told: Iterable[str]) -> list[str]:
     """What the native module warns of in the options; an unknown one with the nearest that is known."""
     without = " The run goes on without it, as k6 does."

@@ -15,13 +15,14 @@ _COUNT = re.compile(r"(-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?)([kKM]?)")
 _LONGEST_TEXT = 60
 
 
-def duration(flag: str, *, bare_s: bool = False) -> Callable[[str], float]:
-    """A parser of the flag's text to seconds; `bare_s`: a number without a unit means seconds. Raises InputError."""
+def duration(flag: str, *, bare_s: bool = False, most_s: float = MOST_SECONDS) -> Callable[[str], float]:
+    """A parser of the flag's text to seconds, at most `most_s`; `bare_s`: a number without a unit means seconds. Raises
+    InputError."""
 
     def parse(text: str) -> float:
         from plimsoll.study.durations import parse_duration
 
-        return parse_duration(text, flag, bare_s=bare_s)
+        return parse_duration(text, flag, bare_s=bare_s, most_s=most_s)
 
     return parse
 

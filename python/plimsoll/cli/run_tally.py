@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.runs.failures import METRIC as FAILED
-from plimsoll.runs.failures import Failures, is_of_requests, is_unanswered, no_answer_words
+from plimsoll.runs.failures import Failures, is_of_requests, is_unanswered, made_words, no_answer_words, requests_words
 from plimsoll.runs.snapshot import Snapshot
 
 IN_VAIN = "unanswered_iterations"
@@ -83,10 +83,10 @@ class Tally:
         the generator says of itself, and not for the target."""
         found = []
         if self.nothing_answered:
-            found.append(f"no request was answered ({self.requests:,} were made): no response time was measured.")
+            found.append(f"no request was answered ({made_words(self.requests)}): no response time was measured.")
         if self.failures.causes:
             count = sum(self.failures.causes.values())
-            found.append(f"{count:,} requests failed: {self.failures.words()}. {self.failures.next_step()}")
+            found.append(f"{requests_words(count)} failed: {self.failures.words()}. {self.failures.next_step()}")
         if self.threw:
             found.append(
                 f"{self.threw:,} of {self.done:,} iterations ended with an exception, the first of which stand above. "
@@ -99,7 +99,7 @@ class Tally:
             )
         if self.late or self.dropped:
             kinds = ((self.late, "sent late (measured from their plan)"), (self.dropped, "never sent"))
-            words = " and ".join(f"{count:,} were {how}" for count, how in kinds if count)
+            words = " and ".join(f"{count:,} {'was' if count == 1 else 'were'} {how}" for count, how in kinds if count)
             why = (
                 "because the generator had no free VU. That says nothing of the target; the reason is below."
                 if is_own_fault
@@ -112,5 +112,7 @@ class Tally:
             step = (
                 "" if self.interrupted else " If the target hangs, look there; else raise gracefulStop in the options."
             )
-            found.append(f"{cut:,} of {self.started:,} iterations were cut off before their end.{step}")
+            found.append(
+                f"{cut:,} of {self.started:,} iterations {'was' if cut == 1 else 'were'} cut off before their end.{step}"
+            )
         return found

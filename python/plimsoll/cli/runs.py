@@ -11,6 +11,7 @@ import typer
 
 from plimsoll.cli.quantities import duration
 from plimsoll.cli.shared_flags import Runs
+from plimsoll.study.bounds import MOST_AGE_S
 
 if TYPE_CHECKING:
     from plimsoll.runs.kept.catalogue import StoredRun
@@ -48,11 +49,9 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
-    import json
-
     from plimsoll.errors import InputError, RunDirectoryError
-    from plimsoll.report.text import answer_lines
-    from plimsoll.runs.directory import RESOURCES, SERIES, file_of
+    from plimsoll.runs.damaged import understood
+    from plimsoll.runs.directory import RESOURCES, SERIES, file_of, json_text
     from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.space import size_text
@@ -62,26 +61,24 @@ def show(
     if (series or resources) and found.experiment == "study":
         raise InputError(f"{found.path} is a run of a study", "Give one of the runs in it.")
     if series or resources:
-        lines = seconds_of(found.path) if series else RunReader(found.path).resources()
-        printed = _print_lines(json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in lines)
+        with understood(found.path):
+            lines = seconds_of(found.path) if series else RunReader(found.path).resources()
+            printed = _print_lines(map(json_text, lines))
         file = file_of(found.path, SERIES if series else RESOURCES)
         if not printed and file.exists() and file.stat().st_size:
             step = "It is damaged from its beginning on; take it from a copy, or make the run again."
             raise RunDirectoryError(f"{file} has no line that can be read", step)
         return
     if as_json:
-        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+        print(json_text(found.to_json(), indent=2))
         return
     print(_plain(str(found.path)))
     print(f"  {_plain(found.experiment)}  {_plain(found.about)}")
-    lasted = "" if found.ended_unix is None else f", {found.ended_unix - found.began_unix:,.0f} s"
-    print(f"  {_when(found)}{lasted}  {_state(found)}{'  kept' if found.kept else ''}\n")
+    print(f"  {_when(found)}{_lasted(found)}  {_state(found)}{'  kept' if found.kept else ''}\n")
     if found.experiment != "study" and found.status != "damaged":
         if found.experiment == "run" and found.answer:
             print(f"What did it do?\n  {_plain(found.answer)}\n")
-        findings = RunReader(found.path).findings()
-        if findings or found.experiment != "run":
-            print(answer_lines(findings) if findings else f"  {_plain(found.answer)}")
+        print(_answers(found))
     print()
     for path in sorted(found.path.iterdir()):
         size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
@@ -97,7 +94,12 @@ def search(
     """Search the runs for words; those that have all of them are listed."""
     from plimsoll.verbs.stored import search_runs
 
-    _print(search_runs(words, runs), runs, as_json)
+    found = search_runs(words, runs)
+    if found or as_json:
+        _print(found, runs, as_json)
+        return
+    wanted = _plain(", ".join(words))
+    print(f"No run in {_plain(str(runs))} has {wanted}. Try fewer words; `plimsoll runs list` shows all runs.")
 
 
 @app.command()
@@ -123,7 +125,11 @@ def delete(
 def prune(
     older_than: Annotated[
         float | None,
-        typer.Option(parser=duration("--older-than"), metavar="TIME", help="runs that ended longer ago go, as in 30d"),
+        typer.Option(
+            parser=duration("--older-than", most_s=MOST_AGE_S),
+            metavar="TIME",
+            help="runs that ended longer ago go, as in 30d",
+        ),
     ] = None,
     keep_size: Annotated[
         str | None, typer.Option(metavar="SIZE", help="the oldest go until the rest takes at most this, as in 5GB")
@@ -134,11 +140,11 @@ def prune(
 ) -> None:
     """Delete old runs, by their age, by the size of all, or both, after asking. Kept runs (plimsoll runs keep) and runs
     that go on stay."""
-    from plimsoll.memory_size import memory_size
+    from plimsoll.memory_size import disk_size
     from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import delete_runs, prune_runs
 
-    keep_bytes = None if keep_size is None else memory_size(keep_size, "--keep-size")
+    keep_bytes = None if keep_size is None else disk_size(keep_size, "--keep-size")
     found = prune_runs(runs, older_than_s=older_than, keep_bytes=keep_bytes, dry_run=True)
     for one in (*found.staying, *found.gone):
         reason = "kept " if one.kept else "runs " if one.status == "running" else "stays"
@@ -178,7 +184,7 @@ def export(
     """Write a run into one file. It has no secrets, as the run has none (docs/run-directory.md)."""
     from plimsoll.verbs.stored import export_run, find_run
 
-    print(export_run(find_run(run, runs).path, output))
+    print(_plain(str(export_run(find_run(run, runs).path, output))))
 
 
 @app.command("import")
@@ -188,16 +194,33 @@ def import_(
     """Unpack an exported run into the folder of runs."""
     from plimsoll.verbs.stored import import_run
 
-    print(import_run(file, runs))
+    print(_plain(str(import_run(file, runs))))
+
+
+def _answers(run: StoredRun) -> str:
+    """The answers of a run that is none of a study, or why there are none to read."""
+    from plimsoll.errors import RunDirectoryError
+    from plimsoll.report.text import answer_lines
+    from plimsoll.runs.damaged import understood
+    from plimsoll.runs.reader import RunReader
+
+    try:
+        with understood(run.path):
+            findings = RunReader(run.path).findings()
+            words = answer_lines(findings) if findings else ""
+    except RunDirectoryError as error:
+        return f"  {_plain(str(error))}"
+    if not words and run.experiment != "run":
+        return f"  {_plain(run.answer)}"
+    return words
 
 
 def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
-    import json
-
+    from plimsoll.runs.directory import json_text
     from plimsoll.runs.space import size_text
 
     if as_json:
-        print(json.dumps([one.to_json() for one in found], indent=2, ensure_ascii=False))
+        print(json_text([one.to_json() for one in found], indent=2))
         return
     for one in found:
         print(_line(one))
@@ -244,6 +267,12 @@ def _shortened(text: str) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
+def _lasted(run: StoredRun) -> str:
+    if run.ended_unix is None or not 0 < run.began_unix <= run.ended_unix:
+        return ""
+    return f", {run.ended_unix - run.began_unix:,.0f} s"
+
+
 def _when(run: StoredRun) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(run.began_unix)) if run.began_unix else f"{'?':<16}"
 
@@ -254,8 +283,8 @@ def _counted(runs: Iterable[StoredRun]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without control characters, so that a name cannot steer the terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    """Without control characters and line breaks, so that a name cannot steer the terminal or forge a line."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 def _ask(question: str) -> None:

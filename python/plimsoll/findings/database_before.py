@@ -16,6 +16,7 @@ from typing import Any
 from plimsoll.errors import RunDirectoryError
 from plimsoll.findings.without_index import ran_without_index, uses_index
 from plimsoll.runs.directory import list_runs
+from plimsoll.runs.read_numbers import moment
 from plimsoll.runs.reader import RunReader
 
 MOST_RUNS = 20
@@ -111,11 +112,12 @@ def _earlier(run: Any, source: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
 
 
 def _kind(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
-    return manifest.get("experiment"), (manifest.get("script") or {}).get("sha256")
+    script = manifest.get("script")
+    return manifest.get("experiment"), script.get("sha256") if isinstance(script, Mapping) else None
 
 
 def _is_before(manifest: Mapping[str, Any], than: Mapping[str, Any]) -> bool:
-    return float(manifest.get("started_unix") or 0.0) < float(than.get("started_unix") or 0.0)
+    return (moment(manifest.get("started_unix")) or 0.0) < (moment(than.get("started_unix")) or 0.0)
 
 
 def _shape(definition: str) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from plimsoll.listed_names import listed
 from plimsoll.probes import remedies
 from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
+from plimsoll.runs.failures import requests_words
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
@@ -238,8 +239,8 @@ def _names(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if facts.unknown_names:
         yield Diagnosis(
             "names",
-            f"{facts.unknown_names:,} requests failed because the name of their host could not be looked up (DNS): "
-            "they never reached the target.",
+            f"{requests_words(facts.unknown_names)} failed because the name of their host could not be looked up (DNS), "
+            "and never reached the target.",
             remedies.NAMES,
         )
 

@@ -15,11 +15,13 @@ from plimsoll.findings.sustainable import bounds_for_headroom
 from plimsoll.findings.table_curve import Curve, Model, curve_of
 from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.findings.table_words import answer_words, facts, next_words, note_words, objective_words, share_words
+from plimsoll.runs.failures import requests_words
 from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.flattening import FLAT, PLATEAU_SHARE, Untold
 from plimsoll.stats.knee import Knee
 
 SCHEMA = 1
+TO_ANSWER = "See whether the target runs and whether one request by hand is answered, then measure again."
 QUESTION = "Up to which load does throughput rise?"
 
 
@@ -49,13 +51,15 @@ def levels_finding(
         *objective_words(judged, unit),
         *_expected_words(headroom, unit),
     ]
+    unmeasured = _nothing_answered(table)
     return {
         "schema": SCHEMA,
         "question": QUESTION if test is None else f"{QUESTION[:-1]} in {test}?",
-        "answer": " ".join(words),
+        "answer": " ".join([*unmeasured, *words]),
         "experiment": "analyze",
         "status": "finished",
-        "valid": True,
+        "valid": not unmeasured,
+        "invalid_because": unmeasured,
         "level_unit": unit,
         "capacity": _capacity(curve, interval),
         "facts": facts(curve),
@@ -63,17 +67,28 @@ def levels_finding(
         "headroom": headroom,
         "evidence": _evidence(table, curve.rows, steps),
         "notes": [*notes, *note_words(curve, table, interval)],
-        "next": next_words(curve, judged),
+        "next": [*([TO_ANSWER] if unmeasured else []), *next_words(curve, judged)],
         "steps": [step for step in shown if step.get("level") is not None],
         "run": run_path,
     }
+
+
+def _nothing_answered(table: StepTable) -> list[str]:
+    """Why nothing was measured, where the source states no time, no throughput and no good answer."""
+    rows = table.totals()
+    if not rows or any(row.times_ms or row.good_per_s is None or row.good_per_s > 0 for row in rows):
+        return []
+    if any(row.samples and not row.failed and row.error_share is None for row in rows):
+        return []
+    failed = sum(row.failed or 0 for row in rows)
+    return [f"No request was answered ({failed:,} failed)." if failed else "No request was answered."]
 
 
 def _whole_words(table: StepTable) -> list[str]:
     """Failures of a test that has no level."""
     rows = [row for row in table.totals() if row.level is None and row.errors]
     return [
-        f"{row.failed:,} of {row.samples:,} requests failed ({share_words(row.errors or 0.0)})."
+        f"{row.failed:,} of {requests_words(row.samples)} failed ({share_words(row.errors or 0.0)})."
         if row.failed and row.samples
         else f"{share_words(row.errors or 0.0)} of the requests failed."
         for row in rows[:1]

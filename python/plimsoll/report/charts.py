@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.report.theme import vega_config
-from plimsoll.user_cache import user_cache
+from plimsoll.user_cache import made_in_cache, user_cache
 from plimsoll.written_files import write_own
 
 STATIC_WIDTH_PX = 700
@@ -67,7 +67,7 @@ def _library(make: Callable[[], str | None]) -> str:
     if not text:
         return ""
     with contextlib.suppress(OSError):  # it is only quicker with it
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        made_in_cache()
         write_own(kept, text)
     return text
 

@@ -120,7 +120,17 @@ def count_unanswered(series: Iterable[Series]) -> tuple[int, int]:
 
 def no_answer_words(made: float, unanswered: float) -> list[str]:
     """Why nothing was measured, where requests were made and none got an answer."""
-    return [f"No request was answered ({made:,.0f} were made)."] if 0 < made <= unanswered else []
+    return [f"No request was answered ({made_words(made)})."] if 0 < made <= unanswered else []
+
+
+def requests_words(count: float) -> str:
+    """ "1 request", "2,000 requests"."""
+    return f"{count:,.0f} {'request' if count == 1 else 'requests'}"
+
+
+def made_words(count: float) -> str:
+    """ "1 was made", "2,000 were made"."""
+    return f"{count:,.0f} {'was' if count == 1 else 'were'} made"
 
 
 def _cause(series: Series) -> str:

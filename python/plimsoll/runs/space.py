@@ -10,6 +10,7 @@ from pathlib import Path
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.kept.catalogue import read_json, size_of
+from plimsoll.runs.read_numbers import moment
 
 # Below this a run does not begin: it is what a report, its tables and an hour of lines take. PLIMSOLL_MIN_FREE_MB sets
 # another floor, 0 none.
@@ -90,11 +91,12 @@ def _earlier(root: Path, experiment: str, script: str) -> tuple[int, float] | No
         manifest = read_json(path / directory.MANIFEST)
         if not isinstance(manifest, Mapping) or manifest.get("experiment") != experiment:
             continue
-        about, began, ended = (manifest.get(name) for name in ("script", "started_unix", "ended_unix"))
+        about = manifest.get("script")
+        began, ended = (moment(manifest.get(name)) for name in ("started_unix", "ended_unix"))
         if not isinstance(about, Mapping) or about.get("path") != script:
             continue
-        if isinstance(began, int | float) and isinstance(ended, int | float):
-            return size_of(path), float(ended - began)
+        if began is not None and ended is not None:
+            return size_of(path), ended - began
     return None
 
 

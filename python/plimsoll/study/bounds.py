@@ -15,6 +15,7 @@ MOST_PER_S = 1e6  # arrivals; a generator makes some ten thousands on a core
 MOST_VUS = 1_000_000  # each is a JavaScript context
 MOST_LEVEL = 1e6  # times the declared load
 MOST_SECONDS = 30 * 86_400.0
+MOST_AGE_S = 100 * 365.25 * 86_400.0  # of a run on disk
 MOST_OFFSET_S = 1e10  # between two clocks
 MOST_REPEATS = 10_000  # of a trial, and values of a parameter
 MOST_TRIALS = 100_000

@@ -3,6 +3,7 @@ guess whether it means seconds or minutes."""
 
 from __future__ import annotations
 
+import math
 import re
 
 from plimsoll.errors import InputError
@@ -14,9 +15,11 @@ _WHOLE = re.compile(rf"\s*(?:{_PART}\s*)+")
 _LONGEST_TEXT = 100
 
 
-def parse_duration(text: str, name: str = "the duration", *, bare_s: bool = False) -> float:
-    """Seconds above 0, at most 30 days. `bare_s`: a number without a unit means seconds, where it always has. Raises
-    InputError, which names `name`."""
+def parse_duration(
+    text: str, name: str = "the duration", *, bare_s: bool = False, most_s: float = MOST_SECONDS
+) -> float:
+    """Seconds above 0, at most `most_s`: 30 days, as of a load. `bare_s`: a number without a unit means seconds, where
+    it always has. Raises InputError, which names `name`."""
     given = str(text).strip()
     if len(given) > _LONGEST_TEXT:
         raise InputError(f"{name}: {given[:20]!r}… is not a duration", "Write it like 90s, 5m or 1h30m.")
@@ -24,6 +27,8 @@ def parse_duration(text: str, name: str = "the duration", *, bare_s: bool = Fals
         number = float(given)
     except ValueError:
         number = None
+    if number is not None and not math.isfinite(number):
+        raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
     if number is not None and not bare_s:
         raise InputError(f"{name}: {given!r} has no unit", f"Write {given}s, {given}m or {given}h.")
     if number is None and not _WHOLE.fullmatch(given):
@@ -33,6 +38,6 @@ def parse_duration(text: str, name: str = "the duration", *, bare_s: bool = Fals
         seconds = sum(float(amount) * _SECONDS_PER[unit] for amount, unit in re.findall(_PART, given))
     if not seconds > 0:
         raise InputError(f"{name}: {given!r} is no time at all", "Give a duration above zero, as in 5m.")
-    if seconds > MOST_SECONDS:
-        raise InputError(f"{name}: {given!r} is over {MOST_SECONDS / 86_400:g} days", "Give a shorter time, as in 5m.")
+    if seconds > most_s:
+        raise InputError(f"{name}: {given!r} is over {most_s / 86_400:,.0f} days", "Give a shorter time, as in 5m.")
     return seconds

@@ -94,7 +94,11 @@ def test_a_page_without_known_metrics_says_what_to_do(server: ChangingServer, pr
     ]
     server.answer = page("process_open_fds 1\n}}}\n")
     assert probe.observe()[0].values == {"open_files": 1.0}
-    assert probe.take_notes() == ["1 lines of the page are none of metrics and were left out."]
+    assert probe.take_notes() == ["1 line of the page is none of metrics, and left out."]
+    server.answer = page("process_open_fds 1\nprocess_open_fds 2\n")
+    assert probe.observe()[0].values == {"open_files": 1.0}
+    [note] = probe.take_notes()
+    assert note == "the page has series several times; the first line of each is taken: process_open_fds{}."
 
 
 def test_a_clock_five_minutes_ahead_is_told_by_the_date_header(server: ChangingServer, probe_of) -> None:

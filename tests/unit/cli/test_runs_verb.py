@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from plimsoll.cli.app import app
+from plimsoll.cli.messages import say
 from plimsoll.errors import InputError
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets import Redactor
@@ -79,6 +80,20 @@ def test_a_search_lists_what_has_the_words(tmp_path: Path) -> None:
     assert one.name in done.output and two.name not in done.output
 
 
+def test_a_search_without_a_hit_says_so(tmp_path: Path) -> None:
+    made(tmp_path, 1e9)
+    told = plimsoll("search", "57", "lions", root=tmp_path)
+    assert told.output == f"No run in {tmp_path} has 57, lions. Try fewer words; `plimsoll runs list` shows all runs.\n"
+    assert json.loads(plimsoll("search", "lions", "--json", root=tmp_path).output) == []
+
+
+def test_a_prune_takes_months_and_terabytes(tmp_path: Path) -> None:
+    old = made(tmp_path, 1e9)
+    assert (
+        old.name in plimsoll("prune", "--older-than", "365d", "--keep-size", "2TB", "--dry-run", root=tmp_path).output
+    )
+
+
 def test_nothing_is_deleted_where_nobody_can_be_asked(tmp_path: Path) -> None:
     run = made(tmp_path, 1e9)
     for words in (("delete", run), ("prune", "--older-than", "1d")):
@@ -110,3 +125,9 @@ def test_a_run_goes_into_one_file_and_comes_back(tmp_path: Path) -> None:
     assert str(file) in plimsoll("export", "latest", "-o", file, root=tmp_path / "a").output
     done = plimsoll("import", file, root=tmp_path / "b")
     assert done.output.strip() == str(tmp_path / "b" / run.name)
+
+
+def test_a_message_does_not_steer_the_terminal_by_the_name_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    error = InputError("there is no run \x1b[2J\x9b31m\r in\truns", "Look.")
+    say(str(error), error)
+    assert capsys.readouterr().err == "plimsoll: there is no run �[2J�31m� in\truns. Look.\n"

@@ -9,6 +9,8 @@ import pytest
 from importing import DATA, imported, table_of
 
 from plimsoll.errors import InputError
+from plimsoll.findings.exit_codes import exit_code_of
+from plimsoll.findings.table_levels import levels_finding
 
 T0 = 1_790_000_000_000
 HEADER = (
@@ -226,6 +228,23 @@ def test_wrk2_is_not_read_as_wrk_and_runs_that_may_be_of_both_are_counted(tmp_pa
     found, table, _ = table_of(tmp_path / "w")
     assert found.name == "wrk2" and len(table.rows) == 5
     assert any("4 of 5 runs have no line that wrk does not print too" in note for note in table.notes)
+
+
+def test_wrk_without_an_answer_names_its_errors_and_is_not_valid(tmp_path: Path) -> None:
+    text = """Running 5s test @ http://localhost:8081
+  2 threads and 2 connections
+    Latency     0.00us    0.00us   0.00us    -nan%
+  0 requests in 5.00s, 15.11KB read
+  Socket errors: connect 0, read 236, write 0, timeout 0
+Requests/sec:      0.00
+"""
+    (tmp_path / "w").write_text(text)
+    _, table, notes = table_of(tmp_path / "w")
+    assert "it counts 236 read errors." in notes[0] and "--timeout" not in notes[0]
+    finding = levels_finding(table)
+    assert exit_code_of([[finding]]) == 3 and finding["answer"].startswith("No request was answered (236 failed).")
+    _, whole, _ = table_of(DATA / "wrk.txt")
+    assert exit_code_of([[levels_finding(whole)]]) == 0
 
 
 def test_wrk_that_was_cut_is_left_out_and_said(tmp_path: Path) -> None:

@@ -52,3 +52,16 @@ this is no line
     assert page.types == {"a_total": "counter", "b": "gauge"}
     assert (page.lines, page.unreadable) == (3, 1)
     assert parse_page("<html>\n{\n", lambda name: True).unreadable == 2
+
+
+def test_a_series_that_stands_several_times_counts_once_by_its_first_line() -> None:
+    page = parse_page('a{x="1",y="2"} 1\na{y="2",x="1"} 2\na{x="2"} 3\na 4\na 5\n', {"a"}.__contains__)
+    assert [one.value for one in page.samples["a"]] == [1.0, 3.0, 4.0]
+    assert list(page.repeated) == ["a{x='1',y='2'}", "a{}"]
+
+
+def test_lines_of_metrics_that_nobody_wants_are_looked_at_when_asked() -> None:
+    text = "a 1\nhello this is no metric\nb{ 2\nc 3\n"
+    assert parse_page(text, {"a"}.__contains__).unreadable == 0
+    page = parse_page(text, {"a"}.__contains__, all_lines=True)
+    assert (page.lines, page.unreadable, list(page.samples)) == (2, 2, ["a"])

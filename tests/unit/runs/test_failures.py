@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plimsoll.runs.failures import Failures, is_targets
+from plimsoll.cli.run_tally import Tally
+from plimsoll.runs.failures import Failures, is_targets, no_answer_words, requests_words
+from plimsoll.runs.kept.plain_run import words_of_summary
 from plimsoll.runs.snapshot import Series
 
 
@@ -65,3 +67,14 @@ def test_what_is_not_the_targets_is_told_as_such():
     assert seen.words() == "3 × a body over the limit here, 2 × a request that cannot be sent, 1 × the proxy"
     assert "PLIMSOLL_MAX_BODY" in seen.next_step() and not any(map(is_targets, seen.causes))
     assert is_targets("connection refused") and is_targets("status 500")
+
+
+def test_one_request_is_told_in_the_singular():
+    assert (requests_words(1), requests_words(2_000)) == ("1 request", "2,000 requests")
+    assert no_answer_words(1, 1) == ["No request was answered (1 was made)."]
+    tally = Tally(requests=1, started=2, done=1, planned=2, dropped=1)
+    tally.failures.causes["status 500"] = 1
+    told = " ".join(tally.warnings())
+    assert "(1 was made)" in told and "1 request failed: 1 × status 500" in told and "1 was never sent" in told
+    assert "1 of 2 iterations was cut off before" in told
+    assert words_of_summary({"http_reqs": {"values": {"count": 1}}}) == "1 request."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -332,6 +333,10 @@ WHOLE = (f"{NAME}/{MANIFEST[0]}", MANIFEST[1])
         tar_of(WHOLE, ("20260101-000000-hold-0002/manifest.json", b"{}")),
         tar_of(WHOLE, (f"{NAME}/.keep", b"")),
         tar_of(WHOLE, WHOLE),
+        tar_of(WHOLE, (f"{NAME}/{'d/' * 2_000}x", b"")),
+        tar_of(WHOLE, (f"{NAME}/{'d/' * 10}x", b"")),
+        tar_of(WHOLE, (f"{NAME}/\x1b[2J", b"")),
+        zip_of(WHOLE, (f"{NAME}/{'d/' * 2_000}x", b"")),
         tar_of(("project/manifest.json", b"{}")),
         tar_of((f"{NAME}/findings.json", b"{}")),
         tar_of(),
@@ -350,6 +355,32 @@ def test_a_file_that_no_export_made_is_refused_and_leaves_nothing(tmp_path: Path
     with pytest.raises((InputError, RunDirectoryError)):
         plimsoll.import_run(tmp_path / "file", root)
     assert list(root.iterdir()) == [] and {path.name for path in tmp_path.iterdir()} == {"deep", "file"}
+
+
+def test_a_name_that_is_refused_is_not_told_whole(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(zip_of(WHOLE, (f"{NAME}/{'d/' * 2_000}x", b"")))
+    with pytest.raises(InputError, match=r"holds .*…', which no exported run has") as raised:
+        plimsoll.import_run(tmp_path / "file", tmp_path / "runs")
+    assert len(str(raised.value)) < 400
+
+
+def test_a_run_nested_without_end_is_listed_and_its_deletion_says_what_to_do(tmp_path: Path) -> None:
+    run = made(tmp_path / "runs")
+    before = os.getcwd()
+    os.chdir(run)
+    try:
+        for _ in range(3_000):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(before)
+    assert names(plimsoll.stored_runs(tmp_path / "runs")) == [run]
+    try:
+        plimsoll.delete_runs([run])
+    except RunDirectoryError as error:
+        assert "rm -r '" in str(error)
+    finally:
+        subprocess.run(["rm", "-rf", tmp_path / "runs"], check=True)  # pytest cannot
 
 
 @pytest.mark.parametrize("make", [tar_of, zip_of])

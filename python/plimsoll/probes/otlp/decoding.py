@@ -46,6 +46,12 @@ class Point:
     only_grows: bool = False
 
 
+NO_EXPORT = (
+    "the body is no export of metrics: a field of resourceMetrics is missing or of another kind than "
+    "ExportMetricsServiceRequest has (opentelemetry.io/docs/specs/otlp)"
+)
+
+
 @dataclass(frozen=True)
 class Resource:
     """Who sent points, by its attributes, and the points."""
@@ -60,8 +66,10 @@ def decode(body: bytes, content_type: str) -> list[Resource]:
     if kind == "application/json":
         try:
             document = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise Undecodable(f"the body is no JSON ({error})") from None
+        except json.JSONDecodeError as error:
+            raise Undecodable(f"the body is no JSON (line {error.lineno}, column {error.colno})") from None
+        except (ValueError, RecursionError):
+            raise Undecodable("the body is no JSON that can be read") from None
     elif kind in ("application/x-protobuf", "application/protobuf"):
         document = _from_protobuf(body)
     else:
@@ -70,8 +78,8 @@ def decode(body: bytes, content_type: str) -> list[Resource]:
         raise Undecodable("the body has no resourceMetrics")
     try:
         return [_resource(one) for one in document.get("resourceMetrics", [])]
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise Undecodable(f"the body is no export of metrics ({type(error).__name__}: {str(error)[:80]})") from None
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError):
+        raise Undecodable(NO_EXPORT) from None
 
 
 def has_protobuf() -> bool:
@@ -92,8 +100,8 @@ def _from_protobuf(body: bytes) -> Any:
         raise NoProtobuf(NO_PROTOBUF) from None
     try:
         return MessageToDict(ExportMetricsServiceRequest.FromString(body))
-    except DecodeError as error:
-        raise Undecodable(f"the body is no protobuf of metrics ({error})") from None
+    except DecodeError:
+        raise Undecodable("the body is no protobuf of metrics; send an ExportMetricsServiceRequest") from None
 
 
 def _resource(data: Mapping[str, Any]) -> Resource:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from plimsoll.listed_names import listed
 from plimsoll.probes.http_page import Fetched, HttpPage
 from plimsoll.probes.http_source import HttpSource
 from plimsoll.probes.probe import Observation, ProbeUnavailable
@@ -15,6 +16,10 @@ from plimsoll.runs.importers.resources.exposition import Page, parse_page
 from plimsoll.study.metric_selector import Selector
 
 ACCEPT = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=1.0,*/*;q=0.1"
+
+
+_WHOLE_EACH = 60  # reads: lines that nobody wants are looked at then only, as that takes several times as long
+_MOST_NAMED = 3
 
 
 class PageProbe(HttpSource):
@@ -37,15 +42,21 @@ class PageProbe(HttpSource):
         self._wanted = KNOWN | {name for one in self._selectors.values() for name in metrics_of(one)}
         self._followed = Followed(named, f"{named.label}: the page", self._selectors)
         self._missing: set[str] = set()
+        self._reads = 0
 
     def _ask(self) -> list[Observation]:
         """Read the page once."""
         fetched = self._fetch()
-        page = parse_page(fetched.text(), self._wanted.__contains__)
+        page = parse_page(fetched.text(), self._wanted.__contains__, all_lines=self._reads % _WHOLE_EACH == 0)
+        self._reads += 1
         if page.lines == 0:
             raise ProbeUnavailable(f"{self._page.shown} is no page of metrics. Give the URL of one, as …/metrics.")
         if page.unreadable:
-            self._tell_once("lines", f"{page.unreadable} lines of the page are none of metrics and were left out.")
+            many = "1 line of the page is" if page.unreadable == 1 else f"{page.unreadable:,} lines of the page are"
+            self._tell_once("lines", f"{many} none of metrics, and left out.")
+        if page.repeated:
+            names = listed(list(page.repeated), _MOST_NAMED)
+            self._tell_once("repeated", f"the page has series several times; the first line of each is taken: {names}.")
         middle = (fetched.sent_unix + fetched.received_unix) / 2
         self._set_clock(fetched, page)
         offset = self.clock_offset.applied

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.runs.failures import requests_words
 from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, Format
@@ -38,7 +39,9 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         duration_s=number(file, data, "summary", "total"),
     )
     notes = ["oha does not write how many connections it had, so it is of no level."]
-    notes += [f"{aborted} requests were under way when it ended; they count nowhere."] if aborted else []
+    if aborted:
+        many = "was under way when it ended; it counts" if aborted == 1 else "were under way when it ended; they count"
+        notes.append(f"{requests_words(aborted)} {many} nowhere.")
     return StepTable((row,), "users", tuple(notes))
 
 

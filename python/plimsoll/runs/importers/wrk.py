@@ -35,7 +35,7 @@ _REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 _SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
 _NEGATIVE = re.compile(r"^\s*(?:(Latency|Req/Sec|[\d.]+%|Requests/sec|Non-2xx|Socket errors).*\s)?(-\d\S*)")
 _UNCORRECTED = "Uncorrected Latency"
-TIMED_NOTHING = "It has no time of a request: wrk prints 0.00us where none was answered within --timeout."
+TIMED_NOTHING = "It has no time of a request: wrk prints 0.00us where none was answered"
 WRK2 = re.compile(r"Thread calibration|HdrHistogram|Recorded Latency")
 
 
@@ -126,7 +126,7 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         raise file.error(problem, run[0][0]) from problem
     if times and not any(one.value_ms for one in times.values()):
         times = {}
-        file.notes.append(f"The run that begins in line {run[0][0]}: {TIMED_NOTHING}")
+        file.notes.append(f"The run that begins in line {run[0][0]}: {TIMED_NOTHING}{_why_none(text)}.")
     requests = Told("requests", float(total.group(1)))
     duration_s = _stated("requests in", total.group(2)).value_ms / 1000
     refused = _REFUSED.search(text)
@@ -147,6 +147,15 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         failed=failed,
         duration_s=duration_s,
     )
+
+
+def _why_none(text: str) -> str:
+    """The errors that it counts, as it names them."""
+    socket = _SOCKET.search(text)
+    kinds = ("connect errors", "read errors", "write errors", "timeouts")
+    counted = [f"{int(count):,} {kind}" for count, kind in zip(socket.groups(), kinds, strict=True)] if socket else []
+    told = [words for words in counted if not words.startswith("0 ")]
+    return f"; it counts {', '.join(told)}" if told else " within --timeout"
 
 
 def _counts(answered: int, text: str, *, late_ones_count: bool) -> tuple[int, int]:

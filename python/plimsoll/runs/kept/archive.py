@@ -27,6 +27,9 @@ from plimsoll.written_files import own_file
 
 SUFFIXES = (".tar.zst", ".zip")
 MOST_FILES = 100_000
+MOST_PARTS = 10  # of a name: a run of a study has three folders
+MOST_NAME = 1_000
+_SHOWN_NAME = 100
 _COPY_BYTES = 1 << 20
 _LEFT_AFTER_S = 3600
 _ZIP_MAGIC = b"PK"
@@ -104,6 +107,8 @@ def import_run(file: Path, root: Path) -> Path:
         raise InputError(what, "Give a file that `plimsoll runs export` made, and copy it whole.") from error
     except OSError as error:
         raise run_error("unpack", Path(error.filename or file), error) from error
+    except RecursionError:
+        raise InputError(f"{file} is nested without end, as no run is", "Do not use this file.") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
@@ -151,9 +156,11 @@ def _unpack(members: Iterator[Member], file: Path, into: Path) -> str:
     room = free_bytes(into) - FLOOR_BYTES
     for number, (name, content) in enumerate(members):
         parts = PurePosixPath(name).parts
-        bad = content is None or len(parts) < 2 or name.startswith("/") or "\\" in name or "\0" in name
+        bad = content is None or not 2 <= len(parts) <= MOST_PARTS or len(name.encode(errors="replace")) > MOST_NAME
+        bad = bad or name.startswith("/") or "\\" in name or not name.isprintable()
         if bad or any(part.startswith(".") for part in parts) or (run and parts[0] != run):
-            raise InputError(f"{file} holds {name!r}, which no exported run has", "Do not use this file.")
+            shown = repr(name if len(name) <= _SHOWN_NAME else f"{name[:_SHOWN_NAME]}…")
+            raise InputError(f"{file} holds {shown}, which no exported run has", "Do not use this file.")
         if number >= MOST_FILES:
             raise InputError(f"{file} holds more than {MOST_FILES:,} files, as no run does", "Do not use this file.")
         assert content is not None

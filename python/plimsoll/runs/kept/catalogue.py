@@ -1,7 +1,7 @@
 """What a folder of runs holds: each run, and each run of a study as one with the runs in it.
 
 Files of a run may be somebody else's: each is read only where it is a regular file of a sane size, and what cannot be
-read leaves a gap in place of an error.
+read leaves a gap in place of an error: no run spoils the list of all.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.damaged import understood
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.kept.plain_run import failed_thresholds, words_of_summary
 from plimsoll.runs.lines import placed_lines
+from plimsoll.runs.read_numbers import moment, plausible
 
 STUDY_RECORD = "study.json"
 KEEP = ".keep"  # an empty file that says: prune leaves this run
 MOST_JSON_BYTES = 64 << 20
+_STATES = frozenset({"finished", "interrupted", "failed"})  # that a manifest has, but for running
 _SENTENCE = re.compile(r"(?<=[.!?;])\s")
 _NAMED_LIKE_A_RUN = re.compile(r"\d{8}-\d{6}-(?P<experiment>.+)-[0-9a-f]{4}")
 
@@ -32,8 +36,8 @@ _NAMED_LIKE_A_RUN = re.compile(r"\d{8}-\d{6}-(?P<experiment>.+)-[0-9a-f]{4}")
 class StoredRun:
     """A run as a list shows it. `experiment`: its verb; `about`: script or target, empty if not known; `answer`: the
     first sentence of its answer, of a plain run what it did; `failed_thresholds`: of a plain run, as "metric: rule";
-    `valid`: None where nothing says; `status` as RunReader.state has it, "damaged" if its
-    manifest cannot be read; `kept`: prune leaves it; `began_unix`, 0.0 where its manifest does not say."""
+    `valid`: None where nothing says; `status` as RunReader.state has it, "damaged" if its manifest cannot be read or
+    has another; `kept`: prune leaves it; `began_unix`, 0.0 where its manifest does not say."""
 
     path: Path
     began_unix: float
@@ -76,32 +80,40 @@ def stored_run(path: Path) -> StoredRun:
         step = "Give a folder that plimsoll made; `plimsoll runs list` shows them."
         raise InputError(f"{path} is no run directory, or a link to one", step)
     is_study = _is_regular(path / STUDY_RECORD)
-    facts = _study_facts(path) if is_study else _run_facts(path)
+    try:
+        with understood(path):
+            facts = _study_facts(path) if is_study else _run_facts(path)
+    except RunDirectoryError:
+        facts = _damaged(path)
     return StoredRun(path=path, size_bytes=size_of(path), kept=_is_regular(path / KEEP), **facts)
 
 
 def size_of(path: Path) -> int:
-    """Bytes of all files below a folder; links count as themselves."""
+    """Bytes of all files below a folder, as far down as Python goes; links count as themselves."""
     total = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(folder, name)).st_size
-            except OSError:
-                continue
+    with suppress(RecursionError):
+        for folder, _, names in os.walk(path):
+            for name in names:
+                with suppress(OSError):
+                    total += os.lstat(os.path.join(folder, name)).st_size
     return total
 
 
 def texts_of(path: Path) -> Iterator[str]:
-    """What can be searched in a run: its name, script and target, answers, and its notes."""
+    """What can be searched in a run: its name, script and target, answers, and its notes, up to what is damaged."""
     yield path.name
+    with suppress(RunDirectoryError), understood(path):
+        yield from _texts_inside(path)
+
+
+def _texts_inside(path: Path) -> Iterator[str]:
     inside = [found.parent for found in sorted(path.glob(f"*/{directory.MANIFEST}"))]
     for run in [path, *inside]:
         manifest = read_json(run / directory.MANIFEST)
         yield _about(manifest if isinstance(manifest, Mapping) else {})
         for finding in _findings(run):
             yield from (text for text in finding.values() if isinstance(text, str))
-            yield from (text for text in finding.get("notes") or () if isinstance(text, str))
+            yield from (text for text in _list(finding.get("notes")) if isinstance(text, str))
         for event in _events(run):
             if isinstance(event.get("message"), str):
                 yield event["message"]
@@ -132,8 +144,7 @@ def _is_regular(path: Path) -> bool:
 def _run_facts(path: Path) -> dict[str, Any]:
     manifest = read_json(path / directory.MANIFEST)
     if not isinstance(manifest, Mapping):
-        named = _NAMED_LIKE_A_RUN.fullmatch(path.name)
-        return _facts(named["experiment"] if named else "", "damaged")
+        return _damaged(path)
     findings = _findings(path)
     experiment = str(manifest.get("experiment") or "")
     answer = str(findings[0].get("answer") or "").removeprefix(INTERRUPTED) if findings else ""
@@ -144,8 +155,8 @@ def _run_facts(path: Path) -> dict[str, Any]:
     return _facts(
         experiment,
         _status(path, str(manifest.get("status"))),
-        began_unix=_number(manifest.get("started_unix")) or 0.0,
-        ended_unix=_number(manifest.get("ended_unix")),
+        began_unix=moment(manifest.get("started_unix")) or 0.0,
+        ended_unix=moment(manifest.get("ended_unix")),
         about=_about(manifest),
         answer=words_of_summary(summary, threw) if experiment == "run" else first_sentence(answer),
         valid=valid if isinstance(valid, bool) else None,
@@ -153,18 +164,24 @@ def _run_facts(path: Path) -> dict[str, Any]:
     )
 
 
+def _damaged(path: Path) -> dict[str, Any]:
+    """What the name alone says."""
+    named = _NAMED_LIKE_A_RUN.fullmatch(path.name)
+    return _facts(named["experiment"] if named else "", "damaged")
+
+
 def _study_facts(path: Path) -> dict[str, Any]:
     record = read_json(path / STUDY_RECORD)
     record = record if isinstance(record, Mapping) else {}
     study = record.get("study")
-    parts = [one for one in record.get("parts") or () if isinstance(one, Mapping)]
+    parts = [one for one in _list(record.get("parts")) if isinstance(one, Mapping)]
     states = {str(one.get("status")) for one in parts}
     running = any(_status(run, "running") == "running" for run in _runs_inside(path))
     status = "running" if running else "finished" if states <= {"finished"} else "interrupted"
     done = sum(one.get("status") == "finished" for one in parts)
     manifests = [one for run in _runs_inside(path) if isinstance(one := read_json(run / directory.MANIFEST), Mapping)]
-    began = [number for one in manifests if (number := _number(one.get("started_unix")))]
-    ended = [number for one in manifests if (number := _number(one.get("ended_unix")))]
+    began = [number for one in manifests if (number := moment(one.get("started_unix")))]
+    ended = [number for one in manifests if (number := moment(one.get("ended_unix")))]
     return _facts(
         "study",
         status,
@@ -198,7 +215,7 @@ def _runs_inside(path: Path) -> list[Path]:
 
 def _status(path: Path, status: str) -> str:
     if status != "running":
-        return status
+        return status if status in _STATES else "damaged"
     lines = directory.file_of(path, directory.SERIES)
     return "running" if _is_regular(lines) and directory.is_being_written(lines) else "killed"
 
@@ -223,22 +240,23 @@ def _events(path: Path) -> Iterator[Mapping[str, Any]]:
     file = path / directory.EVENTS
     if not _is_regular(file):
         return
-    for _, raw in placed_lines(file):
-        try:
-            event = json.loads(raw)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, Mapping):
-            yield event
+    with suppress(RunDirectoryError):
+        for _, raw in placed_lines(file):
+            try:
+                event = json.loads(raw)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(event, Mapping):
+                yield event
 
 
 def _summary(path: Path) -> tuple[Mapping[str, Any], int]:
     """Of a plain run, with how many of its iterations ended with an exception."""
     for note in _events(path):
         if isinstance(note.get("summary"), Mapping):
-            return note["summary"], int(_number(note.get("threw")) or 0)
+            return note["summary"], int(plausible(note.get("threw")) or 0)
     return {}, 0
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.listed_names import listed
+from plimsoll.runs.failures import requests_words
+from plimsoll.runs.read_numbers import plausible
 
 _MOST_NAMED = 3  # thresholds
 
@@ -36,7 +38,7 @@ def _requests(summary: Mapping[str, Any]) -> list[str]:
     failed, p95 = _value(summary, "http_req_failed", "rate"), _value(summary, "http_req_duration", "p(95)")
     if not count:
         return []
-    parts = [f"{count:,.0f} requests"]
+    parts = [requests_words(count)]
     parts += [f"{_short(rate)}/s"] if rate is not None else []
     if failed == 1.0 and _value(summary, "http_req_duration", "max") == 0.0:
         return [*parts, "none was answered"]
@@ -49,7 +51,11 @@ def _iterations(summary: Mapping[str, Any]) -> list[str]:
     count, rate = (_value(summary, "iterations", name) for name in ("count", "rate"))
     if count is None:
         return []
-    return [f"{count:,.0f} iterations", *([f"{_short(rate)}/s"] if rate is not None else []), "no requests"]
+    return [
+        f"{count:,.0f} {'iteration' if count == 1 else 'iterations'}",
+        *([f"{_short(rate)}/s"] if rate is not None else []),
+        "no requests",
+    ]
 
 
 def _thresholds(summary: Mapping[str, Any]) -> list[str]:
@@ -81,5 +87,4 @@ def _short(number: float) -> str:
 def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:
     entry = summary.get(metric)
     values = entry.get("values") if isinstance(entry, Mapping) else None
-    value = values.get(name) if isinstance(values, Mapping) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return plausible(values.get(name)) if isinstance(values, Mapping) else None

@@ -82,6 +82,9 @@ def delete(path: Path) -> None:
         shutil.rmtree(aside)
     except OSError as error:
         raise run_error("delete", path, error) from error
+    except RecursionError as error:
+        what = f"{path} holds folders nested without end; it is {aside.name} now"
+        raise RunDirectoryError(what, f"Delete that with rm -r '{aside}'.") from error
 
 
 def mark_kept(path: Path, kept: bool) -> None:

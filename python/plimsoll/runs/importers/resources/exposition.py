@@ -37,12 +37,15 @@ class Sample:
 
 @dataclass
 class Page:
-    """The wanted samples by name, the types that it declares, and how many lines were none."""
+    """The wanted samples by name, the types that it declares, how many lines were none, and of the series that stand
+    several times which those are: the first line of each counts."""
 
     samples: dict[str, list[Sample]] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     lines: int = 0
     unreadable: int = 0
+    repeated: dict[str, None] = field(default_factory=dict)
+    _series: set[tuple[str, tuple[tuple[str, str], ...]]] = field(default_factory=set)
 
 
 def parse_line(line: str) -> Sample | None:
@@ -82,8 +85,9 @@ def seconds_of(stamp: float) -> float | None:
     return None
 
 
-def parse_page(text: str, wanted: Callable[[str], bool]) -> Page:
-    """The samples whose name is wanted, with times in s since 1970."""
+def parse_page(text: str, wanted: Callable[[str], bool], *, all_lines: bool = False) -> Page:
+    """The samples whose name is wanted, with times in s since 1970. `all_lines`: those of others are looked at too,
+    whether they are lines of the format."""
     page = Page()
     verdicts: dict[str, bool] = {}
     for line in text.split("\n"):
@@ -97,7 +101,7 @@ def parse_page(text: str, wanted: Callable[[str], bool]) -> Page:
             verdict = verdicts.get(name)
             if verdict is None:
                 verdict = verdicts[name] = wanted(name)
-            if not verdict:
+            if not verdict and not all_lines:
                 page.lines += 1
                 continue
         elif not line.strip():
@@ -116,6 +120,11 @@ def _add(page: Page, line: str, wanted: Callable[[str], bool]) -> None:
         return
     if sample.at_unix is not None:
         sample = Sample(sample.name, sample.labels, sample.value, seconds_of(sample.at_unix))
+    series = (sample.name, tuple(sorted(sample.labels.items())))
+    if series in page._series:
+        page.repeated[f"{sample.name}{{{','.join(f'{name}={text!r}' for name, text in series[1])}}}"] = None
+        return
+    page._series.add(series)
     page.samples.setdefault(sample.name, []).append(sample)
 
 
