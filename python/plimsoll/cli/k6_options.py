@@ -78,6 +78,11 @@ def per_s(text: str) -> int:
 
 
 def duration(text: str) -> str:
+    if text.isdecimal():
+        if text.strip("0") == "":
+            return "0s"  # as in Go, and told as no time where it has to be some
+        shown = text[:_MOST_TEXT]
+        raise ValueError(f"'{shown}' has no unit; write {shown}s, {shown}m or {shown}h")
     if len(text) > _MOST_TEXT or not _DURATION.fullmatch(text):
         raise ValueError(f"'{text[:_MOST_TEXT]}' is not a duration; write for example 30s, 1m30s or 500ms")
     if sum(float(amount) * _SECONDS_PER[unit] for amount, unit in _PART_OF_DURATION.findall(text)) > MOST_SECONDS:

@@ -309,10 +309,18 @@ def _write_handled(handled: Mapping[str, Any]) -> Iterator[str]:
         try:
             write_named(Path(name), text)
         except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-            folder = Path(name).parent
-            is_missing = isinstance(error, FileNotFoundError)
-            why = f"there is no folder {folder}" if is_missing else getattr(error, "strerror", None) or error
-            yield f"handleSummary: cannot write {name!r}: {why}. Make it, or correct the path in the script."
+            yield f"handleSummary: cannot write {name!r}: {_why_unwritten(Path(name), error)}"
+
+
+def _why_unwritten(path: Path, error: OSError | ValueError) -> str:
+    """Why a file of handleSummary was not written, and what to do."""
+    from plimsoll.runs.directory import remedy_of
+
+    if isinstance(error, FileNotFoundError):
+        return f"there is no folder {path.parent}. Make it, or correct the path in the script."
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}. {remedy_of(error, ' in the script')}"
+    return f"{error}. Correct the path in the script."
 
 
 def _write(path: Path, text: str) -> None:
@@ -323,7 +331,7 @@ def _write(path: Path, text: str) -> None:
     try:
         write_named(path, text)
     except OSError as error:
-        raise run_error("write", path, error) from error
+        raise run_error("write", path, error, elsewhere="") from error
 
 
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:

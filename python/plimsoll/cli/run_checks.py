@@ -13,6 +13,7 @@ from plimsoll.cli.run_flags import FlagError
 from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.nearest_word import nearest
+from plimsoll.study.urls import mistake_of_url
 
 if TYPE_CHECKING:
     from plimsoll.cli.run_tally import Tally
@@ -153,9 +154,15 @@ def _is_there(script: Path | None) -> TypeGuard[Path]:
 
 
 def plain_url(flags: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What --url asks for, as the engine reads it. Raises FlagError for a body that cannot be read."""
+    """What --url asks for, as the engine reads it. Raises InputError for what is no URL, FlagError for a body that
+    cannot be read."""
     if flags["url"] is None:
         return None
+    mistake = mistake_of_url(flags["url"])
+    if mistake is not None:
+        error = InputError(f"--url {flags['url']}: {mistake[0]}", mistake[1])
+        error.exit_code = EXIT_OPTIONS
+        raise error
     body = flags["body"] or ""
     if body.startswith("@"):
         try:

@@ -76,6 +76,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
     """A socket bound to host and port (0: a free one), not yet listening. Raises InputError, also where others than
     this machine could come without a token."""
     needs_token(host)
+    if not host:
+        raise InputError("--host is empty", "Give an address of this machine, as in --host 127.0.0.1.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)

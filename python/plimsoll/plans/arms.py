@@ -89,6 +89,9 @@ def arm_of(name: str, texts: Sequence[str], base: Base, exec_allowed: bool = Fal
 
 def _formed(arm: Arm, text: str, base: Base, exec_allowed: bool) -> Arm:
     variants = list(base.target.variants) if base.study is not None else []
+    mistake = mistake_of_form(text, variants, exec_allowed)
+    if mistake is not None:
+        raise InputError(*mistake)
     match kind_of_form(text, variants, exec_allowed):
         case "url":
             return _labelled(arm, text, env={**arm.env, "BASE_URL": text})
@@ -101,9 +104,7 @@ def _formed(arm: Arm, text: str, base: Base, exec_allowed: bool) -> Arm:
         case "script":
             folder = base.study.directory if base.study is not None else Path()
             return _labelled(arm, text, script=folder / text)
-        case "function":
-            return _labelled(arm, text, exec=text)
-    raise InputError(*mistake_of_form(text, variants))
+    return _labelled(arm, text, exec=text)
 
 
 def _labelled(arm: Arm, label: str, **changes: Any) -> Arm:

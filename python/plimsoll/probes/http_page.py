@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 from plimsoll.errors import InputError
 from plimsoll.probes.probe import Clock, ProbeUnavailable
 from plimsoll.probes.tls_trust import tls_reason
+from plimsoll.study.urls import mistake_of_url
 
 LIMIT_S = 2.0
 MOST_BYTES = 16 << 20
@@ -88,10 +89,10 @@ class HttpPage:
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        try:
-            parts = urlsplit(url)
-        except ValueError as error:
-            raise InputError(f"a URL cannot be read ({error})", "Write it as http://host:port/path.") from None
+        mistake = mistake_of_url(url)
+        if mistake is not None:
+            raise InputError(*mistake)
+        parts = urlsplit(url)
         self._parts = parts
         self.host = parts.hostname or ""
         self.shown = shown_url(parts)

@@ -10,6 +10,7 @@ from plimsoll.errors import InputError
 from plimsoll.probes.http_page import basic_authorization, shown_url
 from plimsoll.probes.plain_get import NoAnswer, plain_get, without_user
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.study.urls import mistake_of_url
 
 LIMIT_S = 5.0
 
@@ -20,11 +21,10 @@ class JsonPlace:
 
     def __init__(self, text: str, limit_s: float = LIMIT_S) -> None:
         address, _, self.place = text.partition("#")
-        try:
-            parts = urlsplit(address)
-            _ = parts.port
-        except ValueError as error:
-            raise InputError(f"a URL cannot be read ({error})", "Write it as http://host:port/path#place.") from None
+        mistake = mistake_of_url(address)
+        if mistake is not None:
+            raise InputError(*mistake)
+        parts = urlsplit(address)
         self.url = shown_url(parts)
         self._plain, self._authorization = without_user(address), basic_authorization(parts)
         self._limit_s = limit_s

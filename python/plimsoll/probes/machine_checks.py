@@ -28,6 +28,7 @@ VU_BYTES = 128 << 10
 MIB, GIB = 1 << 20, 1 << 30
 # Read without a system call, in about 20 ns; hpet and acpi_pm take a microsecond and more for each of many readings.
 QUICK_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter")
+_NO_LIMIT = "this limits nothing"
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _processors(facts: Facts) -> Iterator[Check]:
         state = "ok" if facts.governors == ("performance",) else "note"
         limits = "the clock rate follows the load: the same work takes longer when little is to be done"
         remedy = "Set it for the test: cpupower frequency-set -g performance."
-        yield _check("governor", state, ", ".join(facts.governors), limits if state != "ok" else "nothing", remedy)
+        yield _check("governor", state, ", ".join(facts.governors), limits if state != "ok" else _NO_LIMIT, remedy)
     if facts.clock is not None:
         state = "ok" if facts.clock in QUICK_CLOCKS else "spoils"
         remedy = "Choose tsc, where the kernel trusts it (clocksource=tsc), or another machine."
@@ -212,13 +213,13 @@ def _rest(facts: Facts) -> Iterator[Check]:
             "disk", state, found, limits, "Free some (plimsoll runs prune), or choose another folder with --runs."
         )
     if facts.huge_pages is not None:
-        yield Check("huge pages", "ok", facts.huge_pages, "nothing: the generator turns them off for itself")
+        yield Check("huge pages", "ok", facts.huge_pages, f"{_NO_LIMIT}: the generator turns them off for itself")
 
 
 def _engine(facts: Facts) -> Iterator[Check]:
     if facts.vu_runtimes is not None:
         state: State = "ok" if facts.vu_runtimes == "shared" else "note"
-        limits = f"memory: {COST}" if state != "ok" else "nothing"
+        limits = f"memory: {COST}" if state != "ok" else _NO_LIMIT
         yield _check("runtimes", state, FOUND[facts.vu_runtimes], limits, REMEDY[facts.vu_runtimes])
 
 

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from plimsoll.probes.http_page import basic_authorization, shown_url
 from plimsoll.probes.plain_get import NoAnswer, plain_get, without_user
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.study.urls import mistake_of_url
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -133,11 +134,7 @@ class BaseMembers:
 
 def is_url(text: str) -> bool:
     """Whether that is an address that can be asked."""
-    try:
-        parts = urlsplit(text)
-        return bool(re.fullmatch(r"https?://\S+", text) and parts.hostname and (parts.port is None or parts.port > 0))
-    except ValueError:
-        return False
+    return bool(re.fullmatch(r"https?://\S+", text)) and mistake_of_url(text) is None
 
 
 class _Pages:

@@ -45,23 +45,28 @@ FRACTIONS_PER_SECOND = 65_536
 
 _RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
 _NEXT_STEPS = {
-    errno.ENOSPC: "Free some disk space, or choose another place with --runs.",
-    errno.EDQUOT: "Your disk quota is used up: free some space, or choose another place with --runs.",
-    errno.EFBIG: "The file size limit is reached: raise it (ulimit -f), or choose another place with --runs.",
-    errno.EROFS: "Choose another place with --runs.",
-    errno.EACCES: "You may not write there: correct the permissions, or choose another place with --runs.",
-    errno.EPERM: "You may not write there: correct the permissions, or choose another place with --runs.",
-    errno.EEXIST: "A file has that name: choose another place with --runs, or move it away.",
-    errno.ENOTDIR: "A part of that path is a file: choose another place with --runs.",
+    errno.ENOSPC: "Free some disk space, or choose another place{elsewhere}.",
+    errno.EDQUOT: "Your disk quota is used up: free some space, or choose another place{elsewhere}.",
+    errno.EFBIG: "The file size limit is reached: raise it (ulimit -f), or choose another place{elsewhere}.",
+    errno.EROFS: "Choose another place{elsewhere}.",
+    errno.EACCES: "You may not write there: correct the permissions, or choose another place{elsewhere}.",
+    errno.EPERM: "You may not write there: correct the permissions, or choose another place{elsewhere}.",
+    errno.EEXIST: "A file has that name: choose another place{elsewhere}, or move it away.",
+    errno.ENOTDIR: "A part of that path is a file: choose another place{elsewhere}.",
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
     errno.ENOENT: "It was removed or never was: check the path.",
 }  # fmt: skip
 
 
-def run_error(doing: str, path: Path, error: OSError) -> RunDirectoryError:
+def run_error(doing: str, path: Path, error: OSError, elsewhere: str = " with --runs") -> RunDirectoryError:
     """The error of the tree for one of the operating system: what failed, and the next step."""
-    step = _NEXT_STEPS.get(error.errno or 0, "Check the disk and the permissions, or choose another place with --runs.")
-    return RunDirectoryError(f"cannot {doing} {path}: {error.strerror or error}", step)
+    return RunDirectoryError(f"cannot {doing} {path}: {error.strerror or error}", remedy_of(error, elsewhere))
+
+
+def remedy_of(error: OSError, elsewhere: str) -> str:
+    """The next step where a file cannot be read or written; `elsewhere`: how to choose another place."""
+    step = _NEXT_STEPS.get(error.errno or 0, "Check the disk and the permissions, or choose another place{elsewhere}.")
+    return step.format(elsewhere=elsewhere)
 
 
 def make_run_directory(run_root: Path, experiment: str, now_unix: float) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import quick_json
 from plimsoll.runs.directory import run_error
-from plimsoll.runs.packed_file import MOST_LINE_BYTES, is_packed, packed_lines
+from plimsoll.runs.packed_file import MOST_LINE_BYTES, is_packed, packed_lines, too_long_line
 from plimsoll.runs.zstandard import MAGIC
 
 _BUFFER_BYTES = 1 << 20
@@ -51,6 +51,8 @@ def placed_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator
                 return
             file.seek(start)
             while raw := file.readline(MOST_LINE_BYTES):
+                if len(raw) == MOST_LINE_BYTES:
+                    raise too_long_line(path)
                 if not raw.endswith(b"\n") or (end is not None and start >= end):
                     return
                 yield start, raw

@@ -26,9 +26,12 @@ _PARAMETERS: dict[int, int] = {
     CompressionParameter.chain_log: 17,
 }
 _LAST_EMPTY_BLOCK = b"\x01\x00\x00"  # what ends a frame whose compressor is lost (RFC 8878, 3.1.1.2)
+_RESTORE = "It was changed or is damaged: restore it, or make the run again."
 _READ_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20  # unpacked at once, however well it was compressed
-MOST_LINE_BYTES = 1 << 28
+MOST_LINE_BYTES = 1 << 26  # a second of 20,000 series with the buckets of each
+# What Plimsoll writes unpacks to a few hundred times its size at most; more than this is a file made to fill memory.
+_MOST_UNPACKED, _TRUSTED_BYTES = 3000, 1 << 28
 
 
 def line_file(run_dir: Path, name: str) -> LineFile:
@@ -118,19 +121,26 @@ def is_frame_edge(file: BinaryIO, at: int) -> bool:
 def packed_lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The whole lines of the frames that begin in [start, end), each with the byte at which its frame begins, from
     which it can be read again. A frame that is damaged or torn ends early, and the next is read."""
-    frame, rest = start, b""
+    frame, pieces, size = start, [b""], 0  # pieces of a line that has no end yet
     for begin, data in _unpacked(file, start):
         if end is not None and begin >= end:
             return
         if begin != frame:
-            frame, rest = begin, b""
-        whole, line_end, tail = (rest + data).rpartition(b"\n")
-        rest = tail
+            frame, pieces, size = begin, [], 0
+        before, line_end, rest = data.rpartition(b"\n")
         if line_end:
-            for line in whole.split(b"\n"):
+            for line in b"".join((*pieces, before)).split(b"\n"):
                 yield frame, line + line_end
-        elif len(rest) > MOST_LINE_BYTES:
-            return
+            pieces, size = [], 0
+        pieces.append(rest)
+        size += len(rest)
+        if size > MOST_LINE_BYTES:
+            raise too_long_line(Path(file.name))
+
+
+def too_long_line(path: Path) -> RunDirectoryError:
+    """The error for a line that no run has."""
+    return RunDirectoryError(f"{path} has a line of over {MOST_LINE_BYTES >> 20} MiB, which no run has", _RESTORE)
 
 
 class _Frame:
@@ -155,12 +165,17 @@ class _Frame:
 def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
     """What the frames hold from byte `start` on, in pieces, each with the byte at which its frame begins."""
     following: int | None = start
+    size = 0
     while following is not None:
         begin = following
         frame, given = _Frame(file, begin), 0
         try:
             for data in frame:
                 given += len(data)
+                size += len(data)
+                if size > _TRUSTED_BYTES and size > _MOST_UNPACKED * (file.tell() - start):
+                    what = f"{file.name} unpacks to over {_MOST_UNPACKED:,} times its size, which no run does"
+                    raise RunDirectoryError(what, _RESTORE)
                 yield begin, data
             following = frame.following
         except ZstdError:

@@ -29,7 +29,7 @@ def parse_duration(
         number = None
     if number is not None and not math.isfinite(number):
         raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
-    if number is not None and not bare_s:
+    if number is not None and not bare_s and number != 0:
         raise InputError(f"{name}: {given!r} has no unit", f"Write {given}s, {given}m or {given}h.")
     if number is None and not _WHOLE.fullmatch(given):
         raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")

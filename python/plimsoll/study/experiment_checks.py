@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from plimsoll.nearest_word import nearest
 from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, parts_of
-from plimsoll.study.forms import kind_of_form, mistake_of_form
+from plimsoll.study.forms import mistake_of_form
 
 Found = Iterator[Contradiction]
 LEVELS = ("users", "rate")
@@ -176,9 +176,9 @@ def _levels(path: KeyPath, options: dict[str, Any], data: dict[str, Any], needed
 
 
 def _form(path: KeyPath, text: str, data: dict[str, Any], exec_allowed: bool) -> Found:
-    variants = _variants(data)
-    if kind_of_form(text, variants, exec_allowed) is None:
-        yield Contradiction(path, *mistake_of_form(text, variants))
+    mistake = mistake_of_form(text, _variants(data), exec_allowed)
+    if mistake is not None:
+        yield Contradiction(path, *mistake)
 
 
 _OF_ONE: dict[str, Callable[[KeyPath, dict[str, Any], dict[str, Any]], Found]] = {

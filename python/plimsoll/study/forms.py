@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from plimsoll.nearest_word import nearest
+from plimsoll.study.urls import SCHEMES, mistake_of_url
 
 FormKind = Literal["url", "variant", "variable", "script", "function"]
 SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")
@@ -13,7 +14,7 @@ SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".mts")
 
 def kind_of_form(text: str, variants: Sequence[str], exec_allowed: bool) -> FormKind | None:
     """What that text names, `variants` being those of the study's target; None for nothing that is known."""
-    if text.startswith(("http://", "https://")):
+    if text.startswith(SCHEMES):
         return "url"
     if text in variants:
         return "variant"
@@ -24,8 +25,11 @@ def kind_of_form(text: str, variants: Sequence[str], exec_allowed: bool) -> Form
     return "function" if exec_allowed and text.isidentifier() else None
 
 
-def mistake_of_form(text: str, variants: Sequence[str]) -> tuple[str, str]:
-    """What to say of a text that names no form, and the next step."""
+def mistake_of_form(text: str, variants: Sequence[str], exec_allowed: bool) -> tuple[str, str] | None:
+    """What to say of a text that names no form, and the next step; None for one that does."""
+    kind = kind_of_form(text, variants, exec_allowed)
+    if kind is not None:
+        return mistake_of_url(text) if kind == "url" else None
     known = list(variants)
     step = "Give NAME=value, a URL, a script" + (f", or a variant: {', '.join(known)}." if known else ".")
     return f"{text!r} says nothing about a form of the load or its target", nearest(text, known, step)

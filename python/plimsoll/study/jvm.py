@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from plimsoll.study.trust import TrustOptions
+from plimsoll.study.url_keys import HttpUrl
 
 
 class JvmOptions(TrustOptions):
@@ -14,9 +15,7 @@ class JvmOptions(TrustOptions):
     process: str | None = Field(
         default=None, min_length=1, description="label of the process (target.processes; target where it has none)"
     )
-    url: str | None = Field(
-        default=None, pattern=r"^https?://[^\s]+$", description="of Jolokia, as in http://10.0.0.7:8778/jolokia"
-    )
+    url: HttpUrl | None = Field(default=None, description="of Jolokia, as in http://10.0.0.7:8778/jolokia")
     label: str | None = Field(
         default=None, min_length=1, description="what reports call it; that of the process, or jvm"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import typing
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -204,8 +205,21 @@ def _shown(value: Any, path: KeyPath) -> str:
         return "a mapping" if isinstance(value, dict) else "a list"
     if any(part in _MAY_BE_SECRET for part in path):
         return "true or false" if isinstance(value, bool) else "a number" if isinstance(value, int | float) else "text"
-    shown = repr(value)
+    shown = _written(value)
     return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+
+
+def _written(value: Any) -> str:
+    """A scalar as YAML has it, not as Python does."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return f"the time {value.isoformat(' ')}"
+    if isinstance(value, date):
+        return f"the date {value.isoformat()}"
+    if isinstance(value, bytes):
+        return "binary data"
+    return "a set" if isinstance(value, set) else repr(value)
 
 
 def _path_in_file(location: tuple[str | int, ...], data: Any) -> KeyPath:

@@ -39,6 +39,7 @@ from plimsoll.study.postgresql import PostgresqlOptions
 from plimsoll.study.profile import ProfileOptions
 from plimsoll.study.prometheus import PrometheusOptions
 from plimsoll.study.telemetry import TelemetryOptions
+from plimsoll.study.url_keys import HttpUrl, UrlOrCommand
 
 Name = Annotated[str, Field(min_length=1)]
 
@@ -90,22 +91,21 @@ class Variant(StudyModel):
     """The target in another form (version, setting, machine), which a command switches to."""
 
     switch: str | None = Field(default=None, min_length=1, description="shell command that makes the target this one")
-    url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$", description="where it answers, if elsewhere")
+    url: HttpUrl | None = Field(default=None, description="where it answers, if elsewhere")
 
 
 class Target(StudyModel):
     """The system under test and the commands that control it; without `start` it is taken to run already."""
 
-    url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$", description="where it answers")
+    url: HttpUrl | None = Field(default=None, description="where it answers")
     start: str | None = Field(default=None, min_length=1, description="shell command that starts it")
-    ready: str | None = Field(
-        default=None, min_length=1, description="URL, path below `url`, or command that succeeds when ready"
+    ready: UrlOrCommand | None = Field(
+        default=None, description="URL, path below `url`, or command that succeeds when ready"
     )
     reset: str | None = Field(default=None, min_length=1, description="shell command that restores its data")
     variants: dict[Name, Variant] = Field(default_factory=dict, description="chosen with --variant")
-    data_volume: str | None = Field(
+    data_volume: UrlOrCommand | None = Field(
         default=None,
-        min_length=1,
         description="how much data it holds: a command that prints a number, or a URL (or path below `url`) of JSON; "
         "what follows # is the place of the number in it, as in /status#issues.total",
     )

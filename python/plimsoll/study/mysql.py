@@ -35,9 +35,9 @@ class MysqlOptions(DsnOptions):
             parts = urlsplit(text)
             port = parts.port
         except ValueError:
-            return "the port of the DSN is no number up to 65535"
+            return "the port of the DSN is no number from 1 to 65535"
         if port == 0:
-            return "the port of the DSN is no number from 1"
+            return "the port of the DSN is no number from 1 to 65535"
         unknown = sorted({name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - _OPTIONS)
         if unknown:
             return (

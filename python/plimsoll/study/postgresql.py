@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pydantic import Field
 
 from plimsoll.study.dsn import DsnOptions
+from plimsoll.study.urls import MOST_PORT
 
 _URL = re.compile(r"^postgres(?:ql)?://\S+$")
 _WORDS = re.compile(r"^\s*\w+\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']\S*)(\s+\w+\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']\S*))*\s*$")
@@ -40,7 +41,22 @@ class PostgresqlOptions(DsnOptions):
     @classmethod
     def mistake_of(cls, text: str) -> str | None:
         """See DsnOptions."""
-        return None if _URL.match(text) or _WORDS.match(text) else "this is no DSN of PostgreSQL"
+        if not (_URL.match(text) or _WORDS.match(text)):
+            return "this is no DSN of PostgreSQL"
+        return None if all(map(_is_port, _ports(text))) else "the port of the DSN is no number from 1 to 65535"
+
+
+def _ports(dsn: str) -> Iterator[str]:
+    """The ports that a DSN names; a URL may name one for each of several hosts."""
+    if _URL.match(dsn):
+        hosts = re.split(r"[/?#]", dsn.partition("://")[2].rpartition("@")[2], maxsplit=1)[0]
+        yield from (port for host in hosts.split(",") for port in re.findall(r":([^:\]]+)$", host))
+    words = re.findall(r"(?:^|[\s?&])port\s*=\s*'?([^\s'&]+)", dsn)
+    yield from (port for word in words for port in word.split(",") if port)
+
+
+def _is_port(text: str) -> bool:
+    return bool(re.fullmatch(r"0*[1-9][0-9]{0,4}", text)) and int(text) <= MOST_PORT
 
 
 def secrets_of_dsn(dsn: str) -> Iterator[str]:

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from plimsoll.study.url_keys import HttpUrl
+
 Kind = Literal["python", "native", "go"]
 
 
@@ -18,9 +20,8 @@ class ProfileOptions(BaseModel):
     process: str | None = Field(
         default=None, min_length=1, description="label of the process (target.processes; target where it has none)"
     )
-    url: str | None = Field(
+    url: HttpUrl | None = Field(
         default=None,
-        pattern=r"^https?://[^\s]+$",
         description="of a Go program, as in http://10.0.0.7:6060 (net/http/pprof)",
     )
     kind: Kind | None = Field(

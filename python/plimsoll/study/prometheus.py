@@ -9,14 +9,14 @@ from pydantic_core import PydanticCustomError
 from plimsoll.errors import InputError
 from plimsoll.study.metric_selector import conditions_of, selector_of
 from plimsoll.study.trust import TrustOptions
+from plimsoll.study.url_keys import HttpUrl
 
 
 class PrometheusOptions(TrustOptions):
     """Where the metrics are and what reports call them. Headers are never written to a run."""
 
     label: str = Field(min_length=1, description="what reports call it")
-    url: str = Field(
-        pattern=r"^https?://[^\s]+$",
+    url: HttpUrl = Field(
         description="of the page of metrics; with `queries` or `select`, of the Prometheus server",
     )
     host: str | None = Field(

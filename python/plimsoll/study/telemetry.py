@@ -5,13 +5,14 @@ from __future__ import annotations
 from pydantic import Field
 
 from plimsoll.study.trust import TrustOptions
+from plimsoll.study.url_keys import HttpUrl
 
 
 class TelemetryOptions(TrustOptions):
     """Where the document is and which of its keys are wanted. Headers are never written to a run."""
 
     label: str = Field(default="target", min_length=1, description="what reports call it")
-    url: str = Field(pattern=r"^https?://[^\s]+$", description="of the document")
+    url: HttpUrl = Field(description="of the document")
     host: str | None = Field(default=None, min_length=1, description="the host whose clock its answers have")
     headers: dict[str, str] = Field(
         default_factory=dict, description="sent along; ${NAME} in them is taken from the environment"

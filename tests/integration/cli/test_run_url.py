@@ -80,7 +80,7 @@ def test_flags_of_an_address_are_refused_beside_a_script(cli: Cli) -> None:
 
 def test_an_address_that_is_none_is_named(cli: Cli) -> None:
     done = cli("run", "-q", "--url", "nonsense")
-    assert done.returncode == 104 and "--url nonsense: not a URL" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 104 and "--url nonsense: it is no URL" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_request_without_an_answer_has_its_error_as_a_tag(cli: Cli) -> None:

@@ -77,6 +77,10 @@ def test_numbers_of_run_have_bounds(argv: list[str], words: str) -> None:
         parse([*argv, "script.js"])
 
 
+def test_a_duration_of_zero_needs_no_unit_as_in_go_and_is_told_with_the_options() -> None:
+    assert parse(["-d", "0", "script.js"])["duration"] == "0s"
+
+
 def test_usual_numbers_of_run_are_taken() -> None:
     given = parse(["-u", "5000", "-d", "72h", "-i", "10000000", "-s", "5m:200", "--rps", "50", "script.js"])
     assert (given["vus"], given["duration"], given["iterations"]) == (5000, "72h", 10_000_000)

@@ -55,7 +55,7 @@ def test_flags_are_read_as_k6_writes_them(argv: list[str], wanted: dict[str, Any
     [
         (["--nix"], "--nix"),
         (["--vus", "x"], "-u/--vus: 'x' is not a whole number"),
-        (["--duration", "10"], "-d/--duration: '10' is not a duration"),
+        (["--duration", "10"], "-d/--duration: '10' has no unit; write 10s, 10m or 10h"),
         (["--stage", "10"], "not duration:target"),
         (["--stage", "soon:10"], "'soon' is not a duration"),
         (["--tag", "a"], "write name=value"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from importing import DATA, imported, table_of
-from test_formats_by_documentation import HEADER, JTL_XML, jtl_line
+from test_formats_by_documentation import HEADER, JTL_XML, WRK2, jtl_line
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers import jtl_columns, level_table, lines
@@ -332,3 +332,17 @@ def test_a_line_as_long_as_may_be_is_read(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(lines, "MOST_LINE", len(VEGETA_RESULT))
     (tmp_path / "v").write_text(VEGETA_RESULT * 3)
     assert imported(tmp_path / "v", "vegeta-json").spill.samples == 3
+
+
+@pytest.mark.parametrize("time", ["11/22/2026 05:14 AM", "1763788440", "1763788440000000", "soon"])
+def test_the_time_of_a_jtl_is_told_to_be_ms_alone(tmp_path: Path, time: str) -> None:
+    row = jtl_line(0, 5, "GET /a").partition(",")[2]
+    (tmp_path / "r.jtl").write_text(HEADER + f"{time},{row}")
+    told = message(tmp_path / "r.jtl", imported)
+    assert "timeStamp" in told and "Use ms since 1970, or 2026-11-22T05:14:00Z." in told and "seconds" not in told
+
+
+def test_a_duration_that_no_test_has_is_told_as_that(tmp_path: Path) -> None:
+    text = WRK2.replace("in 30.00s", "in 18446744073709.55s").replace("2000.15", "0.00")
+    (tmp_path / "w").write_text(text)
+    assert "requests in: 1.84467e+13 s is no sensible duration of a test" in message(tmp_path / "w")

@@ -72,3 +72,8 @@ def test_this_machine_needs_none(token: str, client: tuple[str, int]) -> None:
 def test_without_one_nothing_is_put_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     assert behind_token(application) is application
+
+
+def test_an_empty_host_is_told_as_that() -> None:
+    with pytest.raises(InputError, match=r"--host is empty\. Give an address of this machine"):
+        bound_socket("", 0)

@@ -52,6 +52,7 @@ def test_a_duration_has_its_unit(text: str, seconds: float) -> None:
         ("5 parsecs", "not a duration"),
         ("", "not a"),
         ("0s", "no time"),
+        ("0", "no time"),
         ("-5m", "not a"),
         ("5m3", "not a"),
         ("nan", "no unit"),

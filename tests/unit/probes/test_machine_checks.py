@@ -26,6 +26,8 @@ GOOD = Facts(
 def test_a_good_machine_has_nothing_to_do() -> None:
     checks = judge(GOOD)
     assert {check.state for check in checks} == {"ok"} and not any(check.remedy for check in checks)
+    runtimes = next(check for check in checks if check.name == "runtimes")
+    assert (runtimes.found, runtimes.limits) == ("VUs of a thread share JavaScript runtimes", "this limits nothing")
     assert {"open files", "local ports", "TIME_WAIT", "cores", "steal", "clock", "disk", "swap"} <= {
         check.name for check in checks
     }

@@ -37,6 +37,22 @@ def test_another_text_is_a_mistake_that_is_not_repeated(dsn: str):
     assert "p4ssw0rd" not in str(told.value)
 
 
+@pytest.mark.parametrize(
+    "dsn",
+    ["postgresql://u:p4ssw0rd@h:99999/d", "postgresql://h:0/d", "postgres://h:abc/d", "postgresql://h/d?port=99999",
+     "host=h port=99999 dbname=d", "host=h port=x", "postgresql://a:5432,b:65536/d"],
+)  # fmt: skip
+def test_an_impossible_port_is_a_mistake(dsn: str):
+    assert PostgresqlOptions.mistake_of(dsn) == "the port of the DSN is no number from 1 to 65535"
+
+
+@pytest.mark.parametrize(
+    "dsn", ["postgresql://u:99999@[::1]:5432/d", "postgresql://a:1,b/d", "host=a,b port=1,2", "postgresql:///d"]
+)
+def test_other_ports_are_none(dsn: str):
+    assert PostgresqlOptions.mistake_of(dsn) is None
+
+
 def test_two_databases_of_one_label_are_a_mistake():
     with pytest.raises(InputErrors, match="'db' is there twice"):
         parse_study(STUDY.replace("DATABASES", "[{dsn: 'env:A'}, {dsn: 'env:B'}]"))

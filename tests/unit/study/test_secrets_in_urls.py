@@ -41,6 +41,18 @@ HIDDEN = [
     "http://h/?subscription-key=s3cr3tword",
     "http://h/?sig=abc%26s3cr3tword",
     "http://h/?pass=s3cr3tword",
+    "http://h/?To%6ben=s3cr3tword",
+    "http://h/?a=1&%74%6F%6b%65%6E=s3cr3tword&b=2",
+    "http://h/?To%256ben=s3cr3tword",
+    "http://h/?To%25256ben=s3cr3tword",
+    "http://h/?X-Amz%2DSignature=s3cr3tword",
+    "http://h/?user%5B%70assword%5D=s3cr3tword",
+    "http://h/?s%74ate=s3cr3tword1",
+    "http://h/?next=http%3A%2F%2Fx%3FTo%256ben%3Ds3cr3tword%26b%3D1",
+    "http://h/?next=http%253A%252F%252Fx%253Fsig%253Ds3cr3tword%2526b%253D1",
+    "http_req_duration{name:http://h/?To%6ben=s3cr3tword}",
+    "To%6ben=s3cr3tword",
+    "c%6fde=s3cr3tword&x=1",
     'Get "http://h/?oauth_signature=s3cr3tword": dial tcp: refused',
 ]
 INNOCENT = [
@@ -64,6 +76,11 @@ INNOCENT = [
     "/x?page_size=10&sort=key",
     "/lookup?monkey=banana&encode=yes",
     "?X-Goog-Expires=3600",
+    "?s%74ate=open&p%61ge=2",
+    "/x?k%65y=%s&si%67=$1&k%65y={key}",
+    "/lookup?m%6Fnkey=banana&%65ncode=yes&q=100%25=full",
+    "/lookup?q=http%3A%2F%2Fx%3Fpage%3Dbanana%26b%3D1",
+    "/lookup?q=http%253A%252F%252Fx%253Fpage%253Dbanana%2526b%253D1",
     "http://127.0.0.1:8000/issues/4?page=2",
 ]
 
@@ -73,6 +90,17 @@ def test_a_secret_parameter_is_hidden_wherever_its_url_stands(text: str) -> None
     clean = Redactor().text(text)
     assert "s3cr3tword" not in clean and Redactor().text(clean) == clean
     assert "s3cr3tword" not in Redactor().data({"errors": {text: 3}, "text": [text]}).__repr__()
+
+
+def test_the_value_of_a_parameter_with_an_encoded_name_is_known_from_then_on() -> None:
+    assert Redactor.for_data({"url": "http://h/?To%6ben=s3cr3t-word"}).text("it says s3cr3t-word") == "it says ***"
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("part", ["%41", "%3Fa%3D", "?%25", "&%25252525", "a%3D", "To%6ben", "%25"])
+def test_long_encoded_texts_are_read_in_a_time_that_grows_with_their_length(part: str) -> None:
+    text = part * (300_000 // len(part))
+    assert Redactor().text(text) == text
 
 
 @pytest.mark.parametrize("text", INNOCENT)

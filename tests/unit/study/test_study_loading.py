@@ -221,3 +221,19 @@ def test_errors_survive_the_way_to_another_process():
     assert str(both) == "a.yaml:3: x.y: bad. Do better."
     both = pickle.loads(pickle.dumps(InputErrors([one, one])))
     assert str(both).splitlines() == [str(one), str(one), "2 mistakes. Correct them and run the command again."]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("2026-01-01", "must be a number, is the date 2026-01-01."),
+        ("2026-01-01 10:00:00", "must be a number, is the time 2026-01-01 10:00:00."),
+        ("!!binary aGVsbG8=", "must be a number, is binary data."),
+    ],
+)
+def test_values_are_told_as_yaml_has_them(value: str, words: str) -> None:
+    with pytest.raises(InputErrors) as told:
+        parse_study(GOOD.replace("expected_users: 3000", f"expected_users: {value}"))
+    assert f"expected_users: {words}" in str(told.value)
+    with pytest.raises(InputErrors, match=r"script: must be text, is true\."):
+        parse_study(GOOD.replace("script: script.js", "script: yes"))

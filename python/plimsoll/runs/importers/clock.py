@@ -23,19 +23,19 @@ def milliseconds(text: str, column: str) -> float:
     try:
         seconds = int(text) / 1000
     except (ValueError, OverflowError):
-        seconds = moment(text, column)
+        seconds = moment(text, column, "ms since 1970")
     if not EARLIEST_S <= seconds <= LATEST_S:
-        raise BadRecord(f"{text[:40]!r} is no time in ms since 1970", column)
+        raise BadRecord(f"{text[:40]!r} is no time in ms since 1970", column, _use("ms since 1970"))
     return seconds
 
 
-def moment(text: str, column: str = "time") -> float:
+def moment(text: str, column: str = "time", numbers: str = "seconds or ms since 1970") -> float:
     """Seconds since 1970 from a number (s, ms, µs or ns by its size) or an ISO date; without a zone it is UTC."""
     text = text.strip()
     try:
         value = float(text)
     except ValueError:
-        return _date(text, column)
+        return _date(text, column, numbers)
     _check_rounding(text, column)
     for divisor in _DIVISORS:
         if math.isfinite(value) and EARLIEST_S <= value / divisor <= LATEST_S:
@@ -59,7 +59,11 @@ def _outside(text: str, column: str) -> BadRecord:
     return BadRecord(f"{text[:40]!r} is no time between 1990 and 2100", column)
 
 
-def _date(text: str, column: str) -> float:
+def _use(numbers: str) -> str:
+    return f"Use {numbers}, or 2026-11-22T05:14:00Z."
+
+
+def _date(text: str, column: str, numbers: str) -> float:
     try:
         at = datetime.fromisoformat(_LONG_FRACTION.sub(r"\1", text))
     except ValueError:
@@ -71,7 +75,7 @@ def _date(text: str, column: str) -> float:
             except ValueError:
                 continue
     if at is None:
-        raise BadRecord(f"{text[:40]!r} is no time", column, "Use seconds or ms since 1970, or 2026-11-22T05:14:00Z.")
+        raise BadRecord(f"{text[:40]!r} is no time", column, _use(numbers))
     seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     if not EARLIEST_S <= seconds <= LATEST_S:
         raise _outside(text, column)

@@ -12,6 +12,7 @@ from plimsoll.runs.importers.source import BadRecord
 
 # By how much a rate may differ from count / duration: tools print durations of two digits, and k6 pauses.
 MOST_OFF = 0.05
+MOST_DURATION_S = 366 * 86_400.0  # soak tests last for weeks
 STEP = "Give the file that the tool itself wrote, or correct the number that is wrong."
 
 
@@ -36,6 +37,10 @@ def impossible_counts(requests: Told, failed: Told) -> Iterator[BadRecord]:
 def impossible_rate(rate: Told, count: Told, duration_s: Told) -> Iterator[BadRecord]:
     """A mistake where the rate is not what count and duration make; None is not told."""
     if rate.value is None or count.value is None or duration_s.value is None:
+        return
+    if not 0 <= duration_s.value <= MOST_DURATION_S:
+        what = f"{duration_s.value:,.6g} s is no sensible duration of a test"
+        yield BadRecord(what, duration_s.key, STEP)
         return
     made = rate.value * duration_s.value
     if abs(made - count.value) > MOST_OFF * max(made, count.value) and abs(made - count.value) > 1:
