@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_refused_and_a_small_file_is_read() {
-        for read in [whole_file, small_file] {
+        for read in [whole_file as fn(&Path) -> Result<Vec<u8>>, small_file] {
             let error = read(Path::new("/dev/zero")).unwrap_err().to_string();
             assert!(error.ends_with("over 64 MiB or no end"), "{error}");
             assert_eq!(read(Path::new("/dev/null")).unwrap(), b"");
