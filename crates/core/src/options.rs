@@ -110,6 +110,8 @@ pub struct Options {
     pub warnings: Vec<String>,
 }
 
+/// The greatest whole number up to which JavaScript counts exactly.
+const MOST_EXACT: f64 = 9_007_199_254_740_991.0;
 /// k6 options that are accepted without an effect, because they do not change the load.
 const WITHOUT_EFFECT: [&str; 9] =
     ["cloud", "ext", "metricSamplesBufferSize", "features", "consoleOutput", "linger", "noUsageReport", "noThresholds", "verbose"];
@@ -152,9 +154,11 @@ impl<'a, 'm> Reader<'a, 'm> {
         let number = match value {
             // `vus: __ENV.VUS` is a text, and k6 takes it.
             Value::String(text) => text.parse().ok(),
-            _ => value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0).map(|f| f as u64)),
+            _ => value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && (0.0..=MOST_EXACT).contains(f)).map(|f| f as u64)),
         };
-        if number.is_none() {
+        if number.is_none() && value.as_f64().is_some_and(|number| number > MOST_EXACT) {
+            self.mistake(key, &format!("{value} is more than 9,007,199,254,740,991, up to which JavaScript counts exactly; give a smaller number"));
+        } else if number.is_none() {
             self.mistake(key, &format!("{value} is not a whole number of at least 0"));
         }
         number
@@ -494,8 +498,9 @@ mod tests {
         for (value, wanted) in [
             (json!({"vus": 5, "iterations": 1}), "options.iterations: 1 is fewer than the 5 VUs"),
             (json!({"vus": 0, "duration": "1s"}), "options.vus: must be at least 1"),
-            (json!({"duration": "0s"}), "options.duration: must be above 0"),
-            (json!({"stages": [{"duration": 0, "target": 5}]}), "options.stages: last 0 s together"),
+            (json!({"duration": "0s"}), "options.duration: it is no time at all"),
+            (json!({"vus": 1e300}), "options.vus: 1e300 is more than 9,007,199,254,740,991"),
+            (json!({"stages": [{"duration": 0, "target": 5}]}), "options.stages: the stages last 0 s together"),
             (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
             (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
             (json!({"paused": "yes"}), "options.paused"),

@@ -157,7 +157,7 @@ mod tests {
                 "options.vus: 99,999,999,999 VUs are more than this machine holds, 16,384: 1024 MiB",
             ),
             (json!({"stages": [{"duration": "1s", "target": 999_999_999_999u64}]}), "options.stages: 999,999,999,999 VUs"),
-            (json!({"iterations": 1e300}), "options.iterations: 18,446,744,073,709,551,615 is more than 9,007,199,254,740,991"),
+            (json!({"iterations": 18_014_398_509_481_984u64}), "options.iterations: 18,014,398,509,481,984 is more than 9,007,199,254,740,991"),
             (open(1e18), "options.scenarios.a.rate: 1.000e18 arrivals per second are more than 10,000,000"),
             (open(2e7), "20,000,000 arrivals per second"),
             (json!({"scenarios": {"a": {"executor": "per-vu-iterations", "vus": 20_000, "iterations": 1}}}), "options.scenarios.a.vus: 20,000 VUs"),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ use crate::import_map::ImportMap;
 use crate::intrinsics::Needs;
 use crate::term::Orders;
 use crate::unit::Unit;
+use crate::whole_file::whole_file;
 
 use crate::secrets::Secrets;
 
@@ -54,8 +55,6 @@ impl ScriptError {
 }
 
 pub const DEFAULT_VU_MEMORY_BYTES: usize = 512 << 20;
-/// Read at most of what is no regular file.
-const MOST_OF_DEVICE: u64 = 64 << 20;
 
 /// What a script's requests do by default, from its options.
 #[derive(Clone, Debug)]
@@ -126,19 +125,6 @@ struct Caches {
     files: Mutex<HashMap<PathBuf, Bytes>>,
     arrays: Mutex<HashMap<String, Arc<Vec<String>>>>,
     bytecode: Mutex<HashMap<String, Compiled>>,
-}
-
-/// All of a file; of what is no regular one, such as a device, as much as a script may be expected to need.
-fn whole_file(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let mut bytes = Vec::new();
-    if file.metadata()?.is_file() {
-        file.read_to_end(&mut bytes)?;
-    } else if file.take(MOST_OF_DEVICE).read_to_end(&mut bytes)? as u64 == MOST_OF_DEVICE {
-        let what = format!("it is no regular file, and has {} MiB or no end", MOST_OF_DEVICE >> 20);
-        return Err(std::io::Error::other(what));
-    }
-    Ok(bytes)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -92,12 +92,20 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     let hex_encode = |ctx: Ctx<'js>, input: Value<'js>| Ok::<_, rquickjs::Error>(hex(&bytes_of(&ctx, &input, "hexEncode()")?));
     natives.add("hexEncode", hex_encode)?;
     let random_bytes = |ctx: Ctx<'js>, size: f64| -> Result<ArrayBuffer<'js>> {
-        if !(1.0..=f64::from(u32::MAX)).contains(&size) {
-            return Err(Exception::throw_range(&ctx, &format!("randomBytes({size}): give a number of bytes of at least 1")));
-        }
-        intrinsics::buffer(&ctx, &random::bytes(&ctx, size as usize)?)
+        let size = count_of_bytes(size).map_err(|what| Exception::throw_range(&ctx, &what))?;
+        intrinsics::buffer(&ctx, &random::bytes(&ctx, size)?)
     };
     natives.add("randomBytes", random_bytes)
+}
+
+/// How many bytes randomBytes() makes.
+fn count_of_bytes(size: f64) -> std::result::Result<usize, String> {
+    let most = u32::MAX;
+    if (1.0..=f64::from(most)).contains(&size) {
+        return Ok(size as usize);
+    }
+    let given = if size.abs() < 1e15 { size.to_string() } else { format!("{size:e}") };
+    Err(format!("randomBytes({given}): give a number of bytes from 1 to {most}"))
 }
 
 fn known(ctx: &Ctx<'_>, algorithm: &str, key: Option<&[u8]>) -> Result<Box<dyn Running>> {
@@ -190,5 +198,14 @@ mod tests {
         running.digest();
         running.update(b"c");
         assert_eq!(hex(&running.digest()), hashed("md5", None, b"abc"));
+    }
+
+    #[test]
+    fn a_count_of_bytes_that_cannot_be_is_told_with_the_greatest() {
+        assert_eq!((count_of_bytes(1.0), count_of_bytes(32.9)), (Ok(1), Ok(32)));
+        for (size, shown) in [(0.0, "0"), (-1.0, "-1"), (f64::NAN, "NaN"), (1e300, "1e300"), (1_099_511_627_776.0, "1099511627776")] {
+            let what = count_of_bytes(size).unwrap_err();
+            assert_eq!(what, format!("randomBytes({shown}): give a number of bytes from 1 to 4294967295"));
+        }
     }
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::bundle::ScriptError;
+use crate::whole_file::small_file;
 
 /// Looked for beside the script where no other file is named.
 pub const FILE_NAME: &str = "plimsoll.importmap.json";
@@ -45,7 +46,7 @@ impl ImportMap {
             return Ok(Self::default());
         }
         let mistake = |what: String, line: Option<usize>| ScriptError { line, file: Some(file.display().to_string()), ..ScriptError::new(what) };
-        let text = std::fs::read(&file).map_err(|error| mistake(format!("cannot read the import map: {error}; check the path"), None))?;
+        let text = small_file(&file).map_err(|error| mistake(format!("cannot read the import map: {error}; check the path"), None))?;
         let form = r#"{"imports": {"https://…": {"path": "…", "sha256": "…"}}}"#;
         let content: Content = serde_json::from_slice(&text)
             .map_err(|error| mistake(format!("the import map is not as it should be: {error}; write {form}"), Some(error.line())))?;

@@ -49,5 +49,6 @@ mod typescript;
 mod unit;
 mod values;
 pub mod vu;
+mod whole_file;
 
 pub use runtime::{sharing, Sharing};

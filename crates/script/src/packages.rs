@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::whole_file::small_file;
+
 /// Tried after a name without extension, in this order; then the same for `index` in a folder of that name.
 const EXTENSIONS: [&str; 6] = ["js", "mjs", "cjs", "json", "ts", "mts"];
 
@@ -105,7 +107,7 @@ fn split(name: &str) -> (&str, &str) {
 
 fn entry(root: &Path, subpath: &str, asked: Asked) -> Result<PathBuf, String> {
     let manifest = root.join("package.json");
-    let package: Value = match std::fs::read(&manifest) {
+    let package: Value = match small_file(&manifest) {
         Ok(text) => serde_json::from_slice(&text).map_err(|error| format!("{}: {error}; install the package again", manifest.display()))?,
         Err(_) => Value::Null,
     };

@@ -63,7 +63,7 @@ impl Response {
 
     /// Whether `body` is null: nothing came, or was kept.
     fn has_no_body(&self) -> bool {
-        self.request.discard_body || matches!(self.got.status, 0 | 100..=199 | 204 | 304)
+        self.request.discard_body || is_bodiless(self.got.status)
     }
 
     fn error(&self) -> &str {
@@ -73,11 +73,24 @@ impl Response {
     /// The body to read as JSON; throws where there is none.
     pub fn json_text(&self, ctx: &Ctx<'_>) -> Result<&Bytes> {
         if self.has_no_body() {
-            let none = if self.request.discard_body { "its body was discarded" } else { "the response has none" };
-            let why = self.got.failure.as_ref().map_or(none, |failure| &failure.message);
+            let failure = self.got.failure.as_ref().map(|failure| failure.message.clone());
+            let why = failure.unwrap_or_else(|| without_body(self.got.status, self.request.discard_body));
             return Err(Exception::throw_message(ctx, &format!("the body is null so it cannot be read as JSON: {why}")));
         }
         Ok(&self.got.body)
+    }
+}
+
+/// Whether an answer of that status never has a body.
+fn is_bodiless(status: u16) -> bool {
+    matches!(status, 0 | 100..=199 | 204 | 304)
+}
+
+/// Why an answer that came has no body.
+fn without_body(status: u16, is_discarded: bool) -> String {
+    match is_bodiless(status) || !is_discarded {
+        true => format!("an answer with status {status} has none; read it only where it has one"),
+        false => "it was discarded, as discardResponseBodies or responseType says".to_owned(),
     }
 }
 
@@ -320,3 +333,14 @@ static PHASES: [(&str, ReadPhase); 8] = [
     ("waiting", |timings| timings.waiting),
     ("receiving", |timings| timings.receiving),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_without_a_body_is_not_called_discarded() {
+        assert!(without_body(204, false).contains("status 204 has none") && without_body(304, true).contains("status 304"));
+        assert!(without_body(200, true).contains("was discarded"));
+    }
+}

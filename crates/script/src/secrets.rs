@@ -9,6 +9,7 @@ use rquickjs::{Ctx, Exception, Result};
 
 use crate::host::Natives;
 use crate::state::VuState;
+use crate::whole_file::small_file;
 
 /// What a log shows in the place of a secret, as k6 has it.
 const REDACTED: &str = "***SECRET_REDACTED***";
@@ -173,7 +174,8 @@ fn read_source(flag: &str) -> std::result::Result<Source, String> {
 
 /// `name=value` lines.
 fn read_file(path: &Path) -> std::result::Result<Vec<(String, String)>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}; check the path", path.display()))?;
+    let bytes = small_file(path).map_err(|error| format!("{}: {error}; check the path", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{}: it is not UTF-8 text; give a file of name=value lines", path.display()))?;
     let mut values = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let Some((name, value)) = line.split_once('=') else {
@@ -233,6 +235,7 @@ mod tests {
             (&["mock="][..], "nothing follows"),
             (&["vault=x=y"], "no kind of source 'vault'"),
             (&["file=/does/not/exist"], "check the path"),
+            (&["file=/dev/zero"], "over 64 MiB or no end; check the path"),
             (&["mock=k=hidden", "mock=k=hidden"], "already"),
             (&["mock=k=hidden,oops"], "cannot be read"),
             (&["vault=k=hidden"], "vault=…"),

@@ -10,6 +10,7 @@ from plimsoll.errors import InputError
 from plimsoll.probes.http_page import basic_authorization, shown_url
 from plimsoll.probes.plain_get import NoAnswer, plain_get, without_user
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.study.secrets import redact
 from plimsoll.study.urls import mistake_of_url
 
 LIMIT_S = 5.0
@@ -23,7 +24,7 @@ class JsonPlace:
         address, _, self.place = text.partition("#")
         mistake = mistake_of_url(address)
         if mistake is not None:
-            raise InputError(*mistake)
+            raise InputError(f"{redact(address)}: {mistake[0]}", mistake[1])
         parts = urlsplit(address)
         self.url = shown_url(parts)
         self._plain, self._authorization = without_user(address), basic_authorization(parts)

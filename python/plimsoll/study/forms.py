@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from plimsoll.nearest_word import nearest
+from plimsoll.study.secrets_in_text import hide_in_text
 from plimsoll.study.urls import SCHEMES, mistake_of_url
 
 FormKind = Literal["url", "variant", "variable", "script", "function"]
@@ -29,7 +30,8 @@ def mistake_of_form(text: str, variants: Sequence[str], exec_allowed: bool) -> t
     """What to say of a text that names no form, and the next step; None for one that does."""
     kind = kind_of_form(text, variants, exec_allowed)
     if kind is not None:
-        return mistake_of_url(text) if kind == "url" else None
+        mistake = mistake_of_url(text) if kind == "url" else None
+        return mistake and (f"{hide_in_text(text)}: {mistake[0]}", mistake[1])
     known = list(variants)
     step = "Give NAME=value, a URL, a script" + (f", or a variant: {', '.join(known)}." if known else ".")
     return f"{text!r} says nothing about a form of the load or its target", nearest(text, known, step)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import InputErrors
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.probes.json_place import JsonPlace
 from plimsoll.study import parse_study
+from plimsoll.study.forms import mistake_of_form
 from plimsoll.study.urls import mistake_of_url
 
 WORKLOAD = "workload: {script: script.js, operations: [{name: a, per_user_hour: 1}]}\n"
@@ -55,7 +57,15 @@ def test_each_place_of_a_study_refuses_an_impossible_port_with_its_line(key: str
     text = WORKLOAD + PLACES[key].replace("URL", "http://127.0.0.1:99999999")
     with pytest.raises(InputErrors) as told:
         parse_study(text)
-    assert f"study.yaml:2: {key}: the URL has the port 99999999, which cannot be. Write a port" in str(told.value)
+    shown = "http://127.0.0.1:99999999: " if "compare" in key else ""
+    assert f"study.yaml:2: {key}: {shown}the URL has the port 99999999, which cannot be. Write" in str(told.value)
+
+
+def test_forms_and_places_are_told_without_their_passwords() -> None:
+    mistake = mistake_of_form("http://user:s3cr3t@h:0/", [], exec_allowed=False)
+    assert mistake is not None and mistake[0] == "http://***@h:0/: the URL has the port 0, which cannot be"
+    with pytest.raises(InputError, match=r"^http://\*\*\*@h:0/a: the URL has the port 0, which cannot be"):
+        JsonPlace("http://user:s3cr3t@h:0/a#b")
 
 
 def test_commands_and_paths_are_no_urls() -> None:

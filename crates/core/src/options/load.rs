@@ -75,10 +75,10 @@ fn refuse_contradictions(reader: &mut Reader, vus: Option<u64>, has_duration: bo
 /// A load without time sends nothing.
 fn refuse_no_time(reader: &mut Reader, duration: Option<Duration>, stages: Option<&[(f64, f64)]>) {
     if duration.is_some_and(|duration| duration.is_zero()) {
-        reader.mistake("duration", "must be above 0, for example '30s'");
+        reader.mistake("duration", "it is no time at all; give a duration above zero, as in 30s");
     }
     if stages.is_some_and(|stages| !stages.is_empty() && stages.iter().all(|(duration_s, _)| *duration_s == 0.0)) {
-        reader.mistake("stages", "last 0 s together; give one of them a duration");
+        reader.mistake("stages", "the stages last 0 s together; give one of them a duration");
     }
 }
 
