@@ -112,7 +112,6 @@ class Tally:
             step = (
                 "" if self.interrupted else " If the target hangs, look there; else raise gracefulStop in the options."
             )
-            found.append(
-                f"{cut:,} of {self.started:,} iterations {'was' if cut == 1 else 'were'} cut off before their end.{step}"
-            )
+            many = "was cut off before its end" if cut == 1 else "were cut off before their end"
+            found.append(f"{cut:,} of {self.started:,} iterations {many}.{step}")
         return found

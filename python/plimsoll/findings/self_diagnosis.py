@@ -239,8 +239,8 @@ def _names(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if facts.unknown_names:
         yield Diagnosis(
             "names",
-            f"{requests_words(facts.unknown_names)} failed because the name of their host could not be looked up (DNS), "
-            "and never reached the target.",
+            f"{requests_words(facts.unknown_names)} failed because the name of their host could not be looked up "
+            "(DNS): they never reached the target.",
             remedies.NAMES,
         )
 

@@ -335,8 +335,8 @@ class _Handler(BaseHTTPRequestHandler):
         unpack = zlib.decompressobj(wbits=31)
         try:
             body = unpack.decompress(packed, MOST_BYTES)
-        except zlib.error as error:
-            raise Undecodable(f"the body is no gzip ({error})") from None
+        except zlib.error:
+            raise Undecodable("the body is no gzip that can be unpacked") from None
         if unpack.unconsumed_tail:
             raise _TooLarge(f"a body of more than {MOST_BYTES >> 20} MiB, unpacked.")
         return body
