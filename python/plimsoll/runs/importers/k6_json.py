@@ -20,8 +20,6 @@ ARRIVALS = (
     "Of an executor with arrival rates it has the arrivals that were dropped, not how late the others began; its VUs "
     "are then no level of load."
 )
-    '{"metric":"',
-    '","type":"Point",',
 _METRIC = re.compile(r'"metric"\s*:\s*"([^"]+)"')
 _KIND = re.compile(r'"type"\s*:\s*"(?:Metric|Point)"')
 _TREND = re.compile(r'"type"\s*:\s*"trend"')
