@@ -20,10 +20,6 @@ ARRIVALS = (
     "Of an executor with arrival rates it has the arrivals that were dropped, not how late the others began; its VUs "
     "are then no level of load."
 )
-_POINT, _IS_POINT = (
-    '{"metric":"',
-    '","type":"Point",',
-)  # a point's beginning and what follows its name, as k6 writes them
 _METRIC = re.compile(r'"metric"\s*:\s*"([^"]+)"')
 _KIND = re.compile(r'"type"\s*:\s*"(?:Metric|Point)"')
 _TREND = re.compile(r'"type"\s*:\s*"trend"')
@@ -43,8 +39,6 @@ def read(file: SourceFile, into: Spill) -> None:
     wanted = set(BUILT_IN)  # and trends of the script
 
     def line(text: str) -> None:
-        if _is_point_of_others(text, wanted):
-            return
         found = _METRIC.search(text)
         if found is None and not text.strip():
             return
@@ -66,14 +60,6 @@ def read(file: SourceFile, into: Spill) -> None:
             take(metric, moment(str(inner.get("time")), "data.time"), inner.get("value"), tags)
 
     file.records(file.text(), line)
-
-
-def _is_point_of_others(text: str, wanted: set[str]) -> bool:
-    """Whether a line is a whole point of a metric that is not wanted, told without its JSON: most lines of k6 are."""
-    if not text.startswith(_POINT) or not text.endswith("}\n"):
-        return False
-    end = text.find('"', len(_POINT))
-    return text[len(_POINT) : end] not in wanted and text.startswith(_IS_POINT, end)
 
 
 def _parsed(text: str) -> dict[str, Any]:
