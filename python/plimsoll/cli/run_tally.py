@@ -95,7 +95,7 @@ class Tally:
         if self.in_vain:
             found.append(
                 f"{self.in_vain:,} of {self.done:,} iterations failed at once, without an answer to any request. They "
-                "are attempts and no throughput; where their number is not given, VUs waited 10 ms to 1 s before the next."
+                "are attempts and no throughput; where their number is open, VUs waited 10 ms to 1 s before the next."
             )
         if self.late or self.dropped:
             kinds = ((self.late, "sent late (measured from their plan)"), (self.dropped, "never sent"))
