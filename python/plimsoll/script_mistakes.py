@@ -3,6 +3,7 @@ before its line is parsed, so the line is found in the text."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,12 +30,12 @@ def _placed(message: str, script: Path) -> ScriptError:
     if script == STANDARD_INPUT:
         step = "Save the script to a file, and give that; plimsoll run alone reads it there."
         return ScriptError("a script on standard input is not read by this verb", step)
-    if not script.is_file():
+    if not os.path.isfile(script):
         url = re.match(r"(https?):/{1,2}(.*)", str(script))
         if url is not None:  # a path has one slash only
             step = f"Give it as `plimsoll run --url {url[1]}://{url[2]}`, or the path of a k6 script."
             return ScriptError(f"{url[1]}://{url[2]} is an address, and a script is wanted", step)
-        what = "is a folder" if script.is_dir() else "there is no such script"
+        what = "is a folder" if os.path.isdir(script) else "there is no such script"
         return ScriptError(what, "Give the path of a k6 script.", file=script)
     missing, export = _CANNOT_IMPORT.search(message), _NO_EXPORT.search(message)
     if missing is not None:

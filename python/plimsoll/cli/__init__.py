@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from plimsoll.cli.messages import EXIT_INTERRUPTED, EXIT_UNWRITTEN, say
+from plimsoll.cli.messages import EXIT_INTERRUPTED, EXIT_UNREADABLE, EXIT_UNWRITTEN, say
 from plimsoll.cli.signals import serve_signals
 from plimsoll.errors import PlimsollError
 from plimsoll.output_streams import make_tolerant, tell_losses
@@ -44,4 +44,9 @@ def _code_of_verb() -> str | int | None:
     except KeyboardInterrupt as error:
         say("interrupted.", error)
         return EXIT_INTERRUPTED
+    except OSError as error:
+        if error.filename is None:
+            raise
+        say(f"{error.filename}: {error.strerror}. Correct the path, or see to what is there.", error)
+        return EXIT_UNREADABLE
     return 0

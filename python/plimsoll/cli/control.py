@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -29,5 +30,5 @@ def control(
     if is_level != (verb == "level") or (value is not None and not is_level):
         wrong = f"a number from 0 to {MOST_LEVEL:,.0f} belongs there" if verb == "level" else "takes no number"
         raise InputError(f"control {verb}: {wrong}", "Say for example: plimsoll control runs level 1.5.")
-    found = run_directory if (run_directory / "manifest.json").is_file() else latest(run_directory)
+    found = run_directory if os.path.isfile(run_directory / "manifest.json") else latest(run_directory)
     print(tell(found, verb, value)["answer"])

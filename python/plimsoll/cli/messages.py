@@ -7,7 +7,7 @@ import re
 import sys
 
 EXIT_INTERRUPTED = 130
-EXIT_UNWRITTEN = 2
+EXIT_UNWRITTEN = EXIT_UNREADABLE = 2
 _STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal; line breaks and tabs are ours
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from plimsoll.study.patterns import compiled
+
 LONGEST_LINE = 4096
 _FACTORS = {"ms": 1.0, "s": 1000.0}
 
@@ -48,7 +50,7 @@ class Kind:
 
 def kind_of(pattern: str) -> Kind:
     """A kind of the study's."""
-    return Kind(re.compile(pattern))
+    return Kind(compiled(pattern))
 
 
 BUILT_IN: Mapping[str, Kind] = {

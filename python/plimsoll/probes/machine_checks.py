@@ -76,7 +76,7 @@ def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None
     """Reads /proc and /sys under `root` and the folder of runs; takes WATCHED_S to see what else works here."""
     memory = kernel_files.memory_bytes(root)
     ports = kernel_files.local_port_range(root)
-    folder = next((path for path in (runs, *runs.absolute().parents) if path.is_dir()), Path("."))
+    folder = next((path for path in (runs, *runs.absolute().parents) if os.path.isdir(path)), Path("."))
     before, worked_before = kernel_files.cpu_ticks(root), kernel_files.ticks_by_process(root)
     sleep(WATCHED_S)
     after, worked = kernel_files.cpu_ticks(root), kernel_files.ticks_by_process(root)

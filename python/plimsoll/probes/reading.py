@@ -28,6 +28,7 @@ from plimsoll.probes.followed_file import LONGEST_LINE, Identity, identity_of
 from plimsoll.probes.json_place import JsonPlace
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents, is_url
+from plimsoll.study.patterns import compiled
 from plimsoll.study.secrets import Redactor, redact
 
 Reading = Callable[[], float]
@@ -72,7 +73,7 @@ def reading(text: str, *, url: str | None = None, directory: Path = Path(), key:
     if kind == "log":
         name, _, pattern = rest.strip().partition(" ")
         try:
-            return _MatchingLines(directory / name, re.compile(pattern.strip() or "."))
+            return _MatchingLines(directory / name, compiled(pattern.strip() or "."))
         except re.error as error:
             raise InputError(
                 f"log: the pattern {pattern!r} is no regular expression ({error})", FORMS, key=key

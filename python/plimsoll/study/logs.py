@@ -7,6 +7,8 @@ import re
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from plimsoll.study.patterns import compiled
+
 _NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 
 
@@ -36,7 +38,7 @@ class LogOptions(BaseModel):
                     "pattern", "{what}", {"what": what, "next_step": "Use small letters, digits and _, as in deadlock."}
                 )
             try:
-                pattern = re.compile(text)
+                pattern = compiled(text)
             except (re.error, RecursionError, OverflowError) as error:
                 what = f"{name}: {text!r} is no regular expression ({error})"
                 raise PydanticCustomError("pattern", "{what}", {"what": what, "next_step": "Correct it."}) from None

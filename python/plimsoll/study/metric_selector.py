@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from plimsoll.errors import InputError
+from plimsoll.study.patterns import compiled
 
 _SELECTOR = re.compile(r"^\s*([A-Za-z_:][\w:.]*)\s*(?:\{(.*)\})?\s*$", re.DOTALL)
 _CONDITION = re.compile(r'\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
@@ -48,7 +49,7 @@ def conditions_of(inside: str, *, key: str | None = None) -> tuple[Condition, ..
         label, sign, value = found.groups()
         value = re.sub(r'\\([\\"])', r"\1", value)
         try:
-            pattern = re.compile(value if "~" in sign else re.escape(value), re.DOTALL)
+            pattern = compiled(value if "~" in sign else re.escape(value), re.DOTALL)
         except re.error as error:
             raise InputError(f"{value!r} is no regular expression ({error})", FORM, key=key) from None
         conditions.append(Condition(label, pattern, not sign.startswith("!")))

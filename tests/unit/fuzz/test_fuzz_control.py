@@ -28,7 +28,9 @@ def test_changed_words_are_carried_out_or_passed_over(folder: Path) -> None:
 
     def check(case: tuple[list, Any]) -> None:
         given, bytes_too = case
-        data = "".join(json.dumps(line) + "\n" for line in changed(WORDS, given) if line is not None).encode()
+        made = changed(WORDS, given)
+        told = made if isinstance(made, list) else [made]
+        data = "".join(json.dumps(line) + "\n" for line in told if line is not None).encode()
         (folder / CONTROL).write_bytes(data if bytes_too is None else cut(data, bytes_too))
         levels.clear()
         control: Any = RunControl(engine, writer, EngineConfig(folder / "script.js"))  # type: ignore[arg-type]

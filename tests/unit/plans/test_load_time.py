@@ -55,7 +55,7 @@ def test_a_duration_has_its_unit(text: str, seconds: float) -> None:
         ("0", "no time"),
         ("-5m", "not a"),
         ("5m3", "not a"),
-        ("nan", "no unit"),
+        ("nan", "not a duration"),
     ],
 )
 def test_what_is_no_duration_says_what_would_be(text: str, what: str) -> None:

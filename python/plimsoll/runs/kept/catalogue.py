@@ -58,7 +58,7 @@ class StoredRun:
 
 def is_run(path: Path) -> bool:
     """Whether that is a real directory (no link) that Plimsoll made for a run, or for a run of a study."""
-    if path.is_symlink() or not path.is_dir() or not _NAMED_LIKE_A_RUN.fullmatch(path.name):
+    if os.path.islink(path) or not os.path.isdir(path) or not _NAMED_LIKE_A_RUN.fullmatch(path.name):
         return False
     return any(_is_regular(path / name) for name in (directory.MANIFEST, STUDY_RECORD))
 
