@@ -115,11 +115,10 @@ def run_grow(
         holder.say("stopping: running creates may end; Ctrl-C again stops at once")
     finally:
         if started:
-            is_drained = False
             try:
-                is_drained = loading.finish()
+                loading.finish()
             finally:
-                source.stop(graceful=is_drained and result.status != "failed")
+                source.stop(graceful=result.status != "failed")
     result.volume_end = data_volume() if data_volume is not None else None
     holder.event("grow_result", loading.now_s, result=result.to_json())
     return result
@@ -153,16 +152,15 @@ class _Loading:
                 self.result.reason = f"It ended with the load time of {self.settings.longest_s:.0f} s (--for)."
                 return
 
-    def finish(self) -> bool:
-        """Let running creates end, and count them; whether they all did."""
+    def finish(self) -> None:
+        """Let running creates end, and count them."""
         try:
-            took_s = self.holder.source.drain(DRAIN_LIMIT_S)
+            self.holder.source.drain(DRAIN_LIMIT_S)
             for snapshot in self.holder.source.snapshots(self.holder.source.now()):
                 self._take(snapshot, draining=True)
         finally:
             self.result.causes = dict(self.failures.causes)
             self._close_window(draining=True)
-        return math.isfinite(took_s)
 
     @property
     def _left(self) -> int:

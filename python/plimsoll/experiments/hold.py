@@ -124,23 +124,23 @@ def run_hold(
 
 @dataclass
 class _UnderWay:
-    """The source that runs. What did not drain has had its time, and is cut off."""
+    """The source that runs. What does not move any more after a drain is cut off."""
 
     source: LoadSource | None = None
-    is_drained: bool = True
+    is_still: bool = False
 
     def start(self, source: LoadSource) -> None:
         source.start()
         self.source = source
 
     def drain(self, holder: StepHolder) -> None:
-        self.is_drained = math.isfinite(holder.drain(DRAIN_LIMIT_S))
+        self.is_still = math.isinf(holder.drain(DRAIN_LIMIT_S)) and holder.is_still
 
     def stop(self) -> None:
         source, self.source = self.source, None
         if source is not None:
-            source.stop(graceful=self.is_drained)
-        self.is_drained = True
+            source.stop(graceful=not self.is_still)
+        self.is_still = False
 
 
 def _alone(holder: StepHolder, baseline: LoadSource, seconds: float, under_way: _UnderWay) -> str:

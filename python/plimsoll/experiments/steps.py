@@ -103,6 +103,7 @@ class StepHolder:
         self._began = False
         self._books, self._booked = Books(), source
         self._unfinished = 0
+        self.is_still = False  # nothing ended any more when the last drain gave up
         self.words = ""
         self._stolen, self._speed = 0.0, math.nan
         self._speed_errors: list[float] = []
@@ -179,6 +180,7 @@ class StepHolder:
                 if self._unfinished >= DRAINING_SHARE * window_start:
                     break
                 window_start, window_s = self._unfinished, 0.0
+        self.is_still = still_s >= patience
         self._give_up(total_s)
         return math.inf
 
