@@ -152,6 +152,7 @@ def _alone(holder: StepHolder, baseline: LoadSource, seconds: float, under_way: 
     record = holder.hold(1.0, "baseline", seconds, _fails_alone, conclude)
     under_way.drain(holder)
     under_way.stop()
+    holder.finish()
     return record.judgement.reasons[0] if record.judgement.given_up else ""
 
 

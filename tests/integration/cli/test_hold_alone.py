@@ -34,7 +34,9 @@ def test_one_user_alone_asks_a_quick_target_no_more_often_than_is_needed(
         export default function () { http.get(__ENV.URL); }"""
     )
     url = known_server("--service-ms", 1)
-    cli("hold", "-q", "--baseline", "4", "--warm-up", "0", "--for", "14s", "-e", f"URL={url}", "script.js")
+    done = cli("hold", "-q", "--baseline", "4", "--warm-up", "0", "--for", "14s", "-e", f"URL={url}", "script.js")
     [run] = cli.runs()
+    told = [one.second for one in RunReader(run).snapshots()]
+    assert told == list(range(len(told))) and "cannot be read" not in done.stdout, "no second is lost between the loads"
     seconds = [one for one in RunReader(run).snapshots() if one.second < 4]
     assert 10 <= sum(one.done for one in seconds) <= 22
