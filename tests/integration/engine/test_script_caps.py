@@ -79,7 +79,8 @@ def closed(top: str) -> str:
 
 
 def cap_of(folder: Path, script: str, url: str, level: float, is_open: bool = True) -> BindingCap | None:
-    """What two seconds at that level say, after a second at the declared load."""
+    """What five seconds at that level say, after two at the declared load; a second in which the host stood still is one
+    of five."""
     path = folder / "script.js"
     path.write_text(script)
     config = EngineConfig(path, {"URL": url}, level=0.0)
@@ -87,7 +88,7 @@ def cap_of(folder: Path, script: str, url: str, level: float, is_open: bool = Tr
     loads = LoadSeconds(), LoadSeconds()
     source.start()
     try:
-        for at, seen, seconds in ((1.0, loads[0], 2), (level, loads[1], 3)):
+        for at, seen, seconds in ((1.0, loads[0], 2), (level, loads[1], 5)):
             source.set_level(at)
             for place, snapshot in enumerate(source.snapshots(int(source.now()) + seconds + 1)):
                 if place:
