@@ -79,8 +79,8 @@ def closed(top: str) -> str:
 
 
 def cap_of(folder: Path, script: str, url: str, level: float, is_open: bool = True) -> BindingCap | None:
-    """What five seconds at that level say, after two at the declared load; a second in which the host stood still is one
-    of five."""
+    """What five seconds at that level say, after two at the declared load: one in which the host stood still is a fifth
+    of them."""
     path = folder / "script.js"
     path.write_text(script)
     config = EngineConfig(path, {"URL": url}, level=0.0)
