@@ -27,12 +27,11 @@ def parse_duration(
         number = float(given)
     except ValueError:
         number = None
-    if number is not None and not math.isfinite(number):
+    is_known = math.isfinite(number) if number is not None else _WHOLE.fullmatch(given)
+    if not is_known:
         raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
     if number is not None and not bare_s and number != 0:
         raise InputError(f"{name}: {given!r} has no unit", f"Write {given}s, {given}m or {given}h.")
-    if number is None and not _WHOLE.fullmatch(given):
-        raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
     seconds = number
     if seconds is None:
         seconds = sum(float(amount) * _SECONDS_PER[unit] for amount, unit in re.findall(_PART, given))
