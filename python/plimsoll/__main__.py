@@ -1,5 +1,5 @@
 """The command `plimsoll`, which is `python -m plimsoll` too. An interruption before it can serve one ends it at once,
-without a traceback: nothing has begun. One that comes when all is done changes nothing: the exit code has been decided."""
+without a traceback: nothing has begun. One that comes when all is done leaves the exit code as it is."""
 
 import atexit
 import signal
