@@ -23,7 +23,7 @@ from target import ROOT, await_listening, free_port, pinned
 from plimsoll.runs import directory
 from plimsoll.runs.minutes import SECONDS
 from plimsoll.runs.reader import RunReader
-from plimsoll.runs.tables import write_missing_tables
+from plimsoll.runs.tables import write_tables
 
 CASES = ((1, 190), (15, 50), (15, 190), (15, 1000))  # names of requests, requests a second
 SCRIPT = """import http from 'k6/http';
@@ -60,7 +60,7 @@ def size_of(run: Path, seconds: int) -> Size:
     reader = RunReader(run)
     snapshots = list(reader.snapshots())
     before = sum(len(json.dumps(one.to_json(), separators=(",", ":"))) + 1 for one in snapshots)
-    write_missing_tables(run)
+    write_tables(run)
     tables = sum(path.stat().st_size for path in run.glob("*.parquet"))
     middle = snapshots[len(snapshots) // 2]
     return Size(

@@ -49,10 +49,10 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses an absolute http or https URL; `None` for anything else. As in Go, control characters make it none: the URL
-    /// standard would take line breaks and tabs out of it in silence.
+    /// Parses an absolute http or https URL; `None` for anything else. As in Go, control characters make it none, as does a
+    /// path whose % is no escape: the URL standard would take line breaks and tabs out of it in silence.
     pub fn parse(text: &str) -> Option<Self> {
-        if has_control(text) {
+        if has_control(text) || no_escape(text).is_some() {
             return None;
         }
         if let Some(at) = plain_target(text) {
@@ -61,11 +61,11 @@ impl Address {
                 return Some(Self { origin, text: text.to_owned(), target: (at, text.len()), credentials: None });
             }
         }
-        Self::of(Url::parse(text).ok()?, path_as_written(text))
+        Self::of(Url::parse(text).ok()?, target_as_written(text))
     }
 
-    /// `path`: to send in place of the URL's.
-    fn of(url: Url, path: Option<String>) -> Option<Self> {
+    /// `written`: path and query to send in place of the URL's.
+    fn of(url: Url, written: Option<String>) -> Option<Self> {
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return None;
         }
@@ -89,13 +89,13 @@ impl Address {
                 }
             });
         }
-        let Some(path) = path else {
-            let target = (before_path.len(), url[..Position::AfterQuery].len());
+        let at = before_path.len();
+        let Some(written) = written else {
+            let target = (at, url[..Position::AfterQuery].len());
             return Some(Self { origin, text: url.into(), target, credentials });
         };
-        let (query, rest) = (&url[Position::AfterPath..Position::AfterQuery], &url[Position::AfterQuery..]);
-        let target = (before_path.len(), before_path.len() + path.len() + query.len());
-        Some(Self { origin, text: [before_path, &path, query, rest].concat(), target, credentials })
+        let target = (at, at + written.len());
+        Some(Self { origin, text: [before_path, &written, &url[Position::AfterQuery..]].concat(), target, credentials })
     }
 
     /// As `parse`; what is no http or https URL becomes an address to which requests fail with what `mistake` says.
@@ -114,6 +114,10 @@ impl Address {
         if has_control(&self.text) {
             let what = "take line breaks and other control characters out, as with trim() of what a file held";
             let message = format!("invalid URL: parse {:?}: net/url: invalid control character in URL; {what}", self.text);
+            return Failure { code: code::INVALID_URL, message };
+        }
+        if let Some(part) = no_escape(&self.text) {
+            let message = format!("invalid URL: parse {:?}: invalid URL escape {part:?}; write a % of the path itself as %25", self.text);
             return Failure { code: code::INVALID_URL, message };
         }
         let scheme = match Url::parse(&self.text) {
@@ -185,19 +189,49 @@ impl Address {
 const ENCODED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}').add(b'\\');
 
-/// The path that a text has, which is sent as it is, as by Go: the URL standard takes `.` and `..` out of it, in whatever
-/// form, turns \ around, cuts blanks off its end and leaves | and ^ alone. None where the two agree, or the text is not of the usual form.
-fn path_as_written(text: &str) -> Option<String> {
-    let (scheme, rest) = text.split_once("://")?;
-    if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
+/// And of a query: Go sends what was written, a blank too, which most servers answer with 400; that one is encoded here.
+const ENCODED_IN_QUERY: &AsciiSet = &CONTROLS.add(b' ');
+
+/// Path and query of a text as Go sends them, as they were written: the URL standard takes `.` and `..` out of the path, in
+/// whatever form, turns \ around, cuts blanks off its end and leaves | and ^ alone; of a query it encodes quotes, < and >.
+/// None where the two agree, or the text is not of the usual form.
+fn target_as_written(text: &str) -> Option<String> {
+    let (authority, path, query) = parts(text)?;
+    if authority.contains('\\') {
         return None;
     }
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#'])?);
-    let path = path.split(['?', '#']).next().filter(|path| !path.is_empty())?;
+    let path = if path.is_empty() { "/" } else { path };
     let lower = path.to_ascii_lowercase();
-    let is_rewritten =
-        path.contains(['\\', '|', '^']) || path.ends_with(' ') || lower.replace("%2e", ".").split('/').any(|part| part == "." || part == "..");
-    (is_rewritten && !authority.contains('\\')).then(|| utf8_percent_encode(path, ENCODED).to_string())
+    let is_rewritten = path.contains(['\\', '|', '^'])
+        || path.ends_with(' ')
+        || query.contains(['\'', '"', '<', '>'])
+        || lower.replace("%2e", ".").split('/').any(|part| part == "." || part == "..");
+    let encoded = |text, set| utf8_percent_encode(text, set).to_string();
+    is_rewritten.then(|| encoded(path, ENCODED) + &encoded(query, ENCODED_IN_QUERY))
+}
+
+/// The first % of a path that is no escape, with what follows it.
+fn no_escape(text: &str) -> Option<&str> {
+    if !text.contains('%') {
+        return None;
+    }
+    let (_, path, _) = parts(text)?;
+    path.match_indices('%').map(|(at, _)| &path[at..]).find_map(|rest| {
+        let is_one = rest.bytes().skip(1).take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+        (!is_one).then(|| &rest[..rest.char_indices().nth(3).map_or(rest.len(), |(end, _)| end)])
+    })
+}
+
+/// Authority, path, and query with its question mark, of an http(s) URL.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = text.split_once("://")?;
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
+    Some((authority, path, query))
 }
 
 fn has_control(text: &str) -> bool {
@@ -220,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_short_way_gives_what_the_url_standard_gives() {
-        let rests = ["/", "/a/b?c=d&e=%20", "/a b", "/ü?x='1'", "/a#part", "/a?b#part", "/{id}", "?q=1", "", "/a//b/.c"];
+        let rests = ["/", "/a/b?c=d&e=%20", "/a b", "/ü?x=[1]", "/a#part", "/a?b#part", "/{id}", "?q=1", "", "/a//b/.c"];
         for origin in ["http://localhost:8080", "https://example.test", "http://[::1]:81", "HTTP://Example.Test:80"] {
             for rest in rests {
                 let text = format!("{origin}{rest}");
@@ -238,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_sent_as_it_was_written() {
+    fn path_and_query_are_sent_as_they_were_written() {
         for (path, sent) in [
             ("/a/../b", "/a/../b"),
             ("/a/./b/%2E%2e/c?d=/../e", "/a/./b/%2E%2e/c?d=/../e"),
@@ -247,6 +281,9 @@ mod tests {
             ("/ü/../a b", "/%C3%BC/../a%20b"),
             ("/a ", "/a%20"),
             ("/x|y^z", "/x%7Cy%5Ez"),
+            ("/x?$filter=name eq 'ü'&a=<b>\"#part", "/x?$filter=name%20eq%20'%C3%BC'&a=<b>\""),
+            ("/x%2F?a=%zz&b=%", "/x%2F?a=%zz&b=%"),
+            ("?x='1'", "/?x='1'"),
         ] {
             for origin in ["http://localhost:8080", "https://us:pw@example.test"] {
                 let address = Address::parse(&format!("{origin}{path}")).unwrap();
@@ -298,9 +335,17 @@ mod tests {
 
     #[test]
     fn nowhere_says_why() {
-        for (text, code) in
-            [("nope", 1000), ("ftp://x/", 1000), ("http://a b/", 1020), ("http://a:99999/", 1020), ("http://a/\r\nX: 1", 1020), ("\thttp://a/", 1020)]
-        {
+        for (text, code) in [
+            ("nope", 1000),
+            ("ftp://x/", 1000),
+            ("http://a b/", 1020),
+            ("http://a:99999/", 1020),
+            ("http://a/\r\nX: 1", 1020),
+            ("\thttp://a/", 1020),
+            ("http://a/%zz", 1020),
+            ("http://a/b%4", 1020),
+            ("http://a/%é", 1020),
+        ] {
             let address = Address::parse_or_nowhere(text);
             assert!(address.origin.is_nowhere());
             assert_eq!(address.mistake().code, code, "{text}");

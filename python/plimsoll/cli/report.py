@@ -47,11 +47,12 @@ def report(
             print(written)
         is_running = RunReader(run_directory).state == "running"
     if not is_running and not has_tables(run_directory):
-        from plimsoll.runs.tables import write_missing_tables  # pyarrow takes 0.2 s to import
+        from plimsoll.cli.waiting import Waiting
+        from plimsoll.runs.tables import write_tables  # pyarrow takes 0.2 s to import
 
         # A folder that takes nothing more still has its lines, and lines that are no numbers have their report.
-        with contextlib.suppress(RunDirectoryError), understood(run_directory):
-            write_missing_tables(run_directory)
+        with contextlib.suppress(RunDirectoryError), understood(run_directory), Waiting() as waiting:
+            write_tables(run_directory, waiting.tell)
 
 
 def schema(

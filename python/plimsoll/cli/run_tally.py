@@ -89,12 +89,12 @@ class Tally:
             found.append(f"{requests_words(count)} failed: {self.failures.words()}. {self.failures.next_step()}")
         if self.threw:
             found.append(
-                f"{self.threw:,} of {self.done:,} iterations ended with an exception, the first of which stand above. "
+                f"{_of(self.threw, self.done)} ended with an exception, the first of which stand above. "
                 "What they did until then is measured. See the script, or answers that it did not expect."
             )
         if self.in_vain:
             found.append(
-                f"{self.in_vain:,} of {self.done:,} iterations failed at once, without an answer to any request. They "
+                f"{_of(self.in_vain, self.done)} failed at once, without an answer to any request. They "
                 "are attempts and no throughput; where their number is open, VUs waited 10 ms to 1 s before the next."
             )
         if self.late or self.dropped:
@@ -106,12 +106,20 @@ class Tally:
                 else "because no VU was free. See whether the target became slow; if it should take this load, raise "
                 "maxVUs."
             )
-            found.append(f"of {self.planned:,} planned arrivals {words}, {why}")
+            found.append(f"of {self.planned:,} planned arrival{_s(self.planned)} {words}, {why}")
         cut = self.started - self.done
         if cut > 0:
             step = (
                 "" if self.interrupted else " If the target hangs, look there; else raise gracefulStop in the options."
             )
             many = "was cut off before its end" if cut == 1 else "were cut off before their end"
-            found.append(f"{cut:,} of {self.started:,} iterations {many}.{step}")
+            found.append(f"{_of(cut, self.started)} {many}.{step}")
         return found
+
+
+def _of(count: int, whole: int) -> str:
+    return f"{count:,} of {whole:,} iteration{_s(whole)}"
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"

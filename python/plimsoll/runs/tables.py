@@ -89,24 +89,34 @@ RESOURCES_SCHEMA = pa.schema(
 )
 
 
-def write_tables(path: Path) -> None:
-    """Write the three Parquet files of the run directory at `path` from its lines, aside and then renamed."""
+def write_tables(path: Path, watch: Callable[[str, float], None] | None = None) -> None:
+    """Write the three Parquet files of the run directory at `path` from its lines, aside and then renamed. `watch` is
+    told each second of the run what is written and the share that is done: hundreds of series take minutes an hour."""
     series = directory.file_of(path, directory.SERIES)
-    lines = lambda metrics: _snapshots(series, LineCutter(metrics))  # noqa: E731
-    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, (second_row(one) for one in lines(frozenset())))
-    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, (row for one in lines(None) for row in series_rows(one)))
+    seconds = 0
+
+    def snapshots(metrics: frozenset[str] | None) -> Iterator[Snapshot]:
+        return _snapshots(series, LineCutter(metrics))
+
+    def second_rows() -> Iterator[dict[str, Any]]:
+        nonlocal seconds
+        for seconds, one in enumerate(snapshots(frozenset()), start=1):  # noqa: B007 the count is what the next one needs
+            yield second_row(one)
+
+    def watched_rows() -> Iterator[dict[str, Any]]:
+        for done, one in enumerate(snapshots(None)):
+            if watch is not None:
+                watch("writing its Parquet tables", done / max(seconds, 1))
+            yield from series_rows(one)
+
+    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, second_rows())
+    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, watched_rows())
     resources = read_lines(directory.file_of(path, directory.RESOURCES))
     _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, (row for one in resources for row in resource_rows(one)))
 
 
 def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
     return (found for _, raw in placed_lines(path) if (found := cutter.snapshot(raw)) is not None)
-
-
-def write_missing_tables(path: Path) -> None:
-    """Write them unless all are there; for runs that have ended."""
-    if not directory.has_tables(path):
-        write_tables(path)
 
 
 def table_of(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.Table:

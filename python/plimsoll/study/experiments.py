@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from plimsoll.errors import InputError
@@ -25,6 +25,7 @@ from plimsoll.study.bounds import (
 )
 from plimsoll.study.durations import parse_duration
 from plimsoll.study.kept_objectives import parse_kept
+from plimsoll.study.part import StudyPart
 
 Statistic = Literal["mean", "p50", "p90", "p95", "p99"]
 Text = Annotated[str, Field(min_length=1)]
@@ -84,10 +85,10 @@ def _kept(texts: list[str]) -> list[str]:
     return texts
 
 
-class Part(BaseModel):
-    """Unknown keys are mistakes."""
+class Part(StudyPart):
+    """A Python name stands for the key that is a word of Python too (`for_` for `for`)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Options(Part):

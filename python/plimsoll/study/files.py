@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from plimsoll.study.part import StudyPart
 
 
-class FilesOptions(BaseModel):
+class FilesOptions(StudyPart):
     """What is measured and what reports call it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     label: str = Field(default="data", min_length=1, description="what reports call it")
     path: str = Field(

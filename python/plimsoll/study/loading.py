@@ -175,6 +175,9 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         if path[0] == "experiments" and len(path) == 3 and "capacity" in known:
             return "there is no such experiment", nearest(path[-1], known, f"Use one of {', '.join(known)}.")
         return "unknown key", nearest(path[-1], known, f"Known here: {', '.join(known)}.")
+    if kind == "truth_as_number":
+        step = "Write a number here; YAML reads yes, no, on and off as true and false."
+        return f"must be a number, is {_shown(given, path)}", step
     if kind in _KIND_NEEDED:
         return f"must be {_KIND_NEEDED[kind]}, is {_shown(given, path)}", f"Write {_KIND_NEEDED[kind]} here."
     if kind in _BOUNDS:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from plimsoll.study.part import StudyPart
 from plimsoll.study.patterns import compiled
 
 _NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 
 
-class LogOptions(BaseModel):
+class LogOptions(StudyPart):
     """Which files, and what is counted in them beside the built-in kinds of lines."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     label: str = Field(default="target", min_length=1, description="what reports call them")
     files: list[str] = Field(min_length=1, description="paths with * and ?, below the study's folder or absolute")

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     PrivateAttr,
@@ -35,6 +33,7 @@ from plimsoll.study.logs import LogOptions
 from plimsoll.study.mysql import MysqlOptions
 from plimsoll.study.objectives import Limit, parse_objective
 from plimsoll.study.otlp import OtlpOptions
+from plimsoll.study.part import StudyPart
 from plimsoll.study.postgresql import PostgresqlOptions
 from plimsoll.study.profile import ProfileOptions
 from plimsoll.study.prometheus import PrometheusOptions
@@ -58,13 +57,7 @@ def _texts(value: Any) -> Any:
 Environment = Annotated[dict[str, str], BeforeValidator(_texts)]
 
 
-class StudyModel(BaseModel):
-    """What all parts share: unknown keys are mistakes, values do not change once read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class TimeLimits(StudyModel):
+class TimeLimits(StudyPart):
     """How long each command of the target may take, in seconds."""
 
     ready_s: float = Field(
@@ -78,7 +71,7 @@ class TimeLimits(StudyModel):
     )
 
 
-class ProcessSelector(StudyModel):
+class ProcessSelector(StudyPart):
     """A process of the target (with its children), found by exactly one of port, pid and name."""
 
     label: Name = Field(description="what reports call it")
@@ -87,14 +80,14 @@ class ProcessSelector(StudyModel):
     name: str | None = Field(default=None, min_length=1, description="its name, or a word of its command line")
 
 
-class Variant(StudyModel):
+class Variant(StudyPart):
     """The target in another form (version, setting, machine), which a command switches to."""
 
     switch: str | None = Field(default=None, min_length=1, description="shell command that makes the target this one")
     url: HttpUrl | None = Field(default=None, description="where it answers, if elsewhere")
 
 
-class Target(StudyModel):
+class Target(StudyPart):
     """The system under test and the commands that control it; without `start` it is taken to run already."""
 
     url: HttpUrl | None = Field(default=None, description="where it answers")
@@ -127,7 +120,7 @@ class Target(StudyModel):
         return self.model_copy(update={"url": self.variant(name).url or self.url})
 
 
-class Operation(StudyModel):
+class Operation(StudyPart):
     """A thing a user does: an exported function of the script, and how often one user does it."""
 
     name: Name
@@ -135,7 +128,7 @@ class Operation(StudyModel):
     per_user_hour: float = Field(gt=0, le=3600 * MOST_PER_S, description="operations per user and hour")
 
 
-class OpenWorkload(StudyModel):
+class OpenWorkload(StudyPart):
     """Users arrive whatever the target does: users × operations per user and hour = arrival rate."""
 
     script: Name
@@ -147,7 +140,7 @@ class OpenWorkload(StudyModel):
     operations: list[Operation] = Field(min_length=1, max_length=MOST_PARTS)
 
 
-class ThinkTime(StudyModel):
+class ThinkTime(StudyPart):
     """The pause between two operations of one user, drawn anew each time."""
 
     distribution: Literal["exponential", "uniform", "constant"] = Field(
@@ -160,7 +153,7 @@ class ThinkTime(StudyModel):
     max_s: float | None = Field(default=None, gt=0, le=MOST_SECONDS, description="greatest in seconds (uniform)")
 
 
-class Group(StudyModel):
+class Group(StudyPart):
     """A group of users of a closed workload: its share of all users and the pause between operations."""
 
     name: Name
@@ -184,7 +177,7 @@ class Group(StudyModel):
         return self.think_time.mean_s or 0.0
 
 
-class ClosedWorkload(StudyModel):
+class ClosedWorkload(StudyPart):
     """A fixed number of users, each waiting for its answer before it goes on."""
 
     script: Name
@@ -207,7 +200,7 @@ Workload = Annotated[
 ]
 
 
-class Objective(StudyModel):
+class Objective(StudyPart):
     """A service-level objective on one operation, on one request, or (neither named) on every request."""
 
     operation: str | None = Field(default=None, min_length=1)
@@ -236,7 +229,7 @@ class Objective(StudyModel):
         return f"{self.limit} on {self.operation or self.request or 'every request'}"
 
 
-class Probes(StudyModel):
+class Probes(StudyPart):
     """Which facts of the server side are collected each second. `core_speed` takes about 1 % of each of the target's
     cores to time a piece of work on them."""
 
@@ -267,7 +260,7 @@ class Probes(StudyModel):
     )
 
 
-class Study(StudyModel):
+class Study(StudyPart):
     """The whole file. `expected_users` is the load that headroom is counted from."""
 
     name: str | None = Field(default=None, min_length=1)

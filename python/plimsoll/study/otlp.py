@@ -6,18 +6,18 @@ import ipaddress
 import re
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
+
+from plimsoll.study.part import StudyPart
 
 LOOPBACK = "127.0.0.1"
 _VARIABLE = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$")
 
 
-class OtlpOptions(BaseModel):
+class OtlpOptions(StudyPart):
     """Where it listens, who may send, and which metrics are kept. Off loopback it needs a token, which checks.py sees
     to."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     listen: str = Field(
         default=LOOPBACK, description="address of this machine to listen on; 0.0.0.0 or :: for all, which needs a token"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from plimsoll.study.part import StudyPart
 from plimsoll.study.url_keys import HttpUrl
 
 Kind = Literal["python", "native", "go"]
 
 
-class ProfileOptions(BaseModel):
+class ProfileOptions(StudyPart):
     """A process of this host by its label in target.processes, or the pprof pages of a Go program; what two keys say
     together is checked in checks.py."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     process: str | None = Field(
         default=None, min_length=1, description="label of the process (target.processes; target where it has none)"

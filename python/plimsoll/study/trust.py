@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from plimsoll.study.part import StudyPart
 
 KEYS = ("ca_file", "insecure")
 
 
-class TrustOptions(BaseModel):
+class TrustOptions(StudyPart):
     """Without any of the keys the certificate must come from an authority that this machine trusts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     ca_file: str | None = Field(
         default=None,

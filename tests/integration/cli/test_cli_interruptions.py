@@ -223,3 +223,25 @@ from plimsoll.__main__ import main
 main()"""
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+ENDING = """
+import os, signal, sys
+from plimsoll.__main__ import main
+
+class Late:
+    def __del__(self, kill=os.kill, pid=os.getpid(), numbers=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
+        for number in numbers:
+            kill(pid, number)
+
+late = Late()  # goes when Python takes itself down
+sys.argv = ["plimsoll", "report", "nowhere"]
+main()
+"""
+
+
+def test_an_interruption_when_all_is_done_leaves_the_exit_code(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDING], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, "") and "Traceback" not in ended.stderr

@@ -23,7 +23,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.report import drawing, html
 from plimsoll.report.run_evidence import read_run
 from plimsoll.runs.damaged import understood
-from plimsoll.runs.tables import write_missing_tables
+from plimsoll.runs.tables import write_tables
 from plimsoll.verbs.own_runs import Again, judge_again
 from plimsoll.verbs.sizing import size
 
@@ -83,7 +83,7 @@ def test_changed_bytes_of_a_run_are_understood_or_refused(run: Path, tmp_path: P
 
 
 def test_changed_bytes_of_tables_are_understood_or_refused(run: Path, tmp_path: Path) -> None:
-    write_missing_tables(run)
+    write_tables(run)
     for name in ("series.jsonl", "resources.jsonl"):
         (run / name).unlink()
     _holds_for_changed_bytes("bytes of tables", TABLES, run, tmp_path)

@@ -25,7 +25,7 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import RunFacts, RunReader, RunWriter, latest, list_runs
 from plimsoll.runs.directory import LineFile, json_text
 from plimsoll.runs.lines import unpacked
-from plimsoll.runs.tables import write_missing_tables
+from plimsoll.runs.tables import write_tables
 from plimsoll.study import Redactor
 
 WRITER = Path(__file__).with_name("writing_process.py")
@@ -142,16 +142,17 @@ def test_a_writer_killed_at_any_moment_leaves_a_readable_run(tmp_path, attempt):
     assert latest(tmp_path) == path
 
 
-def test_tables_that_a_run_left_out_are_made_later_and_once(tmp_path):
+def test_tables_that_a_run_left_out_are_made_later_and_tell_how_far_they_are(tmp_path):
     writer = RunWriter.create(tmp_path, RunFacts("run"), tables=False)
-    writer.append_snapshot(one_second(0))
+    for second in range(4):
+        writer.append_snapshot(one_second(second))
     writer.finish()
     assert not list(writer.path.glob("*.parquet"))
     from_lines = RunReader(writer.path).series_table()
-    write_missing_tables(writer.path)
-    made = {path: path.stat().st_mtime_ns for path in writer.path.glob("*.parquet")}
-    write_missing_tables(writer.path)
-    assert len(made) == 3 and made == {path: path.stat().st_mtime_ns for path in made}
+    told = []
+    write_tables(writer.path, lambda what, share: told.append(share))
+    assert told == [0.0, 0.25, 0.5, 0.75]
+    assert len(list(writer.path.glob("*.parquet"))) == 3
     assert RunReader(writer.path).series_table().equals(from_lines)
 
 

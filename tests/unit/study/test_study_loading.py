@@ -237,3 +237,24 @@ def test_values_are_told_as_yaml_has_them(value: str, words: str) -> None:
     assert f"expected_users: {words}" in str(told.value)
     with pytest.raises(InputErrors, match=r"script: must be text, is true\."):
         parse_study(GOOD.replace("script: script.js", "script: yes"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "key"),
+    [
+        ("expected_users: yes", "expected_users"),
+        ("experiments: [{capacity: {max_users: on}}]", "experiments[0].capacity.max_users"),
+        ("experiments: [{grow: {items: yes}}]", "experiments[0].grow.items"),
+        ("probes: {otlp: {port: yes}}", "probes.otlp.port"),
+    ],
+)
+def test_a_yes_is_no_number(entry: str, key: str) -> None:
+    told = mistakes_of(f"workload: {{script: a.js, operations: [{{name: a, per_user_hour: 1}}]}}\n{entry}\n")
+
+    assert [(place, what) for _, place, what in told if place == key] and "must be a number, is" in told[0][2]
+
+
+def test_a_yes_where_one_belongs_stays_one() -> None:
+    study = parse_study(GOOD.replace("DEBUG: true", "DEBUG: yes"))
+
+    assert study.target.environment["DEBUG"] == "true"
