@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,17 +30,30 @@ Defined = tuple[tuple[str, Any, Mapping[str, str]], int | None]
 Known = dict[bytes, Defined]
 
 
+class Steps(NamedTuple):
+    """Buckets as a compact line has them: the steps between their indices, the first from 0, and place and count, in
+    turn, of those that have not 1."""
+
+    steps: Sequence[int]
+    others: Sequence[int]
+
+
 class LineCutter:
     """Cuts lines; remembers the names and tags it has seen, and so takes the lines of a file in their order, from where
-    they can be read. `metrics`: the series that are wanted, None for all; with `arrays` their buckets come as an array
-    of shape (n, 2), else as pairs. A trend of `above` may be left out where all of its values are less than that."""
+    they can be read. `metrics`: the series that are wanted, None for all. Their `buckets` come as an array of shape
+    (n, 2), as pairs, or as Steps where the line is compact. A trend of `above` may be left out where all of its values
+    are less than that."""
 
     def __init__(
-        self, metrics: frozenset[str] | None, *, arrays: bool = True, above: Mapping[str, float] | None = None
+        self,
+        metrics: frozenset[str] | None,
+        *,
+        buckets: Literal["array", "pairs", "steps"] = "array",
+        above: Mapping[str, float] | None = None,
     ) -> None:
         self._wanted = None if metrics is None else frozenset(name.encode() for name in metrics)
         self._metrics = metrics
-        self._arrays = arrays
+        self._as = buckets
         self._above = above or {}
         self._known: Known = {}
         self._defined: dict[int, Defined] = {}
@@ -51,7 +64,7 @@ class LineCutter:
         """The snapshot of a line with the wanted series alone; None if it is none."""
         if raw.startswith(compact_line.BEGIN):
             return self._compact(raw)
-        return self._cut(raw) if self._arrays else self._whole(raw)
+        return self._whole(raw) if self._as == "pairs" else self._cut(raw)
 
     def _compact(self, raw: bytes) -> Snapshot | None:
         head, mark, rest = raw.rstrip().partition(compact_line.ROWS)
@@ -65,7 +78,11 @@ class LineCutter:
                 self._define(number, ((metric, kind, tags), epoch[0] if epoch else None))
             numbers = load.pop("series", ()) if self._metrics != frozenset() else ()
             load["series"] = ()
-            rows = rest[:-2].split(compact_line.BETWEEN) if numbers else []
+            rows: Sequence[Any] = ()
+            if numbers and self._metrics is None:
+                rows = quick_json.loads(b"[" + rest[:-2] + b"]")  # all at once is quicker
+            elif numbers:
+                rows = rest[:-2].split(compact_line.BETWEEN)
             if len(rows) != len(numbers):
                 return None
             series = tuple(self._rows(numbers, rows, load.get("counts") or ()))
@@ -81,7 +98,8 @@ class LineCutter:
         ):
             (numbers.add if is_in else numbers.discard)(number)
 
-    def _rows(self, numbers: Sequence[int], rows: Sequence[bytes], counts: Sequence[int]) -> Iterator[Series]:
+    def _rows(self, numbers: Sequence[int], rows: Sequence[Any], counts: Sequence[int]) -> Iterator[Series]:
+        """The series of rows, which are texts, or parsed where all metrics are wanted."""
         chosen, trends = self._chosen, self._trends
         if not set(numbers) - {compact_line.NO_SERIES} <= self._defined.keys():
             raise ValueError("a series that was not defined")
@@ -90,12 +108,12 @@ class LineCutter:
         for place in places:
             number, row = numbers[place], rows[place]
             if number == compact_line.NO_SERIES:  # one that did not fit
-                one = Series.from_json(quick_json.loads(row))
+                one = Series.from_json(self._parsed(row))
                 if self._metrics is None or one.metric in self._metrics:
                     yield one
                 continue
             (metric, kind, tags), epoch = self._defined[number]
-            values = quick_json.loads(row)
+            values = self._parsed(row)
             if kind == "trend":
                 count = counts[before[place]]
                 if metric in self._above and _most(values) < self._above[metric]:
@@ -103,6 +121,9 @@ class LineCutter:
                 yield Series(metric, kind, tags, count, *self._trend(count, values), epoch=epoch)
             else:
                 yield Series(metric, kind, tags, **dict(zip(FIELDS[kind], values, strict=True)), epoch=epoch)
+
+    def _parsed(self, row: Any) -> Any:
+        return row if self._metrics is None else quick_json.loads(row)
 
     def _trend(self, count: int, values: list[Any]) -> tuple[float, float | None, float | None, Any]:
         """Sum, least, greatest and buckets."""
@@ -122,7 +143,9 @@ class LineCutter:
 
     def _buckets(self, steps: Sequence[int] = (), others: Sequence[int] = ()) -> Any:
         """Buckets of the steps between their indices, and place and count of those that have not 1."""
-        if self._arrays:
+        if self._as == "steps":
+            return Steps(steps, others)
+        if self._as == "array":
             pairs = np.ones((len(steps), 2), np.int64)
             np.cumsum(np.array(steps, np.int64), out=pairs[:, 0])
             pairs[others[::2], 1] = others[1::2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -160,7 +160,9 @@ class RunReader:
     @staticmethod
     def _parsed(lines: Path, start: int, metrics: Iterable[str] | None) -> Iterator[tuple[int, Snapshot]]:
         """The snapshots from byte `start` on, each with the byte from which it can be read."""
-        cutter = LineCutter(None if metrics is None else frozenset(metrics), arrays=metrics is not None)
+        cutter = LineCutter(
+            None if metrics is None else frozenset(metrics), buckets="pairs" if metrics is None else "array"
+        )
         for begin, raw in placed_lines(lines, start):
             if (found := cutter.snapshot(raw)) is not None:
                 yield begin, found
@@ -290,21 +292,20 @@ class RunReader:
         from plimsoll.runs import tables
 
         rows = map(tables.second_row, self.snapshots(metrics=()))
-        return self._table(directory.SECONDS_TABLE, tables.SECONDS_SCHEMA, rows)
+        return self._table(directory.SECONDS_TABLE, lambda: tables.table_of(tables.SECONDS_SCHEMA, rows))
 
     def series_table(self) -> pa.Table:
         """One row a second and series."""
         from plimsoll.runs import tables
 
-        rows = (row for snapshot in self.snapshots() for row in tables.series_rows(snapshot))
-        return self._table(directory.SERIES_TABLE, tables.SERIES_SCHEMA, rows)
+        return self._table(directory.SERIES_TABLE, lambda: tables.series_table_of(self.snapshots()))
 
     def resources_table(self) -> pa.Table:
         """One row a value of a probe."""
         from plimsoll.runs import tables
 
         rows = (row for line in self.resources() for row in tables.resource_rows(line))
-        return self._table(directory.RESOURCES_TABLE, tables.RESOURCES_SCHEMA, rows)
+        return self._table(directory.RESOURCES_TABLE, lambda: tables.table_of(tables.RESOURCES_SCHEMA, rows))
 
     @property
     def logs(self) -> Path:
@@ -314,13 +315,11 @@ class RunReader:
     def _has_table(self, name: str) -> bool:
         return self.manifest.get("status") == "finished" and (self.path / name).is_file()
 
-    def _table(self, name: str, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.Table:
-        """The Parquet file as a table if the run finished, else the table of these rows."""
+    def _table(self, name: str, made: Callable[[], pa.Table]) -> pa.Table:
+        """The Parquet file as a table if the run finished, else the one that is `made`."""
         from plimsoll.runs import tables
 
-        if self._has_table(name):
-            return tables.read_table(self.path / name)
-        return tables.table_of(schema, rows)
+        return tables.read_table(self.path / name) if self._has_table(name) else made()
 
 
 def _with_only(snapshot: Snapshot, metrics: frozenset[str]) -> Snapshot:

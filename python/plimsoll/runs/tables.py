@@ -10,20 +10,20 @@ DuckDB reads them as they are: SELECT scenario, sum(count) FROM 'series.parquet'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.lines import placed_lines, read_lines
+from plimsoll.runs.series_columns import SERIES_SCHEMA, series_batches
 from plimsoll.runs.snapshot import SCALARS, Series, Snapshot
 from plimsoll.written_files import own_file
 
@@ -58,26 +58,6 @@ SECONDS_SCHEMA = pa.schema(
     + [(name, pa.float64() if name in _REAL_SCALARS else pa.int64()) for name in SCALARS]
     + [(_GENERATOR + name, pa.float64()) for name in GENERATOR_FIELDS]
 )
-SERIES_SCHEMA = pa.schema(
-    [
-        ("second", pa.int64()),
-        ("metric", pa.dictionary(pa.int32(), pa.string())),
-        ("kind", pa.dictionary(pa.int32(), pa.string())),
-        ("scenario", pa.dictionary(pa.int32(), pa.string())),
-        ("name", pa.dictionary(pa.int32(), pa.string())),
-        ("tags", pa.map_(pa.string(), pa.string())),
-        ("count", pa.int64()),
-        ("sum", pa.float64()),
-        ("min", pa.float64()),
-        ("max", pa.float64()),
-        ("value", pa.float64()),
-        ("passes", pa.int64()),
-        ("total", pa.int64()),
-        ("bucket_index", pa.list_(pa.int64())),
-        ("bucket_count", pa.list_(pa.int64())),
-        ("epoch", pa.int64()),
-    ]
-)
 RESOURCES_SCHEMA = pa.schema(
     [
         ("second", pa.int64()),
@@ -96,23 +76,24 @@ def write_tables(path: Path, watch: Callable[[str, float], None] | None = None) 
     seconds = 0
 
     def snapshots(metrics: frozenset[str] | None) -> Iterator[Snapshot]:
-        return _snapshots(series, LineCutter(metrics))
+        return _snapshots(series, LineCutter(metrics, buckets="steps"))
 
     def second_rows() -> Iterator[dict[str, Any]]:
         nonlocal seconds
         for seconds, one in enumerate(snapshots(frozenset()), start=1):  # noqa: B007 the count is what the next one needs
             yield second_row(one)
 
-    def watched_rows() -> Iterator[dict[str, Any]]:
+    def watched() -> Iterator[Snapshot]:
         for done, one in enumerate(snapshots(None)):
             if watch is not None:
                 watch("writing its Parquet tables", done / max(seconds, 1))
-            yield from series_rows(one)
+            yield one
 
-    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, second_rows())
-    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, watched_rows())
-    resources = read_lines(directory.file_of(path, directory.RESOURCES))
-    _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, (row for one in resources for row in resource_rows(one)))
+    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, _batches(SECONDS_SCHEMA, second_rows()))
+    _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, series_batches(watched()))
+    lines = read_lines(directory.file_of(path, directory.RESOURCES))
+    rows = (row for one in lines for row in resource_rows(one))
+    _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, _batches(RESOURCES_SCHEMA, rows))
 
 
 def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
@@ -121,41 +102,18 @@ def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
 
 def table_of(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.Table:
     """An Arrow table from rows; empty with the right columns from none."""
-    return pa.Table.from_batches([_batch(schema, some) for some in _portions(rows)], schema)
+    return pa.Table.from_batches(list(_batches(schema, rows)), schema)
+
+
+def series_table_of(snapshots: Iterable[Snapshot]) -> pa.Table:
+    """The table `series` of these seconds."""
+    return pa.Table.from_batches(list(series_batches(snapshots)), SERIES_SCHEMA)
 
 
 def second_row(snapshot: Snapshot) -> dict[str, Any]:
     """The row of a snapshot in `seconds`."""
     row = {"second": snapshot.second} | {name: getattr(snapshot, name) for name in SCALARS}
     return row | {_GENERATOR + name: snapshot.generator.get(name) for name in GENERATOR_FIELDS}
-
-
-def series_rows(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
-    """The rows of a snapshot in `series`."""
-    for item in snapshot.series:
-        trend = item.kind == "trend"
-        yield {
-            "second": snapshot.second,
-            "metric": item.metric,
-            "kind": item.kind,
-            "scenario": item.tags.get("scenario"),
-            "name": item.tags.get("name"),
-            "tags": list(item.tags.items()),
-            "count": item.count if trend else None,
-            "sum": item.sum if trend else None,
-            "min": item.min,
-            "max": item.max,
-            "value": item.value,
-            "passes": item.passes,
-            "total": item.total,
-            "bucket_index": _column_of(item, 0) if trend else None,
-            "bucket_count": _column_of(item, 1) if trend else None,
-            "epoch": item.epoch,
-        }
-
-
-def _column_of(item: Series, place: int) -> NDArray[np.int64]:
-    return np.asarray(item.buckets, dtype=np.int64).reshape(-1, 2)[:, place]
 
 
 def resource_rows(line: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -217,15 +175,10 @@ def _grouped_by_second(path: Path) -> Iterator[tuple[int, Rows]]:
         yield current, group
 
 
-def _portions(rows: Iterable[dict[str, Any]]) -> Iterator[Rows]:
-    portion: Rows = []
-    for row in rows:
-        portion.append(row)
-        if len(portion) == _ROWS_AT_ONCE:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
+def _batches(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+    rest = iter(rows)
+    while portion := list(islice(rest, _ROWS_AT_ONCE)):
+        yield _batch(schema, portion)
 
 
 def _batch(schema: pa.Schema, rows: Rows) -> pa.RecordBatch:
@@ -234,30 +187,18 @@ def _batch(schema: pa.Schema, rows: Rows) -> pa.RecordBatch:
         values = [row.get(column.name) for row in rows]
         if pa.types.is_dictionary(column.type):
             columns.append(pa.array(values, pa.string()).dictionary_encode())
-        elif pa.types.is_list(column.type):
-            columns.append(_lists(values))
         else:
             columns.append(pa.array(values, column.type))
     return pa.record_batch(columns, schema=schema)
 
 
-def _lists(values: Sequence[NDArray[np.int64] | None]) -> pa.ListArray:
-    """A column of lists from arrays, each of shape (n,); null for None."""
-    sizes = [0 if one is None else one.size for one in values]
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-    missing = np.array([*(one is None for one in values), False])
-    flat = [one for one in values if one is not None]
-    inner = np.concatenate(flat) if flat else np.empty(0, np.int64)
-    return pa.ListArray.from_arrays(pa.array(offsets, mask=missing), pa.array(inner))
-
-
-def _write(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
+def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     try:
         with (
             own_file(path) as file,
             pq.ParquetWriter(file, schema, compression="zstd") as writer,
         ):
-            for portion in _portions(rows):
-                writer.write_batch(_batch(schema, portion))
+            for batch in batches:
+                writer.write_batch(batch)
     except OSError as error:
         raise directory.run_error("write", path, error) from error

@@ -53,7 +53,7 @@ def test_all_series_of_a_line_are_as_they_were_written(count: int, write: Callab
     written = replace(SECOND, series=SERIES[:count])
     cut = LineCutter(None).snapshot(write(written))
     assert cut is not None and whole(cut) == written
-    assert LineCutter(None, arrays=False).snapshot(write(written)) == written
+    assert LineCutter(None, buckets="pairs").snapshot(write(written)) == written
 
 
 @pytest.mark.parametrize("compactor", [Compactor(), None])
