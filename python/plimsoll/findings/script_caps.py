@@ -8,6 +8,7 @@ from typing import Any
 from plimsoll.findings.capacity_words import number
 from plimsoll.findings.validity import RestsOn, Validity
 from plimsoll.runs.declared_caps import declared_caps, text_of
+from plimsoll.runs.name_lookups import BLOCKED, SLOW_MS
 from plimsoll.runs.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap
 
 LOW_LOAD = 0.7  # of a level, up to which others say what an iteration takes while the target is not busy
@@ -38,10 +39,13 @@ def cap_of_step(
     calm = [one for one in lower if one.get("verdict") != "bad"]
     calm.sort(key=lambda one: (one.get("step_kind") != "baseline", one["level"]))
     loads = [LoadSeconds() for _ in (step, *calm)]
-    for snapshot in run.snapshots(metrics=METRICS):
-        for one, seen in zip((step, *calm), loads, strict=True):
-            if one["measured_from_s"] <= snapshot.second < one["end_s"]:
-                seen.add(snapshot)
+    for block in run.blocks(
+        METRICS, above={BLOCKED: SLOW_MS}
+    ):  # what waited less long would be looked for in all lines
+        for snapshot in block.snapshots():
+            for one, seen in zip((step, *calm), loads, strict=True):
+                if one["measured_from_s"] <= snapshot.second < one["end_s"]:
+                    seen.add(snapshot)
     low = LoadSeconds()
     for seen in loads[1:]:
         low.fill(seen)

@@ -9,6 +9,7 @@ import pytest
 from plimsoll.findings.generator import generator_health, limit_of_generator
 from plimsoll.findings.script_caps import cap_of_step, with_script_cap
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.minute_blocks import blocks_of
 from plimsoll.runs.snapshot import Series, Snapshot
 
 ARRIVALS = {"executor": "constant-arrival-rate", "rate": 100, "preAllocatedVUs": 10, "maxVUs": 50}
@@ -23,7 +24,10 @@ class Run:
         self.manifest = {"options": {"scenarios": {"a": ARRIVALS}}}
         self.high = per_s, iteration_ms
 
-    def snapshots(self, *, metrics: Any = None) -> Any:
+    def blocks(self, metrics: Any, *, above: Any) -> Any:
+        return blocks_of(self._snapshots())
+
+    def _snapshots(self) -> Any:
         for second in range(20):
             done, each_ms = (100, 101.0) if second < 10 else self.high
             times = Series.of_trend("iteration_duration", {"scenario": "a"}, Histogram.from_values([each_ms] * done))
