@@ -37,7 +37,7 @@ ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/cli/t
 test: build postgresql mariadb jdk chromium
 	cargo test --workspace --quiet --locked
 	$(BIN)/python -m pytest --numprocesses auto $(ALONE:%=--ignore=%) $(COMPUTING)
-	$(BIN)/python -m pytest --numprocesses auto $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
+	$(BIN)/python -m pytest --numprocesses 4 $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
 	$(BIN)/python -m pytest --numprocesses 2 $(PAIRED)
 	$(BIN)/python -m pytest $(ALONE)
 

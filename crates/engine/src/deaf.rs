@@ -1,10 +1,12 @@
 //! Threads whose script gives no sign of life: it is in a function of JavaScript that nothing can interrupt, such as one
 //! that works through an array of billions of elements. Such a thread is left behind, as it can neither measure nor end.
 
+use std::io;
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plimsoll_script::signs::Signs;
+use plimsoll_script::signs::{self, Signs};
 use plimsoll_script::state::MAX_COMPUTE;
 
 /// How often is looked. A longer gap counts as little more: then this process did not live, and neither did its scripts.
@@ -33,8 +35,7 @@ struct Heard {
 
 impl Deaf {
     pub fn among(signs: &[Arc<Signs>]) -> Self {
-        let heard = |signs: &Arc<Signs>| Heard { signs: signs.clone(), latest: 0, silent: Duration::ZERO, is_deaf: false };
-        Self { threads: signs.iter().map(heard).collect(), looked: Instant::now() }
+        Self { threads: signs.iter().cloned().map(Heard::from).collect(), looked: Instant::now() }
     }
 
     /// Looks, unless that was done just now; how many threads are found to be deaf by it. `is_over`: all scripts have to
@@ -55,6 +56,12 @@ impl Deaf {
     }
 }
 
+impl From<Arc<Signs>> for Heard {
+    fn from(signs: Arc<Signs>) -> Self {
+        Self { signs, latest: 0, silent: Duration::ZERO, is_deaf: false }
+    }
+}
+
 impl Heard {
     /// Whether it is found to be deaf now.
     fn look(&mut self, gap: Duration, most: Duration) -> bool {
@@ -64,5 +71,66 @@ impl Heard {
         let found = !self.is_deaf && self.silent >= most;
         self.is_deaf |= found;
         found
+    }
+}
+
+/// As large as that of a process's first thread: scripts are loaded on it.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Work with a script in a thread of its own, which is left behind where it gives no sign of life.
+pub struct Work<T> {
+    result: Receiver<T>,
+    thread: Deaf,
+}
+
+/// How far work has come.
+pub enum Come<T> {
+    Done(T),
+    GoesOn,
+    Deaf,
+    Panicked,
+}
+
+impl<T: Send + 'static> Work<T> {
+    pub fn begin(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
+        let (sender, result) = channel();
+        let own = Arc::new(Signs::default());
+        let thread = Deaf::among(std::slice::from_ref(&own));
+        let body = move || {
+            signs::tell_to(own);
+            drop(sender.send(work()));
+        };
+        std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(body)?;
+        Ok(Self { result, thread })
+    }
+
+    /// Waits for at most `time`. `is_over`: its script has to have ended.
+    pub fn wait(&mut self, time: Duration, is_over: bool) -> Come<T> {
+        match self.result.recv_timeout(time) {
+            Ok(result) => Come::Done(result),
+            Err(RecvTimeoutError::Disconnected) => Come::Panicked,
+            Err(RecvTimeoutError::Timeout) if self.thread.look(is_over) > 0 => Come::Deaf,
+            Err(RecvTimeoutError::Timeout) => Come::GoesOn,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_goes_on_or_has_panicked() {
+        let mut work = Work::begin("adds", || 1 + 1).unwrap();
+        assert!(matches!(work.wait(Duration::from_secs(60), false), Come::Done(2)));
+        let (sender, held) = channel::<()>();
+        let mut work = Work::begin("waits", move || drop(held.recv())).unwrap();
+        for _ in 0..3 {
+            assert!(matches!(work.wait(LOOK, true), Come::GoesOn), "no script runs, so none is deaf");
+        }
+        drop(sender);
+        assert!(matches!(work.wait(Duration::from_secs(60), true), Come::Done(())));
+        let mut work = Work::<()>::begin("panics", || std::panic::resume_unwind(Box::new(()))).unwrap();
+        assert!(matches!(work.wait(Duration::from_secs(60), false), Come::Panicked));
     }
 }

@@ -13,7 +13,7 @@ mod closed;
 mod collector;
 mod connection;
 mod deadline;
-mod deaf;
+pub mod deaf;
 mod debug;
 mod decode;
 mod dial;

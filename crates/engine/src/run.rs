@@ -130,6 +130,8 @@ pub enum EngineError {
     TimedOut { function: &'static str, limit: Duration },
     #[error("{function}() aborted the test: {message}")]
     Aborted { function: &'static str, message: String },
+    #[error("{place}: {}", deaf::WORDS)]
+    Deaf { place: String },
     #[error("{0}")]
     Output(String),
     #[error("{0}; check the machine's limits of threads and open files")]
@@ -145,7 +147,7 @@ impl EngineError {
             Self::Options(_) => "options",
             Self::TimedOut { function: "setup", .. } => "setup_timeout",
             Self::TimedOut { .. } => "teardown_timeout",
-            Self::Aborted { .. } => "abort",
+            Self::Aborted { .. } | Self::Deaf { .. } => "abort",
             Self::Output(_) => "output",
             Self::System(_) => "system",
         }

@@ -1,9 +1,9 @@
 //! PyO3 only: converts, releases the GIL, refuses after a fork, maps errors.
 
-use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::Duration;
 
+use plimsoll_engine::deaf::{Come, Work};
 use plimsoll_engine::{Cleaner, Config, EngineError, Orders, Run, Sharing};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,8 +19,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const LOOK_AT_END_AGAIN: Duration = Duration::from_millis(2);
 /// Left to a script that is loaded when a signal comes; what does not end by then is left behind.
 const LAST: Duration = Duration::from_millis(500);
-/// As large as that of the thread that calls.
-const STACK_BYTES: usize = 8 << 20;
 
 /// A mistake in a script or its options as ValueError of its message, how it ended the run, and the address of the remote
 /// module that is missing, if that is the mistake.
@@ -49,30 +47,33 @@ fn cleaner(clean: Py<PyAny>) -> Cleaner {
 fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
     let config = parse(config_json)?;
     let orders = config.orders.clone();
-    serving_signals(py, &orders, move || plimsoll_engine::inspect(&config))?.map(|value| value.to_string()).map_err(error)
+    serving_signals(py, &orders, move || plimsoll_engine::inspect(&config)).map(|value| value.to_string())
 }
 
 /// The work's result. It is done in a thread of its own: a script that is loaded may compute for long, and signals are
-/// served meanwhile. One that interrupts is raised, and the work is told to end.
-fn serving_signals<T: Send + 'static>(py: Python<'_>, orders: &Arc<Orders>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
-    let (sender, mut receiver) = channel();
-    let body = move || drop(sender.send(work()));
-    let thread = std::thread::Builder::new().name("plimsoll-load".into()).stack_size(STACK_BYTES).spawn(body);
-    thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread to load the script: {error}")))?;
+/// served meanwhile. One that interrupts is raised, and the work is told to end. A script that is deaf is left behind.
+fn serving_signals<T: Send + 'static>(
+    py: Python<'_>,
+    orders: &Arc<Orders>,
+    work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
+) -> PyResult<T> {
+    let mut work =
+        Work::begin("plimsoll-load", work).map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread to load the script: {error}")))?;
     loop {
-        let answer;
-        (receiver, answer) = py.detach(move || {
-            let answer = receiver.recv_timeout(LOOK_AGAIN);
-            (receiver, answer)
+        let come;
+        (work, come) = py.detach(move || {
+            let come = work.wait(LOOK_AGAIN, false);
+            (work, come)
         });
-        match answer {
-            Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the engine stopped unexpectedly while it loaded the script")),
-            Err(RecvTimeoutError::Timeout) => {}
+        match come {
+            Come::Done(result) => return result.map_err(error),
+            Come::Panicked => return Err(PyRuntimeError::new_err("the engine stopped unexpectedly while it loaded the script")),
+            Come::Deaf => return Err(error(EngineError::Deaf { place: "the code outside of functions".into() })),
+            Come::GoesOn => {}
         }
         if let Err(interruption) = py.check_signals() {
             orders.end(Duration::ZERO);
-            py.detach(move || drop(receiver.recv_timeout(LAST)));
+            py.detach(move || drop(work.wait(LAST, true)));
             return Err(interruption);
         }
     }
@@ -114,7 +115,7 @@ impl EngineRun {
         let mut config = parse(config_json)?;
         config.cleaner = clean.map(cleaner).unwrap_or_default();
         let orders = config.orders.clone();
-        let run = serving_signals(py, &orders, move || Run::load(config))?.map_err(error)?;
+        let run = serving_signals(py, &orders, move || Run::load(config))?;
         Ok(Self { run, process: std::process::id() })
     }
 
