@@ -25,7 +25,7 @@ from plimsoll.study.bounds import (
 )
 from plimsoll.study.durations import parse_duration
 from plimsoll.study.kept_objectives import parse_kept
-from plimsoll.study.part import StudyPart
+from plimsoll.study.part import StudyPart, truth_as_text
 
 Statistic = Literal["mean", "p50", "p90", "p95", "p99"]
 Text = Annotated[str, Field(min_length=1)]
@@ -73,6 +73,7 @@ Seconds = Annotated[
     float, BeforeValidator(_seconds), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})
 ]
 Texts = Annotated[list[Text], _AS_TEXTS, _TEXTS_SCHEMA]
+Swept = Annotated[str | int | float, BeforeValidator(truth_as_text)]
 
 
 def _kept(texts: list[str]) -> list[str]:
@@ -247,7 +248,7 @@ class SweepOptions(TrialOptions):
     """How does it depend on parameters? `users` and `rate` are levels, here or swept; other parameters reach the script
     as variables."""
 
-    over: dict[str, Annotated[list[str | int | float], Field(max_length=MOST_REPEATS)]] = Field(
+    over: dict[str, Annotated[list[Swept], Field(max_length=MOST_REPEATS)]] = Field(
         min_length=1, max_length=MOST_PARTS, description="name of the parameter: its values"
     )
     repeats: int = Field(default=3, ge=1, le=MOST_REPEATS)

@@ -93,7 +93,7 @@ def _validate(document: LinedDocument, file: str) -> tuple[Study | None, list[In
     try:
         return Study.model_validate(document.data), mistakes
     except ValidationError as error:
-        details = [detail for detail in error.errors() if detail["type"] != "contradiction"]
+        details = [detail for detail in error.errors() if detail["type"] != "contradiction" or not mistakes]
         return None, mistakes + [_explain(detail, document, file) for detail in _without_echoes(details)]
 
 
@@ -196,7 +196,7 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
     if kind == "string_pattern_mismatch" and path[-1] == "url":
         return f"must be a URL, is {_shown(given, path)}", "Start it with http:// or https://."
     if "next_step" in context:
-        return str(context["what"]), str(context["next_step"])
+        return str(context["what"]), str(context["next_step"]) or "Correct that."
     return str(detail["msg"]), "Correct the value; the JSON Schema of the study file says what fits."
 
 

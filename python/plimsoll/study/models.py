@@ -33,7 +33,7 @@ from plimsoll.study.logs import LogOptions
 from plimsoll.study.mysql import MysqlOptions
 from plimsoll.study.objectives import Limit, parse_objective
 from plimsoll.study.otlp import OtlpOptions
-from plimsoll.study.part import StudyPart
+from plimsoll.study.part import StudyPart, truth_as_text
 from plimsoll.study.postgresql import PostgresqlOptions
 from plimsoll.study.profile import ProfileOptions
 from plimsoll.study.prometheus import PrometheusOptions
@@ -44,8 +44,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 def _as_text(item: Any) -> Any:
-    if isinstance(item, bool):
-        return "true" if item else "false"
+    item = truth_as_text(item)
     return str(item) if isinstance(item, (int, float)) else item
 
 

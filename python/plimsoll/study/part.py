@@ -19,11 +19,16 @@ class StudyPart(BaseModel):
     @classmethod
     def _no_truth_as_a_number(cls, value: Any, info: ValidationInfo) -> Any:
         """YAML reads yes, no, on and off as true and false, which pydantic takes for 1 and 0."""
-        if isinstance(value, bool):
+        if any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
             kinds = set(_kinds_within(cls.model_fields[str(info.field_name)].annotation))
             if kinds & {int, float} and bool not in kinds:
                 raise PydanticCustomError("truth_as_number", "must be a number, and is true or false")
         return value
+
+
+def truth_as_text(value: Any) -> Any:
+    """What a variable has where YAML reads yes, no, on and off as true and false."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _kinds_within(annotation: Any) -> Iterator[Any]:

@@ -245,6 +245,7 @@ def test_values_are_told_as_yaml_has_them(value: str, words: str) -> None:
         ("expected_users: yes", "expected_users"),
         ("experiments: [{capacity: {max_users: on}}]", "experiments[0].capacity.max_users"),
         ("experiments: [{grow: {items: yes}}]", "experiments[0].grow.items"),
+        ("experiments: [{compare: {a: X=1, b: X=2, users: [10, yes]}}]", "experiments[0].compare.users"),
         ("probes: {otlp: {port: yes}}", "probes.otlp.port"),
     ],
 )
@@ -258,3 +259,16 @@ def test_a_yes_where_one_belongs_stays_one() -> None:
     study = parse_study(GOOD.replace("DEBUG: true", "DEBUG: yes"))
 
     assert study.target.environment["DEBUG"] == "true"
+
+
+def test_a_yes_that_is_swept_is_the_text_that_the_script_sees() -> None:
+    study = parse_study(GOOD + "  - sweep: {over: {CACHE: [yes, no], N: [1, yes]}}\n")
+
+    sweep = study.experiments[-1].sweep
+    assert sweep is not None and sweep.over == {"CACHE": ["true", "false"], "N": [1, "true"]}
+
+
+def test_a_contradiction_that_only_the_values_show_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plimsoll.study.loading.contradictions", lambda data: ())
+    with pytest.raises(InputErrors, match="it needs two different values or more"):
+        parse_study(GOOD + "  - sweep: {over: {N: [1, 1]}}\n")
