@@ -116,7 +116,8 @@ impl Address {
             let message = format!("invalid URL: parse {:?}: net/url: invalid control character in URL; {what}", self.text);
             return Failure { code: code::INVALID_URL, message };
         }
-        if let Some(part) = no_escape(&self.text) {
+        let path = self.text.split(['?', '#']).next().unwrap_or_default();
+        if let Some(part) = no_escape(&self.text).or_else(|| bad_escape(path).filter(|_| path.starts_with('/'))) {
             let message = format!("invalid URL: parse {:?}: invalid URL escape {part:?}; write a % of the path itself as %25", self.text);
             return Failure { code: code::INVALID_URL, message };
         }
@@ -125,6 +126,9 @@ impl Address {
             Err(url::ParseError::RelativeUrlWithoutBase) => String::new(),
             Err(error) => return Failure { code: code::INVALID_URL, message: format!("invalid URL: '{}': {error}; {what}", self.text) },
         };
+        if matches!(scheme.as_str(), "http" | "https") {
+            return Failure { code: code::GENERIC, message: format!("http: no Host in request URL '{}'; {what}", self.text) };
+        }
         Failure { code: code::GENERIC, message: format!("unsupported protocol scheme \"{scheme}\" of '{}'; {what}", self.text) }
     }
 
@@ -170,19 +174,57 @@ impl Address {
         Url::parse(&self.text).ok()
     }
 
-    /// The address that a reference (a Location header) means from here.
+    /// The address that a reference (a Location header) means from here, with its query as it was written. As in Go, `.`
+    /// and `..` are taken out of its path, in no other form, and what has a scheme needs a host.
     pub fn join(&self, reference: &str) -> Self {
+        self.joined(reference).unwrap_or_else(|| Self::nowhere(reference))
+    }
+
+    fn joined(&self, reference: &str) -> Option<Self> {
         if has_control(reference) {
-            return Self::nowhere(reference);
+            return None;
         }
-        match self.url().map(|url| url.join(reference)) {
-            Some(Ok(url)) => {
-                let text = url.to_string();
-                Self::of(url, None).unwrap_or_else(|| Self::nowhere(&text))
-            }
-            _ => Self::nowhere(reference),
+        let (before, fragment) = reference.split_at(reference.find('#').unwrap_or(reference.len()));
+        let first = before.split(['/', '?']).next().unwrap_or_default();
+        if first.contains(':') && parts(before).is_none() {
+            return None;
+        }
+        let authority_at = match parts(before) {
+            Some(_) => before.find("://").map(|at| at + 3),
+            None => before.starts_with("//").then_some(2),
+        };
+        let rest = authority_at.map_or(before, |at| &before[before[at..].find(['/', '?']).map_or(before.len(), |end| at + end)..]);
+        let (path, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+        let (own_path, own_query) = self.target().split_at(self.target().find('?').unwrap_or(self.target().len()));
+        let (path, query) = match path {
+            _ if authority_at.is_some() || path.starts_with('/') => (path.to_owned(), query),
+            "" => (own_path.to_owned(), if query.is_empty() { own_query } else { query }),
+            _ => (format!("{}/{path}", own_path.rsplit_once('/').map_or("", |(folder, _)| folder)), query),
+        };
+        if bad_escape(&path).is_some() {
+            return None;
+        }
+        let url = self.url()?.join(&[&before[..before.len() - rest.len()], "/", fragment].concat()).ok()?;
+        let target = utf8_percent_encode(&without_dots(&path), ENCODED).to_string() + &utf8_percent_encode(query, ENCODED_IN_QUERY).to_string();
+        Self::of(url, Some(target))
+    }
+}
+
+/// A path without `.` and `..` (RFC 3986, section 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let parts: Vec<&str> = path.strip_prefix('/').unwrap_or(path).split('/').collect();
+    for (at, part) in parts.iter().enumerate() {
+        if *part == ".." {
+            kept.pop();
+        } else if *part != "." {
+            kept.push(part);
+        }
+        if at + 1 == parts.len() && matches!(*part, "." | "..") {
+            kept.push("");
         }
     }
+    format!("/{}", kept.join("/"))
 }
 
 /// What of a path is sent percent-encoded, by the URL standard and Go alike.
@@ -215,7 +257,10 @@ fn no_escape(text: &str) -> Option<&str> {
     if !text.contains('%') {
         return None;
     }
-    let (_, path, _) = parts(text)?;
+    parts(text).and_then(|(_, path, _)| bad_escape(path))
+}
+
+fn bad_escape(path: &str) -> Option<&str> {
     path.match_indices('%').map(|(at, _)| &path[at..]).find_map(|rest| {
         let is_one = rest.bytes().skip(1).take(2).filter(u8::is_ascii_hexdigit).count() == 2;
         (!is_one).then(|| &rest[..rest.char_indices().nth(3).map_or(rest.len(), |(end, _)| end)])
@@ -298,6 +343,38 @@ mod tests {
         for text in ["", "/path", "ftp://host/", "http://", "localhost:80/"] {
             assert!(Address::parse(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_reference_is_sent_as_it_was_written_but_for_its_dots() {
+        let here = Address::parse("http://us:pw@a.test:81/x/y?z=1").unwrap();
+        for (reference, sent) in [
+            ("/x?q='a'&b=\"c\"", "/x?q='a'&b=\"c\""),
+            ("/%2e%2e/x", "/%2e%2e/x"),
+            ("/b/../x/./", "/x/"),
+            ("w", "/x/w"),
+            ("../../..", "/"),
+            ("?z=<2>", "/x/y?z=<2>"),
+            ("", "/x/y?z=1"),
+            ("#part", "/x/y?z=1"),
+            ("/x\\back", "/x%5Cback"),
+            ("\\\\host\\b", "/x/%5C%5Chost%5Cb"),
+            ("/a b?c d#e f", "/a%20b?c%20d"),
+            ("/a/b:c", "/a/b:c"),
+        ] {
+            let there = here.join(reference);
+            assert_eq!((there.target(), there.origin.port), (sent, 81), "{reference}");
+        }
+        for (reference, sent) in [("//b.test/x?'", "/x?'"), ("https://b.test", "/"), ("HTTPS://b.test?q", "/?q"), ("//b.test/a/../c", "/c")] {
+            let there = here.join(reference);
+            assert_eq!((there.target(), there.origin.host.as_str()), (sent, "b.test"), "{reference}");
+        }
+        for reference in ["/x%zz", "x%zz", "http:/host/one", "http:rel", ":bad", "mailto:a@b", "https://b.test/%", "http://"] {
+            let there = here.join(reference);
+            assert!(there.origin.is_nowhere() && !there.mistake().message.is_empty(), "{reference}: {}", there.as_str());
+        }
+        assert!(here.join("/x%zz").mistake().message.contains("invalid URL escape \"%zz\""));
+        assert!(here.join("http:rel").mistake().message.contains("no Host in request URL"));
     }
 
     #[test]

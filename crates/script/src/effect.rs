@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use percent_encoding::{percent_encode, CONTROLS};
 
 use crate::address::Address;
 use crate::allowance::Claim;
@@ -147,8 +148,18 @@ impl Head {
 
     /// The values of a header, which may come more than once.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Cow<'a, str>> {
+        self.values(name).map(String::from_utf8_lossy)
+    }
+
+    /// Where it leads; bytes that are no UTF-8 percent-encoded, as they would be sent.
+    pub fn location(&self) -> Option<Cow<'_, str>> {
+        let value = self.values("location").next()?;
+        Some(std::str::from_utf8(value).map_or_else(|_| percent_encode(value, CONTROLS).to_string().into(), Cow::Borrowed))
+    }
+
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let named = |line: &&[u8]| line.len() > name.len() && line[name.len()] == b':' && line[..name.len()].eq_ignore_ascii_case(name.as_bytes());
-        self.lines().skip(1).filter(named).map(|line| String::from_utf8_lossy(line[name.len() + 1..].trim_ascii()))
+        self.lines().skip(1).filter(named).map(|line| line[name.len() + 1..].trim_ascii())
     }
 }
 

@@ -519,7 +519,8 @@ impl Call {
         if vu.bundle.first_time(&format!("refused {place}")) {
             let address = self.request.address.masked();
             let remedy = "take line breaks and other control characters out, as with trim() of what a file held";
-            vu.bundle.log("WARN", vu.vu, &format!("request to {address} was not sent: {what}; {remedy} (said once per place)\n  at {place}"));
+            let text = format!("request to {address} was not sent: {what}; {remedy} (said once per place)\n  at {place}");
+            vu.bundle.log("WARN", vu.vu, &vu.bundle.secrets.clean(&text));
         }
     }
 
@@ -528,7 +529,7 @@ impl Call {
             return None;
         }
         // One that is empty leads nowhere, as in k6.
-        let location = response.head.all("location").next().filter(|location| !location.is_empty())?;
+        let location = response.head.location().filter(|location| !location.is_empty())?;
         if self.redirects_left == 0 {
             if self.warns {
                 let how = "pass {redirects: n} with the request or set options.maxRedirects to silence this";

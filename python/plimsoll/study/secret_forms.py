@@ -1,4 +1,5 @@
-"""The forms in which a secret may stand in a text: as it is, percent-encoded, escaped in JSON or HTML, in base64.
+"""The forms in which a secret may stand in a text: as it is, percent-encoded once or twice, escaped in JSON or HTML, in
+base64.
 
 In base64 a text looks different by where in a group of three bytes it begins. Of each of the three that part is known
 which depends on nothing beside it, so that `user:secret` of an authorization is found as well.
@@ -31,8 +32,8 @@ def forms_of(value: str) -> set[str]:
 def _forms(value: str) -> Iterator[str]:
     yield from (value, html.escape(value), html.escape(value, quote=False))
     for encoded in (quote(value, safe=""), quote(value), quote_plus(value), quote(value, safe="/:@!$&'()*,;=+")):
-        yield encoded
-        yield _HEX.sub(lambda found: found[0].lower(), encoded)
+        for form in (encoded, _HEX.sub(lambda found: found[0].lower(), encoded)):
+            yield from (form, form.replace("%", "%25"))
     for is_ascii in (True, False):
         inner = json.dumps(value, ensure_ascii=is_ascii)[1:-1]
         yield from (inner, json.dumps(inner)[1:-1])
