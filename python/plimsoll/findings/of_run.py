@@ -22,6 +22,7 @@ from plimsoll.findings.self_diagnosis import clock_set, standstill_words, unread
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
+from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.reader import RunReader
@@ -115,7 +116,7 @@ def _retold(run: RunReader) -> Callable[..., str]:
 def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
     """That the generator did not live for a time, or that the clock was set, wherever in the run, as far as the finding
     does not tell it already."""
-    facts = GeneratorSeconds()
+    facts = GeneratorSeconds(run.manifest.get(LAST_SECOND))
     for snapshot in run.snapshots(metrics=()):
         facts.add(snapshot, with_times=False)
     notes = [*unread_words(facts), *(main.get("notes") or ()), *(one.words for one in clock_set(facts))]
@@ -158,7 +159,12 @@ def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
 
     snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))])
     found = run_finding_of(
-        snapshots, run.resources(), status=_status(run), run_path=str(run.path), busiest_destination=_busiest(run)
+        snapshots,
+        run.resources(),
+        status=_status(run),
+        run_path=str(run.path),
+        busiest_destination=_busiest(run),
+        last_written=run.manifest.get(LAST_SECOND),
     )
     return [found] if found else []
 

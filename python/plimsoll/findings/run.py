@@ -67,9 +67,11 @@ def run_finding_of(
     status: str,
     run_path: str,
     busiest_destination: tuple[str, int] | None = None,
+    last_written: int | None = None,
 ) -> dict[str, Any] | None:
-    """The finding of a run that did not live to write it; None where nothing was measured."""
-    facts = GeneratorSeconds()
+    """The finding of a run that did not live to write it; None where nothing was measured. `last_written`: its last
+    second, where that is known."""
+    facts = GeneratorSeconds(last_written)
     flow = []
     for snapshot in snapshots:
         facts.add(snapshot)

@@ -11,6 +11,7 @@ from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, 
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.runs import RunReader, Series, Snapshot
+from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.minute_blocks import Merged
 
 # The first of these that an operation or request has is the time that is reported for it.
@@ -55,8 +56,11 @@ def read_run(run_dir: Path) -> RunEvidence:
         end_s = seconds[-1][0] + 1 if seconds else 0
         run.steps = steps_from_events(run.events, end_s) or steps_from_levels(seconds)
     run.operation_metric, run.request_metric = reader.first_metric(OPERATION_TIMES), reader.first_metric(REQUEST_TIMES)
+    last = -1
     for snapshot in reader.snapshots(metrics=()):
         _add_second(run, snapshot)
+        last = snapshot.second
+    _tell_missing_end(run, last)
     shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
     bounds = sorted({bound for step in run.steps for bound in (step.measured_from_s, step.end_s)})
     begins = [moment.start_s for moment in run.timeline.bins]
@@ -162,6 +166,17 @@ def read_findings(run_dir: Path) -> list[dict[str, Any]]:
     Empty where nothing can be said; RunDirectoryError if `run_dir` is no run directory.
     """
     return _findings(RunReader(run_dir))
+
+
+def _tell_missing_end(run: RunEvidence, last: int) -> None:
+    """That the lines end before the run did, where its findings, which may be of before, do not."""
+    written = run.manifest.get(LAST_SECOND)
+    if not run.findings or not isinstance(written, int) or not 0 <= last < written:
+        return
+    notes = run.findings[0].get("notes") or []
+    if not any("cannot be read" in str(note) for note in notes):
+        what = f"Of the run's {written + 1:,} seconds the first {last + 1:,} can be read: its files are damaged."
+        run.findings[0]["notes"] = [f"{what} Charts and tables end there.", *notes]
 
 
 def _findings(reader: RunReader) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ from plimsoll.written_files import PRIVATE, PRIVATE_FOLDER, new_private, write_o
 
 SCHEMA = 1
 MANIFEST, FINDINGS = "manifest.json", "findings.json"
+LAST_SECOND = "last_second"  # of the manifest of a run that has ended: the number of its last line of series
 PLAN, TRIALS = "plan.json", "trials.jsonl"
 SERIES, RESOURCES, EVENTS = "series.jsonl.zst", "resources.jsonl.zst", "events.jsonl"
 MINUTES = "minutes.jsonl.zst"

@@ -35,8 +35,10 @@ class GeneratorSeconds:
 
     `calm`: the first seconds of each scenario, where every arrival found a VU in them; `behind`: the seconds in which
     some found none, or less was finished than planned; `most_behind`: the most arrivals that were unfinished;
-    `unknown_names`: requests that failed as their name could not be looked up."""
+    `unknown_names`: requests that failed as their name could not be looked up. `last_written`: the last second of the
+    run, where it has ended and its manifest tells."""
 
+    last_written: int | None = None
     values: dict[str, array[float]] = field(default_factory=dict)
     seconds: int = 0
     vus_max: int = 0
@@ -155,10 +157,11 @@ class GeneratorSeconds:
         return [self._lived[second] for second in sorted(self._lived)]
 
     def unread(self) -> list[tuple[int, int]]:
-        """First and last of each stretch of seconds between these that the run has no line of: the engine writes one
-        for every second, also for those in which it stood still."""
+        """First and last of each stretch of seconds between these, and behind them, that the run has no line of: the
+        engine writes one for every second, also for those in which it stood still."""
         known = sorted(self._lived)
-        return [(before + 1, after - 1) for before, after in pairwise(known) if after > before + 1]
+        end = [self.last_written + 1] if known and isinstance(self.last_written, int) else []
+        return [(before + 1, after - 1) for before, after in pairwise([*known, *end]) if after > before + 1]
 
     def standstills(self) -> list[Standstill]:
         """Each time within these seconds in which the generator did not live."""

@@ -61,6 +61,7 @@ class RunWriter:
         self.path = path
         self._tables = tables
         self.manifest = manifest
+        self._last_second: Any = None
         self.redactor = redactor
         self._clock = clock
         self._lock = threading.RLock()
@@ -159,6 +160,7 @@ class RunWriter:
             data["generator"] = _shortened(data.get("generator") or {})
             self._minutes.before(data.get("second"))
             self._append_second(data)
+            self._last_second = data.get("second", self._last_second)
             self._minutes.add(data)
 
     def _append_second(self, data: Mapping[str, Any]) -> None:
@@ -234,7 +236,8 @@ class RunWriter:
             finally:  # also when Ctrl-C comes in between
                 self._reserve.unlink(missing_ok=True)
                 self._note_lost_lines()
-                self.manifest |= {"status": status, "ended_unix": self._clock()}
+                last = {} if self._last_second is None else {directory.LAST_SECOND: self._last_second}
+                self.manifest |= {"status": status, "ended_unix": self._clock(), **last}
                 try:
                     self._write_manifest()
                 finally:

@@ -195,6 +195,24 @@ def test_a_function_that_cannot_be_interrupted_is_left_behind(cli: Cli) -> None:
 
 
 @pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("script", "code", "words"),
+    [
+        (f"export function setup() {{ {DEAF} }}\nexport default function () {{}}", 100, "setup() took over 1 s"),
+        (f"export default function () {{}}\nexport function teardown() {{ {DEAF} }}", 101, "teardown() took over 1 s"),
+        (f"{DEAF}\nexport default function () {{}}", 108, "the code outside of functions: the script did not end"),
+    ],
+    ids=["setup", "teardown", "init"],
+)
+def test_functions_outside_of_iterations_are_left_behind_too(cli: Cli, script: str, code: int, words: str) -> None:
+    limits = "{ setupTimeout: '1s', teardownTimeout: '1s', iterations: 1 }"
+    cli.write(script_js=f"export const options = {limits};\n{script}")
+    running = cli.begin("run", "-q", "script.js")
+    _, errors = running.communicate(timeout=40)  # after 1.6 s, and after 11.6 s of init code
+    assert running.returncode == code and words in errors, errors
+
+
+@pytest.mark.timeout(60)
 def test_a_time_limit_of_setup_holds_for_one_that_computes(cli: Cli) -> None:
     script = (
         f"export const options = {{ setupTimeout: '200ms' }};\n{PLACES['setup'].replace('BODY', 'while (true) {}')}"

@@ -20,7 +20,7 @@ BROKEN = {
     "/close/head": "unexpected EOF",
     "/chunks/plus": "invalid byte in chunk length",
     "/chunks/empty": "invalid byte in chunk length",
-    "/chunks/bare": "unexpected EOF",
+    "/chunks/bare": "chunked line ends with bare LF",
     "/chunks/end": "malformed chunked encoding",
     "/chunks/cut": "unexpected EOF",
     "/chunks/long": "a line over 4 KiB",

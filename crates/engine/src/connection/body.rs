@@ -150,6 +150,9 @@ impl Connection {
                 self.buffer.advance(2);
                 return Ok(line);
             }
+            if self.buffer[seen..end.unwrap_or(self.buffer.len())].contains(&b'\n') {
+                return Err(invalid("chunked line ends with bare LF"));
+            }
             if end.is_some() || self.buffer.len() > most_bytes + 1 {
                 return Err(invalid(&format!("the response has a line over {} KiB in its chunks", most_bytes >> 10)));
             }

@@ -1,0 +1,48 @@
+"""A run that has ended and whose lines were cut off later: what is missing is told, wherever it is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plimsoll.findings.of_run import findings_of_run
+from plimsoll.report.run_evidence import read_run
+from plimsoll.runs import RunFacts, RunReader, RunWriter
+from plimsoll.runs.snapshot import Series, Snapshot
+
+
+def written(folder: Path, seconds: int, *, cut_after: int | None) -> Path:
+    """A finished run; of one that is cut, only the lines before that second."""
+    writer = RunWriter.create(folder, RunFacts("run"), tables=False)
+    for second in range(seconds if cut_after is None else cut_after):
+        done = Series("iterations", "counter", {"scenario": "a"}, value=10.0)
+        writer.append_snapshot(
+            Snapshot(second, planned=10, started=10, done=10, vus_max=2, series=(done,), generator={"lag_max_ms": 0.1})
+        )
+    writer.write_findings([{"question": "?", "answer": "All was well.", "valid": True}])
+    writer.finish()
+    manifest = json.loads((writer.path / "manifest.json").read_text())
+    assert manifest["last_second"] == (seconds if cut_after is None else cut_after) - 1
+    (writer.path / "manifest.json").write_text(json.dumps(manifest | {"last_second": seconds - 1}))
+    return writer.path
+
+
+@pytest.mark.parametrize(("cut_after", "which"), [(5, "5 to 11"), (11, "11")])
+def test_seconds_that_are_missing_at_the_end_are_told(tmp_path: Path, cut_after: int, which: str) -> None:
+    run = written(tmp_path, 12, cut_after=cut_after)
+
+    [found] = findings_of_run(RunReader(run))
+    assert f"of the run cannot be read: its files are damaged there (second {which})" in found["notes"][0]
+    assert f"Of the run's 12 seconds the first {cut_after} can be read" in read_run(run).findings[0]["notes"][0]
+
+
+def test_a_whole_run_and_one_of_an_earlier_version_say_nothing(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    for _ in range(2):
+        assert "can be read" not in json.dumps(read_run(run).findings)
+        assert "cannot be read" not in json.dumps(findings_of_run(RunReader(run)))
+        manifest = json.loads((run / "manifest.json").read_text())
+        manifest.pop("last_second", None)
+        (run / "manifest.json").write_text(json.dumps(manifest))
