@@ -90,10 +90,12 @@ def _seen_in(bad_first: Sequence[Step], asked: _Asked) -> dict[str, Any]:
     found = [limit for limit in full if limit.rose]
     found = sorted(found, key=lambda limit: (_has_a_better_name(limit, found), -limit.utilisation))
     # A thread of the target that waited for one of the cores shows that these stop it, whoever fills them.
-    others = [limit for limit in found if _is_of_others(limit, here) and not starved_threads(here, low)]
+    is_starved = bool(starved_threads(here, low))
+    others = [limit for limit in found if _is_of_others(limit, here) and not is_starved]
     found = _with_databases([limit for limit in found if limit not in others], here, bad, asked.statements, words)
     waits = waiting_limits(here, low, _under_way(bad), words, before)
     found += [limit for limit in waits if not _is_explained(limit, found, others)]
+    found = [as_filled_by_others(limit) if _is_of_others(limit, here) else limit for limit in found]
     found = [*before_their_pool(found, here), *map(as_filled_by_others, others)]
     found += [as_full_before(limit) for limit in full if found and limit.is_of_cores and not limit.rose]
     if not found and not own and full:

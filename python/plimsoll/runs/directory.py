@@ -61,7 +61,10 @@ _NEXT_STEPS = {
 
 def run_error(doing: str, path: Path, error: OSError, elsewhere: str = " with --runs") -> RunDirectoryError:
     """The error of the tree for one of the operating system: what failed, and the next step."""
-    return RunDirectoryError(f"cannot {doing} {path}: {error.strerror or error}", remedy_of(error, elsewhere))
+    step = remedy_of(error, elsewhere)
+    if doing == "read" and isinstance(error, PermissionError):
+        step = "Read it as the user who made the run, or have its owner give you the right to."
+    return RunDirectoryError(f"cannot {doing} {path}: {error.strerror or error}", step)
 
 
 def remedy_of(error: OSError, elsewhere: str) -> str:

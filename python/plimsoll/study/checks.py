@@ -97,7 +97,7 @@ def _objectives(data: dict[str, Any]) -> Iterator[Contradiction]:
             yield Contradiction(
                 path, "operation and request are given together", "Keep the one the objective is about."
             )
-        if operation and known and str(operation) not in known:
+        if isinstance(operation, str) and operation and known and operation not in known:
             step = nearest(operation, known, f"Use one of {', '.join(known)}.")
             yield Contradiction((*path, "operation"), f"the workload has no operation {operation!r}", step)
 

@@ -52,6 +52,7 @@ def test_a_thread_that_waits_for_a_core_comes_before_its_queue_whoever_fills_the
     mine = {name: values for name, values in STARVED.items() if name != "process:postgres"}
     found = limited({**mine, **host(1.0), **queue})  # 0.58 of 2 cores are the target's
     assert found["where"] == "host, all cores" and found["runner_up"]["kind"] == "workers"
+    assert "Most of that was other work" in found["evidence"] and found["remedy"].startswith("free the host of other")
 
 
 def test_a_host_that_other_work_fills_all_the_time_is_told_behind_what_waits() -> None:

@@ -25,6 +25,7 @@ def seconds(count: int, **odd: dict[str, float]) -> list[Snapshot]:
 class Run:
     def __init__(self, snapshots: list[Snapshot]) -> None:
         self._snapshots = snapshots
+        self.manifest: dict[str, Any] = {}
 
     def snapshots(self, metrics: tuple[str, ...]) -> Iterator[Snapshot]:
         yield from self._snapshots

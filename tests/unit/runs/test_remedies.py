@@ -33,3 +33,9 @@ def test_another_place_than_that_of_runs() -> None:
     error = OSError(errno.ENOSPC, "No space left on device")
     assert str(run_error("write", Path("a"), error)).endswith("or choose another place with --runs.")
     assert str(run_error("write", Path("a"), error, elsewhere="")).endswith("or choose another place.")
+
+
+def test_what_may_not_be_read_is_not_to_be_written_elsewhere() -> None:
+    error = OSError(errno.EACCES, "Permission denied")
+    assert "Read it as the user who made the run" in str(run_error("read", Path("a"), error))
+    assert "You may not write there" in str(run_error("write", Path("a"), error))

@@ -261,6 +261,12 @@ def test_a_yes_where_one_belongs_stays_one() -> None:
     assert study.target.environment["DEBUG"] == "true"
 
 
+def test_what_is_no_name_of_an_operation_is_told_once() -> None:
+    text = GOOD.replace("operation: create_issue, objective", "operation: 2024-01-02, objective")
+    [(_, _, told)] = mistakes_of(text)
+    assert "objectives[0].operation: must be text, is the date 2024-01-02." in told
+
+
 def test_a_yes_that_is_swept_is_the_text_that_the_script_sees() -> None:
     study = parse_study(GOOD + "  - sweep: {over: {CACHE: [yes, no], N: [1, yes]}}\n")
 
