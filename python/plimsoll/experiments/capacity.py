@@ -342,7 +342,7 @@ class _OpenSearch:
         if bounds.bad is None and self.result.cap is not None:
             return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None and settings.max_level is not None:
-            return f"No saturation up to the greatest level allowed ({settings.max_level:g})."
+            return f"No level up to the greatest allowed ({settings.max_level:g}) was proven to be too much."
         if self.result.slowed is not None:
             spent = "what the target carries fell meanwhile, which more time does not narrow"
         elif self._has_time_for_a_step():

@@ -130,6 +130,7 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
             f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
         )
         calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and step["samples"]]
+        calm = [level for level in calm if level < (result["estimate"] or math.inf)]
         if calm:
             hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"
         capped = f" {result['cap']['why']}" if result.get("cap") else ""

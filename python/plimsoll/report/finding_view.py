@@ -187,7 +187,8 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         yield "Requests", f"{wording.number(capacity['requests_per_s'])} /s"
     sustainable = section(finding, "sustainable")
     if is_number(sustainable.get("level")):
-        yield "Sustainable load", wording.level(sustainable["level"], unit)
+        least = "at least " if sustainable.get("undecided") else ""
+        yield "Sustainable load", f"{least}{wording.level(sustainable['level'], unit)}"
     interval = capacity.get("interval")
     if isinstance(interval, list | tuple) and len(interval) == 2 and all(map(is_number, interval)):
         confidence = wording.percent(capacity.get("confidence"))
