@@ -269,12 +269,17 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
     probed = any(saw_target(step.get("cpu") or ()) for step in finding["steps"])
     if bad is not None or finding["limited_by"]["kind"] != "unknown":
         steps += steps_of(finding["limited_by"], verify=True, probed=probed)
-    steps += [
-        f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}"
-        for item in finding["objectives"]
-        if item.get("needs")
-    ]
-    return steps
+    return steps + _to_decide(result, finding)
+
+
+def _to_decide(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
+    """What would decide the objectives that are open: where the expected load is not carried, a load that is."""
+    undecided = [item for item in finding["objectives"] if item.get("needs")]
+    if undecided and result["good"] is not None and (finding.get("headroom") or {}).get("carries") is False:
+        many = "1 objective is" if len(undecided) == 1 else f"{len(undecided)} objectives are"
+        level = level_words(result["good"], result["unit"])
+        return [f"{many} undecided. Judge them at a load that is carried: plimsoll hold at {level}."]
+    return [f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}" for item in undecided]
 
 
 def _subject(item: Mapping[str, Any]) -> str:

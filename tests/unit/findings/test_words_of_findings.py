@@ -139,6 +139,23 @@ def test_what_an_undecided_objective_takes_has_a_unit() -> None:
     assert one["needs"] == "About 11 s more at the declared load would decide it: plimsoll hold."
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "1 objective is undecided."), (3, "3 objectives are undecided.")])
+def test_no_objective_is_to_be_judged_at_a_load_that_is_not_carried(count: int, words: str) -> None:
+    result = {"status": "finished", "good": 2970.0, "bad": 3000.0, "width_goal": 0.1, "steps": [], "unit": "users"}
+    finding = {
+        "generator": {"remedies": []},
+        "limited_by": {"kind": "unknown"},
+        "objectives": [{"objective": "p90<=1s", "needs": "Hold 5,000 users for about 5 h: plimsoll hold."}] * count,
+        "steps": [],
+        "headroom": {"expected_users": 5000.0, "ratio": -0.41, "carries": False},
+    }
+    step = next_steps(result, finding)[-1]
+    assert step == f"{words} Judge them at a load that is carried: plimsoll hold at 2,970 users."
+    for carries in (None, True):
+        told = next_steps(result, finding | {"headroom": {"ratio": None, "carries": carries}})
+        assert sum("Hold 5,000 users for about 5 h" in one for one in told) == count
+
+
 @pytest.mark.parametrize(
     ("probed", "words"), [({"host": 0.3, "generator": 0.1}, "probe the target's processes"), ({"app": 0.1}, "pools")]
 )
