@@ -87,7 +87,7 @@ export default function () { console.log(words(), data, import.meta.resolve('./o
     assert "from beside from a file true" in done.stderr
     mistaken = cli("run", "-", input="export default function () { nothing(); }")
     assert "standard-input.js:1: ReferenceError" in mistaken.stderr
-    assert "1 of 1 iterations ended with an exception" in mistaken.stderr
+    assert "1 of 1 iteration ended with an exception" in mistaken.stderr
     assert "all iterations ended with an exception" in cli("runs", "list").stdout
 
 
