@@ -86,7 +86,7 @@ def write_tables(path: Path, watch: Callable[[str, float], None] | None = None) 
     def watched() -> Iterator[Snapshot]:
         for done, one in enumerate(snapshots(None)):
             if watch is not None:
-                watch("writing its Parquet tables", done / max(seconds, 1))
+                watch("writing the Parquet tables", done / max(seconds, 1))
             yield one
 
     _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, _batches(SECONDS_SCHEMA, second_rows()))

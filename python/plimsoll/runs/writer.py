@@ -213,8 +213,9 @@ class RunWriter:
         """Write findings.json, replacing an earlier one; also after the run has finished."""
         write_json(self.path / directory.FINDINGS, self.redactor.data(list(findings)))
 
-    def finish(self, status: Outcome = "finished") -> None:
-        """Close the run: make the tables, then say the outcome. The second call does nothing.
+    def finish(self, status: Outcome = "finished", watch: Callable[[str, float], None] | None = None) -> None:
+        """Close the run: make the tables, of which `watch` hears as in `write_tables`, then say the outcome. The second
+        call does nothing.
 
         If the tables cannot be made (disk full), the outcome is still recorded and RunDirectoryError raised after.
         """
@@ -228,7 +229,7 @@ class RunWriter:
                 if self._tables:
                     from plimsoll.runs.tables import write_tables  # pyarrow and numpy cost 0.2 s to import
 
-                    write_tables(self.path)
+                    write_tables(self.path, watch)
             except RunDirectoryError as error:
                 failure = error
             except OSError as error:

@@ -135,4 +135,4 @@ def _measure(
         )
         facts = replace(facts, same_host=around.same_host, **around.apart)
     notes = around.all_notes(plan, result.status)
-    return finish(writer, judge(writer, facts, notes), result.status)
+    return finish(writer, judge(writer, facts, notes), result.status, listeners.message)

@@ -104,7 +104,7 @@ def hold(
             )
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = around.all_notes(plan, result.status)
-        return finish(writer, judge(writer, facts, notes), result.status)
+        return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
 
 
 def grow(
@@ -158,7 +158,7 @@ def grow(
             )
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = [*around.notes, *([around.control.early_end] if around.control.early_end else [])]
-        return finish(writer, judge(writer, facts, notes), result.status)
+        return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
 
 
 def drain(
@@ -221,7 +221,7 @@ def drain(
                 )
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = around.all_notes(plan, result.status)
-        return finish(writer, judge(writer, facts, notes), result.status)
+        return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
 
 
 def _resumed(resume: str | Path | None) -> tuple[int, tuple[dict[str, Any], ...], float | None]:

@@ -4,6 +4,7 @@ told."""
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ from plimsoll.verbs.profiles import profiled
 from plimsoll.verbs.sampling import Sampling, sampling_of
 from plimsoll.verbs.script_targets import ScriptTargets
 
+TELL_EVERY_S = 10.0
 AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
 STAYED = (
     "--isolate: {who} {is_or_are} used by the target and may use the generator's cores. Name each in target.processes "
@@ -281,15 +283,30 @@ def record(writer: RunWriter, facts: Facts) -> None:
     writer.append_event(JUDGEMENT, facts=facts.to_json())
 
 
-def finish(writer: RunWriter, findings: Iterable[dict[str, Any]], status: Status) -> Answer:
+def finish(
+    writer: RunWriter, findings: Iterable[dict[str, Any]], status: Status, message: Callable[[str], None] | None = None
+) -> Answer:
     """Write findings and report, and close the run; what is answered is what was written, without secrets. An answer
-    that cannot be written is told with the error."""
+    that cannot be written is told with the error. `message` hears of tables that take long."""
     found = writer.redactor.data(list(findings))
     try:
         found += writer.redactor.data(findings_beside(RunReader(writer.path), found))
         writer.write_findings(found)
-        writer.finish(status)
+        writer.finish(status, _each_while(message) if message else None)
         return Answer(found, writer.path, write_html(writer.path), status)
     except RunDirectoryError as error:
         error.add_note(f"The answer, which could not be written:\n{answer_lines(found)}")
         raise
+
+
+def _each_while(message: Callable[[str], None]) -> Callable[[str, float], None]:
+    """Tells what is done and how much of it each ten seconds, and nothing of what is done sooner."""
+    next_s = time.monotonic() + TELL_EVERY_S
+
+    def watch(what: str, share: float) -> None:
+        nonlocal next_s
+        if time.monotonic() >= next_s:
+            next_s = time.monotonic() + TELL_EVERY_S
+            message(f"{what}: {share:.0%}")
+
+    return watch

@@ -142,7 +142,7 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
             raise
         record(writer, Facts(notes=tuple(notes)))
         findings = findings_of_run(RunReader(writer.path), status=result.status)
-        return finish(writer, findings, result.status)
+        return finish(writer, findings, result.status, listeners.message)
 
 
 def _without_secrets(say: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:

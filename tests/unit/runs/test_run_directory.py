@@ -27,6 +27,7 @@ from plimsoll.runs.directory import LineFile, json_text
 from plimsoll.runs.lines import unpacked
 from plimsoll.runs.tables import write_tables
 from plimsoll.study import Redactor
+from plimsoll.verbs.session import finish
 
 WRITER = Path(__file__).with_name("writing_process.py")
 
@@ -154,6 +155,16 @@ def test_tables_that_a_run_left_out_are_made_later_and_tell_how_far_they_are(tmp
     assert told == [0.0, 0.25, 0.5, 0.75]
     assert len(list(writer.path.glob("*.parquet"))) == 3
     assert RunReader(writer.path).series_table().equals(from_lines)
+
+
+def test_the_end_of_a_run_tells_how_far_its_tables_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("plimsoll.verbs.session.TELL_EVERY_S", 0.0)
+    writer = RunWriter.create(tmp_path, RunFacts("hold"))
+    for second in range(4):
+        writer.append_snapshot(one_second(second))
+    told = []
+    finish(writer, [], "finished", told.append)
+    assert told[:2] == ["writing the Parquet tables: 0%", "writing the Parquet tables: 25%"]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 10, 20])
