@@ -75,6 +75,13 @@ OF = {
     "per-vu-iterations": "{executor: 'per-vu-iterations', vus: 2, iterations: 1e6, maxDuration: '%s', "
     "gracefulStop: '1s'}",
 }
+NATIVE = "Array.prototype.reverse.call({ length: 2 ** 53 - 1 });"
+OUTSIDE = {  # of iterations: the script, and the exit code that says where it ended
+    "setup": (f"export function setup() {{ {NATIVE} }}\nexport default function () {{}}", 100),
+    "teardown": (f"export default function () {{}}\nexport function teardown() {{ {NATIVE} }}", 101),
+    "init code": (f"{NATIVE}\nexport default function () {{}}", 108),
+}
+DEAF_ENDS_S = 11.0 + 6.0  # eleven seconds without a sign, and what starting and reporting take
 DURATION_S, GRACE_S = 2.0, 1.0
 #: Of the duration and the graceful stop: a second more, and what starting and reporting take.
 BUSY_ENDS_S = DURATION_S + GRACE_S + 1.0 + 4.0
@@ -90,6 +97,21 @@ def busy_scripts(bench: Bench) -> Iterator[Try]:
         for busy_ms in (1, 400, 1_000_000):
             yield _ends_by_itself(bench, executor, scenario, busy_ms)
         yield _ends_at_the_second(bench, executor, scenario)
+    for place, (script, code) in OUTSIDE.items():
+        yield _ends_outside(bench, place, script, code)
+
+
+def _ends_outside(bench: Bench, place: str, script: str, code: int) -> Try:
+    folder = bench.try_folder()
+    options = "{ iterations: 1, setupTimeout: '1s', teardownTimeout: '1s' }"
+    (folder / "script.js").write_text(f"export const options = {options};\n{script}")
+    case = f"{place}, in a function that nothing can interrupt"
+    with Commands(folder) as commands:
+        try:
+            ended = commands.begin("run", "-q", "script.js").end(DEAF_ENDS_S)
+        except Hung as hung:
+            return Try(case, (f"it {hung}",))
+        return Try(case, tuple(ended.mistakes(code)))
 
 
 def _busy(bench: Bench, scenario: str, busy_ms: int) -> tuple[Commands, Running]:
