@@ -14,9 +14,10 @@ from plimsoll.study.bounds import MOST_PER_S, MOST_SEED, MOST_THREADS
 
 EXIT_FLAG = 255
 DESCRIPTION = """Run a k6 script, or load one URL without a script (--url). Prints k6's summary. Exit codes are k6's: 99
-thresholds, 103 stopped by plimsoll control, 104 options, 105 interrupted, 107 error in the script, 108 test.abort(),
-110 test.fail(), 255 a wrong flag. What counts, from the weakest: defaults, --config, the script, K6_… variables,
-flags."""
+thresholds, 100 and 101 setup and teardown took too long, 103 stopped by plimsoll control, 104 options, 105 interrupted,
+107 error in the script, 108 test.abort(), 110 test.fail(), 255 a wrong flag; and 3 where no request was answered. What
+counts, from the weakest: defaults, --config, the script, K6_… variables, flags.
+"""
 
 
 class FlagError(InputError):
