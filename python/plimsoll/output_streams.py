@@ -87,8 +87,16 @@ class _Output(io.FileIO):
 
     is_gone = False
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._lock = threading.RLock()  # so that nothing goes to /dev/null uncounted while that takes its place
+
     def write(self, data: Any, /) -> int:
         """Write it, or count it as lost."""
+        with self._lock:
+            return self._write(data)
+
+    def _write(self, data: Any) -> int:
         rest = memoryview(data)
         while rest and not self.is_gone:
             try:
@@ -108,11 +116,11 @@ class _Output(io.FileIO):
 
     def give_up(self) -> None:
         """It is gone: from now on /dev/null stands there."""
-        with suppress(OSError):
+        with self._lock, suppress(OSError):
+            self.is_gone = True
             null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
             os.dup2(null, self.fileno())
             os.close(null)
-        self.is_gone = True  # not before: whoever sees it may write there
 
     def _is_of_reader(self, error: OSError) -> bool:
         """Whether its other end is gone; a disk has none, and its EIO is a loss."""
