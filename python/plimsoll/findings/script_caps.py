@@ -39,9 +39,7 @@ def cap_of_step(
     calm = [one for one in lower if one.get("verdict") != "bad"]
     calm.sort(key=lambda one: (one.get("step_kind") != "baseline", one["level"]))
     loads = [LoadSeconds() for _ in (step, *calm)]
-    for block in run.blocks(
-        METRICS, above={BLOCKED: SLOW_MS}
-    ):  # what waited less long would be looked for in all lines
+    for block in run.blocks(METRICS, above={BLOCKED: SLOW_MS}):  # shorter waits stand in the lines alone
         for snapshot in block.snapshots():
             for one, seen in zip((step, *calm), loads, strict=True):
                 if one["measured_from_s"] <= snapshot.second < one["end_s"]:

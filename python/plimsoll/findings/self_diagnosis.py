@@ -119,10 +119,11 @@ def unread_words(facts: GeneratorSeconds) -> list[str]:
         return []
     count = sum(last - first + 1 for first, last in gaps)
     which = listed([f"{first} to {last}" if last > first else str(first) for first, last in gaps], 4)
-    many = (
-        "1 second of the run cannot be read: its" if count == 1 else f"{count:,} seconds of the run cannot be read: its"
-    )
-    return [f"{many} files are damaged there (second {which}). What was measured then is missing in this answer."]
+    many = "1 second" if count == 1 else f"{count:,} seconds"
+    return [
+        f"{many} of the run cannot be read: its files are damaged there (second {which}). What was measured then is "
+        "missing in this answer."
+    ]
 
 
 def standstill_words(found: Sequence[Standstill]) -> str:

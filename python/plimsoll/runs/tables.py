@@ -73,27 +73,19 @@ def write_tables(path: Path, watch: Callable[[str, float], None] | None = None) 
     """Write the three Parquet files of the run directory at `path` from its lines, aside and then renamed. `watch` is
     told each second of the run what is written and the share that is done: hundreds of series take minutes an hour."""
     series = directory.file_of(path, directory.SERIES)
-    seconds = 0
-
-    def snapshots(metrics: frozenset[str] | None) -> Iterator[Snapshot]:
-        return _snapshots(series, LineCutter(metrics, buckets="steps"))
-
-    def second_rows() -> Iterator[dict[str, Any]]:
-        nonlocal seconds
-        for seconds, one in enumerate(snapshots(frozenset()), start=1):  # noqa: B007 the count is what the next one needs
-            yield second_row(one)
+    rows = map(second_row, _snapshots(series, LineCutter(frozenset())))
+    seconds = _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, _batches(SECONDS_SCHEMA, rows))
 
     def watched() -> Iterator[Snapshot]:
-        for done, one in enumerate(snapshots(None)):
+        for done, one in enumerate(_snapshots(series, LineCutter(None, buckets="steps"))):
             if watch is not None:
                 watch("writing the Parquet tables", done / max(seconds, 1))
             yield one
 
-    _write(path / directory.SECONDS_TABLE, SECONDS_SCHEMA, _batches(SECONDS_SCHEMA, second_rows()))
     _write(path / directory.SERIES_TABLE, SERIES_SCHEMA, series_batches(watched()))
     lines = read_lines(directory.file_of(path, directory.RESOURCES))
-    rows = (row for one in lines for row in resource_rows(one))
-    _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, _batches(RESOURCES_SCHEMA, rows))
+    of_probes = (row for one in lines for row in resource_rows(one))
+    _write(path / directory.RESOURCES_TABLE, RESOURCES_SCHEMA, _batches(RESOURCES_SCHEMA, of_probes))
 
 
 def _snapshots(path: Path, cutter: LineCutter) -> Iterator[Snapshot]:
@@ -192,7 +184,9 @@ def _batch(schema: pa.Schema, rows: Rows) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
-def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+    """How many rows were written."""
+    count = 0
     try:
         with (
             own_file(path) as file,
@@ -200,5 +194,7 @@ def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> 
         ):
             for batch in batches:
                 writer.write_batch(batch)
+                count += batch.num_rows
     except OSError as error:
         raise directory.run_error("write", path, error) from error
+    return count

@@ -16,6 +16,7 @@ from plimsoll.nearest_word import nearest
 from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping
 from plimsoll.study.models import Study
+from plimsoll.study.part import kinds_within
 from plimsoll.study.trust import mistake_of_ca_file
 from plimsoll.study.yaml_lines import MOST_BYTES, LinedDocument, read_lined
 
@@ -260,7 +261,5 @@ def _is_tagged(model: type[BaseModel], tag: str | int) -> bool:
 
 
 def _models_within(annotation: Any) -> list[type[BaseModel]]:
-    """All models in an annotation, through lists, unions and Annotated."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for inner in typing.get_args(annotation) for model in _models_within(inner)]
+    """All models in an annotation."""
+    return [kind for kind in kinds_within(annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]

@@ -20,7 +20,7 @@ class StudyPart(BaseModel):
     def _no_truth_as_a_number(cls, value: Any, info: ValidationInfo) -> Any:
         """YAML reads yes, no, on and off as true and false, which pydantic takes for 1 and 0."""
         if any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
-            kinds = set(_kinds_within(cls.model_fields[str(info.field_name)].annotation))
+            kinds = set(kinds_within(cls.model_fields[str(info.field_name)].annotation))
             if kinds & {int, float} and bool not in kinds:
                 raise PydanticCustomError("truth_as_number", "must be a number, and is true or false")
         return value
@@ -31,10 +31,10 @@ def truth_as_text(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _kinds_within(annotation: Any) -> Iterator[Any]:
+def kinds_within(annotation: Any) -> Iterator[Any]:
     """The types that a value of that annotation may be made of, through lists, unions and Annotated."""
     inner = typing.get_args(annotation)
     if not inner:
         yield annotation
     for part in inner:
-        yield from _kinds_within(part)
+        yield from kinds_within(part)
