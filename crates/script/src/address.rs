@@ -184,18 +184,15 @@ impl Address {
         if has_control(reference) {
             return None;
         }
-        let (before, fragment) = reference.split_at(reference.find('#').unwrap_or(reference.len()));
-        let first = before.split(['/', '?']).next().unwrap_or_default();
-        if first.contains(':') && parts(before).is_none() {
+        let (before, fragment) = split_before(reference, &['#']);
+        let is_absolute = parts(before).is_some();
+        if !is_absolute && split_before(before, &['/', '?']).0.contains(':') {
             return None;
         }
-        let authority_at = match parts(before) {
-            Some(_) => before.find("://").map(|at| at + 3),
-            None => before.starts_with("//").then_some(2),
-        };
-        let rest = authority_at.map_or(before, |at| &before[before[at..].find(['/', '?']).map_or(before.len(), |end| at + end)..]);
-        let (path, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
-        let (own_path, own_query) = self.target().split_at(self.target().find('?').unwrap_or(self.target().len()));
+        let authority_at = if is_absolute { before.find("://").map(|at| at + 3) } else { before.starts_with("//").then_some(2) };
+        let rest = authority_at.map_or(before, |at| split_before(&before[at..], &['/', '?']).1);
+        let (path, query) = split_before(rest, &['?']);
+        let (own_path, own_query) = split_before(self.target(), &['?']);
         let (path, query) = match path {
             _ if authority_at.is_some() || path.starts_with('/') => (path.to_owned(), query),
             "" => (own_path.to_owned(), if query.is_empty() { own_query } else { query }),
@@ -205,8 +202,7 @@ impl Address {
             return None;
         }
         let url = self.url()?.join(&[&before[..before.len() - rest.len()], "/", fragment].concat()).ok()?;
-        let target = utf8_percent_encode(&without_dots(&path), ENCODED).to_string() + &utf8_percent_encode(query, ENCODED_IN_QUERY).to_string();
-        Self::of(url, Some(target))
+        Self::of(url, Some(sent(&without_dots(&path), query)))
     }
 }
 
@@ -248,8 +244,12 @@ fn target_as_written(text: &str) -> Option<String> {
         || path.ends_with(' ')
         || query.contains(['\'', '"', '<', '>'])
         || lower.replace("%2e", ".").split('/').any(|part| part == "." || part == "..");
-    let encoded = |text, set| utf8_percent_encode(text, set).to_string();
-    is_rewritten.then(|| encoded(path, ENCODED) + &encoded(query, ENCODED_IN_QUERY))
+    is_rewritten.then(|| sent(path, query))
+}
+
+/// Path and query as a request line has them.
+fn sent(path: &str, query: &str) -> String {
+    format!("{}{}", utf8_percent_encode(path, ENCODED), utf8_percent_encode(query, ENCODED_IN_QUERY))
 }
 
 /// The first % of a path that is no escape, with what follows it.
@@ -273,10 +273,14 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return None;
     }
-    let rest = rest.split('#').next().unwrap_or_default();
-    let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
+    let (authority, target) = split_before(split_before(rest, &['#']).0, &['/', '?']);
+    let (path, query) = split_before(target, &['?']);
     Some((authority, path, query))
+}
+
+/// What is in front of the first of these letters, and the rest from it on.
+fn split_before<'a>(text: &'a str, letters: &[char]) -> (&'a str, &'a str) {
+    text.split_at(text.find(letters).unwrap_or(text.len()))
 }
 
 fn has_control(text: &str) -> bool {
