@@ -237,7 +237,7 @@ def test_no_saturation_up_to_the_greatest_level_leaves_bad_open():
     source = OpenQueue(1, 1 / 300, 5)
     result = run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0, max_level=100))
     assert result.bracket.good == 100 and result.bracket.bad is None
-    assert "greatest level" in result.reason
+    assert "greatest allowed (100)" in result.reason
 
 
 def test_a_start_far_above_the_capacity_finds_its_way_down():
