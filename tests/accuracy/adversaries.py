@@ -48,6 +48,8 @@ class Adversary(OpenQueue):
         self.waiting: deque[Job] = deque()
         self.open_jobs = 0
         self.events: list[tuple[float, int, int, Job]] = []
+        self.due: deque[tuple[float, Job]] = deque()  # when requests time out, in the order of their arrival
+        self.timed = True  # whether seconds tell response times
         self.count = 0
         self.served = 0
         self.finished: list[tuple[float, float, bool]] = []
@@ -121,15 +123,29 @@ class Adversary(OpenQueue):
 
     def _advance(self) -> None:
         arrivals = self._arrivals()
-        for at in arrivals.tolist():
-            self.push(at, ARRIVE, Job(at, self.kind_of(), self.epoch))
+        coming = [Job(at, self.kind_of(), self.epoch) for at in arrivals.tolist()]
         self.finished = []
-        limit = self.second + 1
-        while self.events and self.events[0][0] < limit:
-            now, _, what, job = heapq.heappop(self.events)
-            self._happen(now, what, job)
+        for job in coming:
+            self._until(job.arrival)
+            self._happen(job.arrival, ARRIVE, job)
+        self._until(self.second + 1)
         self._emit(arrivals.size, self.finished)
         self.second += 1
+
+    def _until(self, limit: float) -> None:
+        """What happens before `limit`, but for arrivals."""
+        events, due = self.events, self.due
+        while True:
+            while due and due[0][1].over:
+                due.popleft()
+            if due and due[0][0] < limit and (not events or due[0][0] <= events[0][0]):
+                now, job = due.popleft()
+                self._happen(now, TIMEOUT, job)
+            elif events and events[0][0] < limit:
+                now, _, what, job = heapq.heappop(events)
+                self._happen(now, what, job)
+            else:
+                return
 
     def _happen(self, now: float, what: int, job: Job) -> None:
         if what == ARRIVE:
@@ -139,7 +155,7 @@ class Adversary(OpenQueue):
             if answer == "fails":
                 self.push(now + QUICK_FAILURE_S, TIMEOUT, job)
                 return
-            self.push(now + TIMEOUT_S, TIMEOUT, job)
+            self.due.append((now + TIMEOUT_S, job))
             if answer != "stuck":
                 self.arrived(now, job)
                 self.enqueue(now, job)
@@ -159,19 +175,19 @@ class Adversary(OpenQueue):
         done = Counter({epoch: len(ended) for epoch, ended in self.ended_ms.items()})
         older = sorted(one for one in {*done, *self.inside} if one != self.epoch and (done[one] or self.inside[one]))
         earlier = tuple(Earlier(one, done=done[one], unfinished=self.inside[one]) for one in older)
-        self.unread[-1] = replace(self.unread[-1], series=self.rows(), epoch=self.epoch, earlier=earlier)
+        self.unread[-1] = replace(self.unread[-1], epoch=self.epoch, earlier=earlier)
         self.ended_ms = {}
 
-    def rows(self) -> tuple[Series, ...]:
-        """The series of what ended in a second."""
+    def rows(self, finished: list[tuple[float, float, bool]]) -> tuple[Series, ...]:
         tags = {"scenario": "work", "name": "GET /work", "method": "GET"}
         found = []
         for epoch, ended in self.ended_ms.items():
             of, failed = self.told_epoch(epoch), sum(bad for _, bad in ended)
-            times = Histogram.from_values([ms for ms, _ in ended])
+            if self.timed:
+                times = Histogram.from_values([ms for ms, _ in ended])
+                trend = replace(Series.of_trend("http_req_response_time", tags, times), epoch=of)
+                found += [trend, replace(trend, metric="iteration_duration")]
             found += [
-                replace(Series.of_trend("http_req_response_time", tags, times), epoch=of),
-                replace(Series.of_trend("iteration_duration", tags, times), epoch=of),
                 Series("http_reqs", "counter", tags, value=float(len(ended)), epoch=of),
                 Series("http_req_failed", "rate", tags, passes=failed, total=len(ended), epoch=of),
             ]
@@ -482,7 +498,7 @@ class Journeys(Adversary):
         self.left.pop(job, None)
         super()._finish(now, job, failed)
 
-    def rows(self) -> tuple[Series, ...]:
+    def rows(self, finished: list[tuple[float, float, bool]]) -> tuple[Series, ...]:
         found = []
         for (epoch, number), times in sorted(self.answered_ms.items()):
             tags, of = {"scenario": "work", "name": f"GET /{number}", "method": "GET"}, self.told_epoch(epoch)

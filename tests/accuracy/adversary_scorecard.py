@@ -120,16 +120,22 @@ def closed_source(make: type[ClosedRetrograde], seed: int) -> ClosedRetrograde:
 
 
 @cache
-def closed_carried_share(name: str, users: int) -> float:
-    """Share of the trials of 60 s, from rest, in which so many users get 92 % or more of what they would alone."""
+def closed_carried(name: str, users: int, seed: int) -> bool:
+    """Whether in that trial of 60 s, from rest, so many users get 92 % or more of what they would alone."""
+    source = closed_source(CLOSED_CASES[name], 900_000 + seed)
+    source.set_level(users)
+    done = [snapshot.done for snapshot in source.snapshots(5 + TRIAL_S)][5:]
+    return sum(done) / TRIAL_S >= COLLAPSED * users / (THINK_S + CLOSED_SERVERS / CLOSED_PER_S)
+
+
+def closed_carry(name: str, users: int, least: int) -> bool:
+    """Whether at least so many of ten trials carry it. No more trials are made than decide it."""
     carried = 0
-    for seed in range(TRIALS):
-        source = closed_source(CLOSED_CASES[name], 900_000 + seed)
-        source.set_level(users)
-        done = [snapshot.done for snapshot in source.snapshots(5 + TRIAL_S)][5:]
-        alone_per_s = users / (THINK_S + CLOSED_SERVERS / CLOSED_PER_S)
-        carried += sum(done) / TRIAL_S >= COLLAPSED * alone_per_s
-    return carried / TRIALS
+    for made in range(1, TRIALS + 1):
+        carried += closed_carried(name, users, made - 1)
+        if carried >= least or made - carried > TRIALS - least:
+            break
+    return carried >= least
 
 
 def closed_search(name: str, seed: int) -> Verdict:
@@ -139,8 +145,8 @@ def closed_search(name: str, seed: int) -> Verdict:
     return Verdict(
         None if good is None else good / most,
         None if bad is None else bad / most,
-        good is None or closed_carried_share(name, round(good)) >= 0.5,
-        bad is not None and closed_carried_share(name, round(bad)) > 0.9,
+        good is None or closed_carry(name, round(good), TRIALS // 2),
+        bad is not None and closed_carry(name, round(bad), TRIALS),
         result.load_s,
         result.reason,
     )
@@ -149,6 +155,7 @@ def closed_search(name: str, seed: int) -> Verdict:
 def trial(case: Case, level: float, seed: int) -> bool:
     """Whether one trial carries that level."""
     source = replace(case, make=case.truth or case.make).source(seed)
+    source.timed = False
     source.set_level(level / 2)
     for _ in source.snapshots(case.warm_s):
         pass
@@ -169,21 +176,27 @@ def carried_by(name: str, hundredths: int, seed: int) -> bool:
     return trial(case, hundredths / 100 * case.per_s, 900_000 + seed)
 
 
-def carried_share(name: str, hundredths: int, trials: int = TRIALS) -> float:
-    """Share of the trials that carry it."""
-    return sum(carried_by(name, hundredths, seed) for seed in range(trials)) / trials
-
-
 def most_carry(name: str, hundredths: int) -> bool:
-    """Whether at least half of the trials carry a level; of more trials where ten leave it open."""
-    share = carried_share(name, hundredths)
-    return (carried_share(name, hundredths, MORE_TRIALS) if 0.2 < share < 0.8 else share) >= 0.5
+    """Whether at least half of ten trials carry a level; of twenty where ten leave it open (three to seven of them).
+    No more trials are made than decide it."""
+    carried = 0
+    for made in range(1, TRIALS + 1):
+        carried += carried_by(name, hundredths, made - 1)
+        if carried >= 0.8 * TRIALS or made - carried >= 0.8 * TRIALS:
+            return carried >= 0.8 * TRIALS
+    carried += sum(carried_by(name, hundredths, seed) for seed in range(TRIALS, MORE_TRIALS))
+    return carried >= 0.5 * MORE_TRIALS
 
 
 def nearly_all_carry(name: str, hundredths: int) -> bool:
-    """Whether less than one in ten does not; of more trials where ten of ten carry it, as they do by chance at a level
-    at which one in five does not (0.8^10 = 11 %)."""
-    return carried_share(name, hundredths) > 0.9 and carried_share(name, hundredths, MORE_TRIALS) > 0.9
+    """Whether ten of ten trials carry a level, and of twenty all but one, as ten of ten do by chance at a level at
+    which one in five does not (0.8^10 = 11 %). No more trials are made than decide it."""
+    lost = 0
+    for seed in range(MORE_TRIALS):
+        lost += not carried_by(name, hundredths, seed)
+        if lost > (0 if seed < TRIALS else 1):
+            return False
+    return True
 
 
 @dataclass(frozen=True)

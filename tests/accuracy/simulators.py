@@ -11,6 +11,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,13 @@ class OpenQueue:
         dies, most = self.trouble.get("dies_at_s", math.inf), self.trouble.get("failing_above_per_s", math.inf)
         stall_every, stall_s = self.trouble.get("stall_every_s", math.inf), self.trouble.get("stall_s", 0.0)
         services = self.draw(self.random, arrivals.size)
+        if not self.trouble:
+            free, running = self.free, self.running
+            for arrival, service in zip(arrivals.tolist(), services.tolist(), strict=True):
+                end = (free[0] if free[0] > arrival else arrival) + service
+                heapq.heapreplace(free, end)
+                heapq.heappush(running, (end, arrival, False))
+            return
         for count, (arrival, service) in enumerate(zip(arrivals.tolist(), services.tolist(), strict=True)):
             if arrival >= dies and self.trouble.get("dead_mode") == "hang":
                 heapq.heappush(self.running, (math.inf, arrival, True))
@@ -190,16 +198,20 @@ class OpenQueue:
             heapq.heapreplace(self.free, end)
             heapq.heappush(self.running, (end, arrival, False))
 
-    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
+    def rows(self, finished: list[tuple[float, float, bool]]) -> tuple[Series, ...]:
+        """The series of a second in which these (end, arrival, failed) ended."""
         times = Histogram.from_values([1000 * (end - arrival) for end, arrival, _ in finished])
         failed = sum(1 for _, _, bad in finished if bad)
         tags = {"scenario": "work", "name": "GET /work", "method": "GET"}
-        series = (
-            Series.of_trend("http_req_response_time", tags, times),
-            Series.of_trend("iteration_duration", tags, times),
+        trend = Series.of_trend("http_req_response_time", tags, times)
+        return (
+            trend,
+            replace(trend, metric="iteration_duration"),
             Series("http_reqs", "counter", tags, value=float(len(finished))),
             Series("http_req_failed", "rate", tags, passes=failed, total=len(finished)),
         )
+
+    def _emit(self, planned: int, finished: list[tuple[float, float, bool]]) -> None:
         in_flight = len(self.running)
         self.unread.append(
             Snapshot(
@@ -212,7 +224,7 @@ class OpenQueue:
                 started=int(planned),
                 done=len(finished),
                 in_flight=in_flight,
-                series=series,
+                series=self.rows(finished),
                 generator=dict(self.generator),
             )
         )
