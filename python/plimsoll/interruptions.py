@@ -1,12 +1,13 @@
-"""Moments that Ctrl-C may not cut in two, such as between the start of a process and the note that it was started."""
+"""Moments that Ctrl-C may not cut in two, such as between the start of a process and the note that it was started, and
+the time from the end of a load to its answer, which only the second one cuts."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 
 _INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -37,3 +38,48 @@ def interruptions_held() -> Iterator[None]:
             signal.signal(interrupting, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+class Ending:
+    """From the end of a load to its answer: the first interruption is told and waits for the answer, as all was
+    measured; the second is served as ever. Of a load that an interruption ended, the first is the second.
+
+        with Ending(tell) as ending:
+            result = run_hold(...)
+            ending.begin(result.status)
+            …  # the target is stopped, the run is judged
+
+    `came`: whether one came.
+    """
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.came = False
+        self._tell = tell
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
+
+    def __enter__(self) -> Ending:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._give_back()
+
+    def begin(self, status: str) -> None:
+        """The load has ended with that status."""
+        if status != "interrupted" and threading.current_thread() is threading.main_thread():
+            handlers = {one: signal.getsignal(one) for one in _INTERRUPTING}
+            self._handlers = {one: handler for one, handler in handlers.items() if callable(handler)}
+            for interrupting in self._handlers:
+                signal.signal(interrupting, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self._handlers[number](number, frame)  # which counts what comes twice as one
+        except KeyboardInterrupt:
+            self.came = True
+            self._give_back()
+            self._tell()
+
+    def _give_back(self) -> None:
+        handlers, self._handlers = self._handlers, {}
+        for interrupting, handler in handlers.items():
+            signal.signal(interrupting, handler)

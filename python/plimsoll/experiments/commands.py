@@ -86,11 +86,12 @@ class Command:
 
     def end(self, limit_s: float) -> int:
         """SIGTERM to its group and descendants, SIGKILL after the limit; how many had to be killed."""
-        killed = end_tree(self.pid, limit_s)
-        self._process.wait()
-        self._copying.join(0.5)
-        self._dismiss_guard()
-        return killed
+        try:
+            return end_tree(self.pid, limit_s, self._guard.mark if self._guard is not None else None)
+        finally:  # also where an interruption ended the wait
+            self._process.wait()
+            self._copying.join(0.5)
+            self._dismiss_guard()
 
     def _dismiss_guard(self) -> None:
         if self._guard is not None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import secrets
 import shlex
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from typing import Any
 
 from plimsoll import own_programs
 
+MARK = "PLIMSOLL_STARTED"  # an environment variable of all that comes of the command, wherever it goes
 _DISMISSED = b"dismissed\n"
 # The guard's pipe is its standard input; the subshell alone dies of a guard that is gone.
 _TELL_AND_BEGIN = "(echo $$ >&0) 2>/dev/null; exec /bin/sh -c {text} </dev/null"
@@ -31,7 +34,9 @@ class Guard:
     """Watches over one command, which `begin` starts. `stop` is run in `directory` with `environment`."""
 
     def __init__(self, limit_s: float, stop: str | None, directory: Path, environment: Mapping[str, str]) -> None:
+        self.mark = secrets.token_hex(16)
         orders = {
+            "mark": self.mark,
             "limit_s": limit_s,
             "stop": stop,
             "directory": str(directory.absolute()),
@@ -49,6 +54,7 @@ class Guard:
     def begin(self, text: str, **how: Any) -> subprocess.Popen[bytes]:
         """Start that shell command as the leader of its session; `how` are further arguments of Popen."""
         told = _TELL_AND_BEGIN.format(text=shlex.quote(text))
+        how["env"] = {**how.get("env", os.environ), MARK: self.mark}
         return subprocess.Popen(told, shell=True, stdin=self._process.stdin, start_new_session=True, **how)
 
     @property
@@ -79,21 +85,18 @@ def main() -> None:
         _end(int(told), **json.loads(orders))
 
 
-def _end(pid: int, limit_s: float, stop: str | None, directory: str, environment: dict[str, Any]) -> None:
+def _end(pid: int, mark: str, limit_s: float, stop: str | None, directory: str, environment: dict[str, Any]) -> None:
     from plimsoll.experiments.process_tree import end_tree  # psutil, which a guard that is never needed need not load
 
     if stop is not None:
-        with contextlib.suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(
-                stop,
-                shell=True,
-                cwd=directory,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                timeout=limit_s,
-                check=False,
-            )
-    end_tree(pid, limit_s)
+        with contextlib.suppress(OSError):
+            how: dict[str, Any] = {"cwd": directory, "env": environment, "stdin": subprocess.DEVNULL}
+            stopping = subprocess.Popen(stop, shell=True, start_new_session=True, **how)
+            try:
+                stopping.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                end_tree(stopping.pid, 1.0)
+    end_tree(pid, limit_s, mark)
 
 
 if __name__ == "__main__":

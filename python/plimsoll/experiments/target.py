@@ -56,7 +56,7 @@ class TargetControl:
         self._redactor = redactor or Redactor.for_data(target.model_dump(), environment=os.environ)
         self._on_event = on_event
         self._started: Command | None = None
-        self._early_end = ""
+        self._early_end = self._stop_failure = ""
         self._there_before: Holders = frozenset()
         self._environment = {**os.environ, "PATH": _path(), **target.environment}
 
@@ -65,12 +65,12 @@ class TargetControl:
             self.start()
             self.wait_ready()
         except BaseException:
-            self.stop(quietly=True)
+            self.stop()
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.stop(quietly=kind is not None)
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def start(self) -> None:
         """Run the start command and leave it running; without one the target is taken to run already.
@@ -140,18 +140,16 @@ class TargetControl:
         self._on_event("remedy", f"remedy: {self._redactor.command(command)}")
         self.wait_ready()
 
-    def stop(self, *, quietly: bool = False) -> None:
-        """Run the stop command, then end what `start` left running: SIGTERM, after the time limit SIGKILL.
-
-        `quietly`: a failing stop command is noted and not raised, because another error is under way.
-        """
+    def stop(self) -> None:
+        """Run the stop command, then end what `start` left running: SIGTERM, after the time limit SIGKILL. A stop
+        command that fails takes nothing from what was measured: it is noted, see `stop_failure`."""
         limit_s = self.target.time_limits.stop_s
-        failure: TargetError | None = None
         try:
             if self.target.stop is not None:
                 self._complete("stop", self.target.stop, limit_s)
         except TargetError as error:
-            failure = error
+            self._stop_failure = f"The target may still run: {error}"
+            self._on_event("note", self._stop_failure)
         finally:
             if self._started is not None:
                 started, self._started = self._started, None
@@ -164,10 +162,11 @@ class TargetControl:
                     self._on_event(
                         "note", f"{killed} process(es) of the target did not stop in {limit_s:g} s and were killed"
                     )
-        if failure is not None:
-            self._on_event("note", str(failure))
-            if not quietly:
-                raise failure
+
+    @property
+    def stop_failure(self) -> str:
+        """Why the stop command failed; empty if it did not. Known after `stop`."""
+        return self._stop_failure
 
     @property
     def early_end(self) -> str:

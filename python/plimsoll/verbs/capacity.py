@@ -17,6 +17,7 @@ from plimsoll.experiments.result import Progress
 from plimsoll.experiments.time_plan import promise
 from plimsoll.findings.of_run import Facts
 from plimsoll.findings.remedy import applied, not_run
+from plimsoll.interruptions import Ending
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
 from plimsoll.plans.load_time import check_search_time
@@ -28,6 +29,7 @@ from plimsoll.study.secrets import redact
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
+    ending_of,
     finish,
     judge,
     load_of,
@@ -77,7 +79,8 @@ def verify(
     listeners = Listeners(on_progress, on_note or (lambda text: None), on_message)
     shown = redact({"remedy": remedy})["remedy"]
     before = _found(given, choices, listeners, wanted=shown)
-    why = not_run(shown, before.findings[0])
+    status = {"status": "interrupted"} if before.interrupted else {}
+    why = not_run(shown, before.findings[0] | status)
     if why is not None:
         listeners.note(why)
         return before, before
@@ -99,13 +102,19 @@ def _found(
     check_budgets(plan)
     check_negligible(plan)
     check_search_time(plan.settings)
-    with writer_of("capacity", plan, choices, planned_s=plan.settings.load_budget_s) as writer:
+    planned_s = plan.settings.load_budget_s
+    with writer_of("capacity", plan, choices, planned_s=planned_s) as writer, ending_of(writer, listeners) as ending:
         remedy = applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None
-        return _measure(plan, choices, writer, listeners, {"remedy": remedy, "remedy_wanted": wanted})
+        return _measure(plan, choices, writer, ending, listeners, {"remedy": remedy, "remedy_wanted": wanted})
 
 
 def _measure(
-    plan: Plan, choices: Choices, writer: RunWriter, listeners: Listeners[Progress], remedies: Mapping[str, Any]
+    plan: Plan,
+    choices: Choices,
+    writer: RunWriter,
+    ending: Ending,
+    listeners: Listeners[Progress],
+    remedies: Mapping[str, Any],
 ) -> Answer:
     planned = [promise(plan.settings, plan.is_open)] if plan.settings.budget_s is not None else []
     with session(plan, choices, writer, listeners.note, told=[*plan.notes, *planned]) as around:
@@ -133,6 +142,7 @@ def _measure(
             listeners.message,
             around.on_step,
         )
+        ending.begin(result.status)
         facts = replace(facts, same_host=around.same_host, **around.apart)
     notes = around.all_notes(plan, result.status)
-    return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
+    return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)

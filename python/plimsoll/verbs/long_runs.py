@@ -34,6 +34,7 @@ from plimsoll.verbs.consumer import FollowedConsumer
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,
+    ending_of,
     finish,
     judge,
     load_of,
@@ -76,7 +77,7 @@ def hold(
     most = wanted.max_users / (plan.users_per_level or 1.0) if wanted.max_users is not None else None
     times = load_times(wanted, options, LEAST_KEPT_S if keep else LEAST_HELD_S, plan)
     settings = HoldSettings(level, times.duration_s, times.warm_up_s, times.baseline_s, keep, most, plan.settings.caps)
-    with writer_of("hold", plan, choices, planned_s=sum(times)) as writer:
+    with writer_of("hold", plan, choices, planned_s=sum(times)) as writer, ending_of(writer, listeners) as ending:
         with session(plan, choices, writer, listeners.note, told=plan.notes) as around:
             facts = Facts(
                 objectives=objectives_as_data(plan.objectives),
@@ -102,9 +103,10 @@ def hold(
                 listeners.message,
                 around.on_step,
             )
+            ending.begin(result.status)
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = around.all_notes(plan, result.status)
-        return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
+        return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)
 
 
 def grow(
@@ -130,7 +132,7 @@ def grow(
         raise InputError(
             f"{resume}: its {loaded:,} items are all of the {wanted.items:,}", "Ask for more with --items."
         )
-    with writer_of("grow", plan, choices, planned_s=wanted.for_s) as writer:
+    with writer_of("grow", plan, choices, planned_s=wanted.for_s) as writer, ending_of(writer, listeners) as ending:
         with session(plan, choices, writer, listeners.note, reset=resume is None) as around:
             volume = around.data_volume() if around.data_volume is not None else None
             if volume is not None and before is not None and volume < before + LEAST_LEFT * loaded:
@@ -156,9 +158,10 @@ def grow(
                 around.data_volume,
                 listeners.message,
             )
+            ending.begin(result.status)
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = [*around.notes, *([around.control.early_end] if around.control.early_end else [])]
-        return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
+        return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)
 
 
 def drain(
@@ -190,7 +193,10 @@ def drain(
         wanted.operation,
     )
     planned_s = sum(times) + wanted.drain_s
-    with writer_of("drain", plan, choices, wanted.model_dump(), planned_s=planned_s) as writer:
+    with (
+        writer_of("drain", plan, choices, wanted.model_dump(), planned_s=planned_s) as writer,
+        ending_of(writer, listeners) as ending,
+    ):
         with (
             contextlib.closing(consumer.probe),
             session(plan, choices, writer, listeners.note, [consumer.probe]) as around,
@@ -219,9 +225,10 @@ def drain(
                     listeners.message,
                     before,
                 )
+                ending.begin(result.status)
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = around.all_notes(plan, result.status)
-        return finish(writer, judge(writer, facts, notes), result.status, listeners.message)
+        return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)
 
 
 def _resumed(resume: str | Path | None) -> tuple[int, tuple[dict[str, Any], ...], float | None]:

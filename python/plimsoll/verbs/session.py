@@ -22,6 +22,7 @@ from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.beside import findings_beside
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
+from plimsoll.interruptions import Ending
 from plimsoll.plans.load import Choices, Plan
 from plimsoll.probes.local_targets import is_local, local_listeners
 from plimsoll.probes.probe import Observer, Probe
@@ -34,6 +35,7 @@ from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import ProcessSelector, Redactor, Target
 from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
+from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.profiles import profiled
 from plimsoll.verbs.sampling import Sampling, sampling_of
 from plimsoll.verbs.script_targets import ScriptTargets
@@ -55,6 +57,7 @@ class Answer:
     run_directory: Path
     report: Path
     status: str
+    interrupted: bool = False  # when all load had been made: the answer is whole, and nothing may follow
 
 
 @dataclass
@@ -164,7 +167,7 @@ def session(
     for text in [*told, *warnings]:
         tell(text)
     control = TargetControl(plan.target, writer.logs, directory=plan.directory, redactor=writer.redactor, on_event=note)
-    with control:
+    with told_at_the_end(control, tell), control:
         if choices.variant is not None:
             control.switch(choices.variant)
         if reset:
@@ -200,6 +203,22 @@ def session(
                 if mixed:
                     tell(STAYED.format(who=" and ".join(mixed), is_or_are="is" if len(mixed) == 1 else "are"))
             sampling.tell_cost(tell, notes.append)
+
+
+@contextmanager
+def told_at_the_end(control: TargetControl, tell: Callable[[str], None]) -> Iterator[None]:
+    """Tells of a target that may still run."""
+    try:
+        yield
+    finally:
+        if control.stop_failure:
+            tell(control.stop_failure)
+
+
+def ending_of(writer: RunWriter, listeners: Listeners[Any]) -> Ending:
+    """What an interruption after the load tells."""
+    words = f"The load has ended, its answer comes; Ctrl-C again leaves it to `plimsoll analyze {writer.path}`"
+    return Ending(lambda: (listeners.message or listeners.note)(words))
 
 
 def together(*told: OnStep | None) -> OnStep | None:
@@ -284,7 +303,11 @@ def record(writer: RunWriter, facts: Facts) -> None:
 
 
 def finish(
-    writer: RunWriter, findings: Iterable[dict[str, Any]], status: Status, message: Callable[[str], None] | None = None
+    writer: RunWriter,
+    findings: Iterable[dict[str, Any]],
+    status: Status,
+    message: Callable[[str], None] | None = None,
+    ending: Ending | None = None,
 ) -> Answer:
     """Write findings and report, and close the run; what is answered is what was written, without secrets. An answer
     that cannot be written is told with the error. `message` hears of tables that take long."""
@@ -293,7 +316,8 @@ def finish(
         found += writer.redactor.data(findings_beside(RunReader(writer.path), found))
         writer.write_findings(found)
         writer.finish(status, _each_while(message) if message else None)
-        return Answer(found, writer.path, write_html(writer.path), status)
+        report = write_html(writer.path)
+        return Answer(found, writer.path, report, status, ending is not None and ending.came)
     except RunDirectoryError as error:
         error.add_note(f"The answer, which could not be written:\n{answer_lines(found)}")
         raise

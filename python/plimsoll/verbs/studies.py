@@ -282,7 +282,7 @@ def _carried_out(
     finally:
         listeners.end()
     findings = redactor.data(answer.findings)
-    code = exit_code(findings[0])
+    code = EXIT_INTERRUPTED if answer.interrupted else exit_code(findings[0])
     run, report, report_before = (
         None if path is None else os.path.relpath(path, folder)
         for path in (answer.run_directory, answer.report, before)

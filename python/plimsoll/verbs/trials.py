@@ -22,6 +22,7 @@ from plimsoll.experiments.target import TargetControl
 from plimsoll.experiments.trial_plan import Trial, differences
 from plimsoll.experiments.trials import Session, Skip, TrialProgress, TrialsResult, run_trials
 from plimsoll.findings.of_run import Facts, findings_of_run
+from plimsoll.interruptions import Ending
 from plimsoll.plans.requests import (
     CompareRequest,
     DecomposeRequest,
@@ -42,7 +43,7 @@ from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.sampling import sampling_of
-from plimsoll.verbs.session import Answer, finish, on_cpus, record
+from plimsoll.verbs.session import Answer, ending_of, finish, on_cpus, record, told_at_the_end
 
 SETUPS: dict[str, Callable[[Any, TrialChoices, Callable[[str], None]], TrialSetup]] = {
     "compare": compare_setup,
@@ -130,19 +131,19 @@ def _make(request: Request, choices: TrialChoices, listeners: Listeners[TrialPro
         )
         writer = RunWriter.create(choices.runs, facts, redactor=redactor)
     tell = _without_secrets(say, redactor)
-    with writer:
+    with writer, ending_of(writer, listeners) as ending:
         if writer.warning:
             tell(writer.warning)
         if choices.resume is None:
             writer.write_plan(plan)
         try:
-            result = _carry_out(setup, choices, writer, complete, begin_s, tell, notes.append, listeners)
+            result = _carry_out(setup, choices, writer, ending, complete, begin_s, tell, notes.append, listeners)
         except PlimsollError as error:
             error.add_note(f"Complete trials are kept; go on with --resume {writer.path}")
             raise
         record(writer, Facts(notes=tuple(notes)))
         findings = findings_of_run(RunReader(writer.path), status=result.status)
-        return finish(writer, findings, result.status, listeners.message)
+        return finish(writer, findings, result.status, listeners.message, ending)
 
 
 def _without_secrets(say: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:
@@ -153,6 +154,7 @@ def _carry_out(
     setup: TrialSetup,
     choices: TrialChoices,
     writer: RunWriter,
+    ending: Ending,
     complete: Sequence[Mapping[str, Any]],
     begin_s: int,
     say: Callable[[str], None],
@@ -186,7 +188,7 @@ def _carry_out(
         return EngineSource(config, unit=setup.plan.unit, is_open=setup.plan.open, background=choices.background)
 
     skip: Skip = dominated(setup.plan) if setup.plan.analysis.get("stop_at_failure") else lambda trial, records: None
-    with control, ExitStack() as around_all:
+    with told_at_the_end(control, say), control, ExitStack() as around_all:
         databases = around_all.enter_context(watched(setup.probes, writer, say))
         sampling = sampling_of(
             setup.probes,
@@ -201,7 +203,13 @@ def _carry_out(
         session = Session(source, writer, around, skip, sampling, listeners.progress, complete, begin_s)
         try:
             with sampling:
-                return run_trials(setup.plan, session)
+                result = run_trials(setup.plan, session)
+                ending.begin(result.status)
+                if result.status == "interrupted" and listeners.message is not None:
+                    listeners.message(
+                        "stopping: the trial that is being made does not count; Ctrl-C again ends at once"
+                    )
+                return result
         finally:
             listeners.end()
             sampling.tell_cost(say, keep)

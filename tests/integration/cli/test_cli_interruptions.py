@@ -64,6 +64,45 @@ def test_ctrl_c_once_in_capacity_reports_what_was_measured_and_stops_the_target(
     assert not lives(target_of(cli)) and (cli.folder / "study.stopped").read_text() == "stopped\n"
 
 
+LEAVES = (
+    STUDY.replace("echo stopped >> {name}.stopped", "echo cannot >&2; exit 7")
+    + "experiments: [hold: {{for: {time}}}, capacity]\n"
+)
+
+
+def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answer(cli: Cli) -> None:
+    cli.write(script_js=MINUTE_OF_LOAD)
+    (cli.folder / "study.yaml").write_text(
+        LEAVES.format(port=free_port(), name="study", testkit=TESTKIT, time="5m") + "expected_users: 20\n"
+    )
+    study = cli.begin("study", "-q", "--runs", "study", "study.yaml")
+    run_directory = wait_until(lambda: list(cli.folder.glob("study/*/*-hold-*")), "a run directory")[0]
+    wait_until(lambda: seconds_written(run_directory) >= 3, "seconds of load")
+    study.send_signal(signal.SIGHUP)
+    _, errors = study.communicate(timeout=60)
+    assert study.returncode == 130 and "The target may still run: the stop command ended with exit code 7" in errors
+    assert not list(run_directory.parent.glob("*-capacity-*")) and not lives(target_of(cli))
+    reader = RunReader(run_directory)
+    assert reader.state == "interrupted" and (run_directory / "report.html").is_file()
+    assert "may still run" in " ".join(reader.findings()[0]["notes"])
+
+
+def test_ctrl_c_while_the_answer_is_made_waits_for_it_and_nothing_follows(cli: Cli) -> None:
+    cli.write(script_js=MINUTE_OF_LOAD)
+    (cli.folder / "study.yaml").write_text(
+        LEAVES.format(port=free_port(), name="study", testkit=TESTKIT, time="30s").replace("exit 7", "sleep 3")
+        + "expected_users: 20\n"
+    )
+    study = cli.begin("study", "-q", "--runs", "study", "study.yaml")
+    run_directory = wait_until(lambda: list(cli.folder.glob("study/*/*-hold-*")), "a run directory")[0]
+    wait_until(lambda: RunReader(run_directory).events("hold_result"), "the end of the load")
+    study.send_signal(signal.SIGTERM)
+    output, errors = study.communicate(timeout=60)
+    assert study.returncode == 130 and "The load has ended, its answer comes" in errors, errors
+    assert "Is it stable at this load" in output and not list(run_directory.parent.glob("*-capacity-*"))
+    assert RunReader(run_directory).state == "finished" and (run_directory / "report.html").is_file()
+
+
 def test_ctrl_c_twice_ends_a_search_at_once_and_its_run_still_reports(cli: Cli, hanging_url: str) -> None:
     cli.write(script_js=MINUTE_OF_LOAD)
     search = cli.begin("capacity", "-q", "-e", f"BASE_URL={hanging_url}", "script.js")

@@ -93,3 +93,18 @@ def test_a_guard_that_is_sent_away_lets_the_command_go_on(tmp_path: Path) -> Non
     assert [one.pid for one in tree_of(target.pid)] == [target.pid]
     assert end_tree(target.pid, 20) == 0
     assert target.wait() == -15
+
+
+ORPHAN = HASTY.replace("exec sleep 600", "(setsid sh -c 'setsid sleep 603 & echo $! > left' &); sleep 600")
+
+
+def test_an_owner_that_is_killed_leaves_nothing_that_left_the_session_and_lost_its_parents(tmp_path: Path) -> None:
+    before = ORPHAN.replace("os.kill(", "while not os.path.exists('left') or not open('left').read(): pass\nos.kill(")
+    done = subprocess.run([sys.executable, "-c", before], cwd=tmp_path, stdout=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == -9 and ends(int((tmp_path / "left").read_text())) and ends(int(done.stdout))
+
+
+def test_a_stop_command_of_a_guard_that_hangs_is_ended_with_all_that_came_of_it(tmp_path: Path) -> None:
+    hangs = HASTY.replace("touch farewell", "sleep 604 & echo $! > child; wait").replace("Guard(20", "Guard(0.5")
+    done = subprocess.run([sys.executable, "-c", hangs], cwd=tmp_path, stdout=subprocess.PIPE, check=False, timeout=60)
+    assert ends(int(done.stdout)) and ends(int((tmp_path / "child").read_text()))
