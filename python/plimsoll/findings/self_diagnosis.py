@@ -113,17 +113,27 @@ _WHY_STILL = {
 
 
 def unread_words(facts: GeneratorSeconds) -> list[str]:
-    """That seconds of the run cannot be read, as where its files were damaged; nothing where all are there."""
-    gaps = facts.unread()
+    """That seconds of the run cannot be read, or come twice, as where its files were damaged; nothing where all are
+    there once."""
+    gaps, twice = facts.unread(), []
+    if facts.repeated:
+        twice = [
+            f"{_seconds(facts.repeated)} of the run come again in its files, which were changed: what was measured "
+            "then counts twice in this answer."
+        ]
     if not gaps:
-        return []
+        return twice
     count = sum(last - first + 1 for first, last in gaps)
     which = listed([f"{first} to {last}" if last > first else str(first) for first, last in gaps], 4)
-    many = "1 second" if count == 1 else f"{count:,} seconds"
     return [
-        f"{many} of the run cannot be read: its files are damaged there (second {which}). What was measured then is "
-        "missing in this answer."
+        f"{_seconds(count)} of the run cannot be read: its files are damaged there (second {which}). What was measured "
+        "then is missing in this answer.",
+        *twice,
     ]
+
+
+def _seconds(count: int) -> str:
+    return "1 second" if count == 1 else f"{count:,} seconds"
 
 
 def standstill_words(found: Sequence[Standstill]) -> str:

@@ -36,7 +36,7 @@ class GeneratorSeconds:
     `calm`: the first seconds of each scenario, where every arrival found a VU in them; `behind`: the seconds in which
     some found none, or less was finished than planned; `most_behind`: the most arrivals that were unfinished;
     `unknown_names`: requests that failed as their name could not be looked up. `last_written`: the last second of the
-    run, where it has ended and its manifest tells."""
+    run, where it has ended and its manifest tells; `repeated`: seconds that came again."""
 
     last_written: int | None = None
     values: dict[str, array[float]] = field(default_factory=dict)
@@ -47,6 +47,7 @@ class GeneratorSeconds:
     late: int = 0
     most_behind: int = 0
     unknown_names: int = 0
+    repeated: int = 0
     calm: LoadSeconds = field(default_factory=LoadSeconds)
     behind: LoadSeconds = field(default_factory=LoadSeconds)
     _unfinished: int = 0
@@ -126,6 +127,7 @@ class GeneratorSeconds:
         told = snapshot.generator
         if "lag_max_ms" not in told:
             return
+        self.repeated += snapshot.second in self._lived
         # No timer came in the second: nothing was late, and no turn was taken. Of an older run turns are not known.
         silent = told.get("longest_turn_ms") == 0 and not told["lag_max_ms"] and not snapshot.started
         self._lived[snapshot.second] = LivedSecond(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import tracemalloc
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +16,7 @@ from test_formats_by_documentation import HEADER, JTL_XML, WRK2, jtl_line
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers import jtl_columns, level_table, lines
+from plimsoll.runs.importers.catalogue import format_of
 
 TABLE = "users,throughput (req/s),p95 (ms),gc cpu (%)\n"
 
@@ -346,3 +349,31 @@ def test_a_duration_that_no_test_has_is_told_as_that(tmp_path: Path) -> None:
     text = WRK2.replace("in 30.00s", "in 18446744073709.55s").replace("2000.15", "0.00")
     (tmp_path / "w").write_text(text)
     assert "requests in: 1.84467e+13 s is no sensible duration of a test" in message(tmp_path / "w")
+
+
+PLAIN = b"users,req/s\n1,10\n2,20\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (PLAIN.decode().encode("utf-16"), "text in UTF-16 or UTF-32, as PowerShell's"),
+        (b"\xfe\xff" + PLAIN.decode().encode("utf-16-be"), "text in UTF-16. Save it as UTF-8"),
+        (PLAIN.decode().encode("utf-32"), "Save it as UTF-8"),
+        (bz2.compress(PLAIN), "packed by bzip2"),
+        (lzma.compress(PLAIN), "packed by xz"),
+        (bytes.fromhex("28b52ffd") + bytes(20), "packed by zstd"),
+        (gzip.compress(gzip.compress(PLAIN)), "packed by gzip twice"),
+    ],
+)
+def test_what_is_packed_in_another_way_or_no_utf_8_is_named(tmp_path: Path, content: bytes, what: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    assert what in message(path, lambda one: format_of(lines.SourceFile(one)))
+
+
+def test_a_table_of_very_many_rows_is_refused_at_the_first_that_is_too_many(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("users,req/s\n" + "".join(f"{level},10\n" for level in range(1, level_table.MOST_ROWS + 500)))
+    text = message(path)
+    assert f"{path}:{level_table.MOST_ROWS + 2}: a table of levels has at most" in text and text.count("at most") == 1

@@ -160,3 +160,21 @@ def test_compare_judges_throughput_as_well_as_times(tmp_path: Path) -> None:
     choices = AnalysisChoices(tmp_path / "runs", compare=True, report=False)
     found = analyze([tmp_path / "a.csv", tmp_path / "b.csv"], choices)[-1].findings[0]
     assert "Throughput is consistent with B doing less: lower at 6 of 6 levels, in the median by 10%" in found["answer"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [(("1.000", "1.900", "2.500"), True), (("1.000", "1.9", "2.500"), False), (("0.512", "1.900", "2.500"), False)],
+)
+def test_a_point_that_may_part_thousands_is_told_where_no_cell_says_what_it_is(
+    tmp_path: Path, cells: tuple[str, ...], told: bool
+) -> None:
+    rows = "".join(f"{10 * number};{cell}\n" for number, cell in enumerate(cells, 1))
+    found = analysed(tmp_path, "users;throughput (req/s)\n" + rows)
+    notes = " ".join(found[-1]["notes"])
+    assert ("1.000 was read as 1, as a point begins a fraction. If it means 1000" in notes) == told
+
+
+def test_columns_without_a_name_are_numbered_and_not_judged(tmp_path: Path) -> None:
+    found = analysed(tmp_path, "users,req/s,,\n10,100,,\n20,200,,x\n40,390,,\n")
+    assert "Columns kept and not judged: column 3, column 4." in found[-1]["notes"]

@@ -46,3 +46,12 @@ def test_a_whole_run_and_one_of_an_earlier_version_say_nothing(tmp_path: Path) -
         manifest = json.loads((run / "manifest.json").read_text())
         manifest.pop("last_second", None)
         (run / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_seconds_that_come_again_are_told(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    lines = run / "series.jsonl.zst"
+    lines.write_bytes(2 * lines.read_bytes())
+
+    [found] = findings_of_run(RunReader(run))
+    assert "12 seconds of the run come again in its files" in found["notes"][0]

@@ -26,7 +26,7 @@ Role = Literal[
     "level", "operation", "throughput", "time", "error_share", "failed", "samples", "duration", "utilisation", "rate",
     "other",
 ]  # fmt: skip
-MOST_ROWS = 100_000
+MOST_ROWS = 10_000
 _TOTALS = ("total", "totals", "aggregated", "overall", "all requests", "sum")
 _LEVEL = re.compile(
     r"^(#? ?users?|clients?|no\.? of (clients|users)|vus?|threads?|connections?|concurrency|level|load)$"
@@ -54,6 +54,7 @@ _NAMED_TIME = {
 _RESOURCE = re.compile(r"\b(cpu|disk|memory|mem|ram|utilisation|utilization|util|busy)\b")
 _UNIT_SUFFIX = re.compile(r"^(.*?)_(ms|us|s|percent|ratio|share|bytes|per_s|per_h|per_hour|per_min)$")
 _LEVEL_UNITS = {"vu": "vus", "concurrency": "users", "level": "users", "load": "users"}
+_MAYBE_THOUSAND = re.compile(r"[1-9]\d{0,2}\.\d{3}(?![\d.])")
 
 
 class _NoUnit(BadRecord):
@@ -73,6 +74,8 @@ class Column:
     first_line: int = 0
     unit_asked: bool = False
     not_understood: str = ""
+    maybe_thousand: str = ""  # the first cell such as 1.500, while no other says that the point begins a fraction
+    has_fraction: bool = False
 
     @property
     def place(self) -> str:
@@ -84,6 +87,10 @@ class Column:
         found = quantity(cell, self.heading, delimiter)
         if found is None:
             return None
+        if delimiter in ";\t" and "." in cell:
+            like = _MAYBE_THOUSAND.match(cell.strip())
+            self.has_fraction = self.has_fraction or like is None
+            self.maybe_thousand = self.maybe_thousand or (like.group() if like else "")
         if found.unit:
             self._agree(found.unit)
         elif self.unit_from == "cell":
@@ -173,7 +180,9 @@ def _bracketed(heading: str) -> tuple[str, str]:
 def _columns(headings: Sequence[str]) -> list[Column]:
     """What the headings of a table say together."""
     with_units = jmeter_report.with_units(headings) or headings
-    return [replace(column_of(known), heading=heading) for heading, known in zip(headings, with_units, strict=True)]
+    nameless = [f"column {place}" for place in range(1, len(headings) + 1)]  # spreadsheets save columns without a name
+    told = zip(headings, with_units, nameless, strict=True)
+    return [replace(column_of(known or name), heading=heading or name) for heading, known, name in told]
 
 
 def looks_like(head: str) -> bool:
@@ -295,6 +304,13 @@ def _notes(reading: _Reading, telling: Sequence[str], left_out: Sequence[Column]
         yield f"Columns kept and not judged: {', '.join(unknown)}."
     for column in left_out:
         yield f"Left out: {column.heading}: {column.not_understood}."
+    for column in reading.columns:
+        if column.maybe_thousand and not column.has_fraction and column.role not in ("other", "operation"):
+            small, large = float(column.maybe_thousand), column.maybe_thousand.replace(".", "")
+            yield (
+                f"{column.heading}: {column.maybe_thousand} was read as {small:g}, as a point begins a fraction. If it "
+                f"means {large}, write thousands without a point."
+            )
 
 
 def _without_comments(rows: Iterator[list[str]], framed: bool) -> Iterator[list[str]]:
@@ -337,7 +353,8 @@ def _taker(file: SourceFile, reading: _Reading) -> Callable[[list[str]], None]:
         if len(cells) != len(reading.columns):
             raise BadRecord(f"{len(cells)} cells under {len(reading.columns)} headings", None, "Correct the row.")
         if len(reading.rows) >= MOST_ROWS:
-            raise BadRecord(f"a table of levels has no {MOST_ROWS:,} rows", None, "Name its format with --format.")
+            step = "Name its format with --format, or put the rows of a level together."
+            raise file.error(BadRecord(f"a table of levels has at most {MOST_ROWS:,} rows", None, step))
         row = _row(file, reading, cells)
         if row is not None:
             reading.rows.append(row)

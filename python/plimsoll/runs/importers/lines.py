@@ -25,6 +25,19 @@ MOST_FIELD = 1 << 20
 MOST_LINE = 16 << 20
 MOST_MISTAKES = 20  # told at once; a file with more of them is wrong as a whole, and read no further
 GZIP_MAGIC = b"\x1f\x8b"
+_NO_TEXT = (  # first bytes, what it is, what to do
+    (
+        b"\xff\xfe",
+        "text in UTF-16 or UTF-32, as PowerShell's > and a spreadsheet's Unicode text are",
+        "Save it as UTF-8.",
+    ),
+    (b"\xfe\xff", "text in UTF-16", "Save it as UTF-8."),
+    (b"\x00\x00\xfe\xff", "text in UTF-32", "Save it as UTF-8."),
+    (b"\x28\xb5\x2f\xfd", "a file packed by zstd", "Unpack it first (zstd -d)."),
+    (b"\xfd7zXZ\x00", "a file packed by xz", "Unpack it first (xz -d)."),
+    (b"BZh", "a file packed by bzip2", "Unpack it first (bzip2 -d)."),
+    (b"7z\xbc\xaf\x27\x1c", "a file packed by 7-Zip", "Unpack it first."),
+)
 T = TypeVar("T")
 Watch = Callable[[float], None]
 
@@ -99,13 +112,19 @@ class SourceFile:
             self.notes.append(f"The packed file {self.fault} {used}; used up to there.")
 
     def head(self) -> bytes:
-        """Its first bytes, unpacked. InputError if it cannot be opened, does not unpack or is empty."""
+        """Its first bytes, unpacked. InputError if it cannot be opened, does not unpack, is empty or no UTF-8, or is
+        packed in another way."""
         with self.open() as file:
             head = file.read(HEAD_BYTES)
         if not head and self.fault:
             raise InputError(f"the packed file {self.fault} at its start", "Copy it again.", file=self.path)
         if not head.strip():
             raise InputError("the file is empty", "Give a file with results.", file=self.path)
+        if self.is_packed and head.startswith(GZIP_MAGIC):
+            raise InputError("this is packed by gzip twice", "Unpack it once (gunzip).", file=self.path)
+        for first, what, step in _NO_TEXT:
+            if head.startswith(first):
+                raise InputError(f"this is {what}", step, file=self.path)
         return head
 
     def open(self) -> BinaryIO:
