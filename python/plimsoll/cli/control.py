@@ -10,7 +10,9 @@ import typer
 
 
 def control(
-    run_directory: Annotated[Path, typer.Argument(help="its run directory; or the folder of runs, for the newest")],
+    run_directory: Annotated[
+        Path, typer.Argument(help="its run directory; or the folder of runs, for the newest that goes on")
+    ],
     verb: Annotated[str, typer.Argument(help="pause, resume, level N (times the declared load), or stop")],
     value: Annotated[float | None, typer.Argument(help="N of level, at most a million")] = None,
 ) -> None:
@@ -20,8 +22,7 @@ def control(
     """
     from plimsoll.errors import InputError
     from plimsoll.nearest_word import nearest
-    from plimsoll.runs.control import VERBS, tell
-    from plimsoll.runs.directory import latest
+    from plimsoll.runs.control import VERBS, newest, tell
     from plimsoll.study.bounds import MOST_LEVEL
 
     if verb not in VERBS:
@@ -30,5 +31,5 @@ def control(
     if is_level != (verb == "level") or (value is not None and not is_level):
         wrong = f"a number from 0 to {MOST_LEVEL:,.0f} belongs there" if verb == "level" else "takes no number"
         raise InputError(f"control {verb}: {wrong}", "Say for example: plimsoll control runs level 1.5.")
-    found = run_directory if os.path.isfile(run_directory / "manifest.json") else latest(run_directory)
+    found = run_directory if os.path.isfile(run_directory / "manifest.json") else newest(run_directory)
     print(tell(found, verb, value)["answer"])

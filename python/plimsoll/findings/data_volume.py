@@ -10,6 +10,7 @@ from plimsoll.findings.resources import Means, Step, target_cores
 from plimsoll.stats.covariate import DemandChange, demand_change
 
 MOST_ERRORS = 0.01
+MOST_OPEN = 2.0  # width of the interval, of twice the data, from which it says nothing: 0 to 3 times the cost
 
 
 def data_volume_facts(steps: Sequence[Step], means: Sequence[Means]) -> dict[str, Any] | None:
@@ -65,6 +66,10 @@ def _demand_words(change: DemandChange | None, grew: bool) -> str:
         return ""
     if change is None:
         return "Whether operations cost more for it cannot be told from these steps."
+    if not change.significant and change.high - change.low > MOST_OPEN:
+        return (
+            "Whether operations cost more for it cannot be told: the data hardly changed, or the cost varied too much."
+        )
     interval = f"99 %: {change.low:+.0%} to {change.high:+.0%} if the data doubles"
     if not change.significant:
         return f"CPU per operation did not change with it beyond chance ({interval})."

@@ -141,7 +141,8 @@ def _answer(
     words += "".join(_thread_words(part, wanted) for part in facts.parts)
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
-        words += f" {sizes[-1]['times']} times that needs {number(last['recommended'])} cores by the same arithmetic."
+        need = f"{sizes[-1]['times']} times that load needs {number(last['recommended'])} cores"
+        words += f" {need}, if an operation then costs what it costs now."
     return words
 
 

@@ -229,7 +229,7 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         return
     kind = str(limited.get("kind") or "")
     if kind == "none":
-        yield "Limited by", "nothing at the levels tried"
+        yield "Limited by", "nothing, of what was carried"
         return
     unknown = kind in ("", "unknown", "cannot_tell", "cannot tell")
     where = str(limited.get("where") or "")

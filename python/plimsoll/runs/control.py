@@ -67,6 +67,17 @@ def _word(line: dict[str, Any]) -> Word | None:
     return word if word.verb in VERBS and is_level == (word.verb == "level") else None
 
 
+def newest(run_root: Path) -> Path:
+    """The newest run below `run_root` that goes on; where none does, the newest. RunDirectoryError if there is none."""
+    going_on = (one for one in reversed(directory.list_runs(run_root)) if _goes_on(one))
+    return next(going_on, None) or directory.latest(run_root)
+
+
+def _goes_on(run_dir: Path) -> bool:
+    series = directory.file_of(run_dir, directory.SERIES)
+    return series.is_file() and directory.is_being_written(series)
+
+
 def tell(
     run_dir: Path,
     verb: str,

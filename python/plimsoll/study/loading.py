@@ -15,6 +15,7 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.nearest_word import nearest
 from plimsoll.study.checks import contradictions
 from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping
+from plimsoll.study.forms import SCRIPTS
 from plimsoll.study.models import Study
 from plimsoll.study.part import kinds_within
 from plimsoll.study.trust import mistake_of_ca_file
@@ -41,6 +42,9 @@ _BOUNDS = {
 def load_study(path: str | Path) -> Study:
     """Read and validate a study file. Raises InputErrors with every mistake, ordered by line."""
     file = Path(path)
+    if file.suffix in SCRIPTS:
+        step = f"Give a study file (docs/study.md), or the script to capacity, hold or run: plimsoll capacity {path}"
+        raise InputErrors([InputError("this is a script, no study", step, file=str(path))])
     try:
         text = read_study_bytes(file).decode("utf-8")
     except OSError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import InputError
-from plimsoll.runs.control import CONTROL, Listener, Word, tell
+from plimsoll.runs.control import CONTROL, Listener, Word, newest, tell
 from plimsoll.runs.writer import RunFacts, RunWriter
 
 
@@ -59,3 +59,12 @@ def test_who_is_not_there_is_told_so(tmp_path: Path) -> None:
     assert [json.loads(line)["verb"] for line in (run.path / CONTROL).read_text().splitlines()] == ["pause", "pause"]
     with writer(tmp_path, "capacity") as search, pytest.raises(InputError, match="plimsoll capacity"):
         tell(search.path, "pause")
+
+
+def test_of_a_folder_the_newest_run_that_goes_on_is_meant_and_else_the_newest(tmp_path: Path) -> None:
+    with writer(tmp_path) as going_on:
+        ended = writer(tmp_path, "analyze")
+        ended.finish()
+        assert newest(tmp_path) == going_on.path
+        going_on.finish()
+    assert newest(tmp_path) == ended.path

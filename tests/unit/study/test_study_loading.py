@@ -278,3 +278,10 @@ def test_a_contradiction_that_only_the_values_show_is_told(monkeypatch: pytest.M
     monkeypatch.setattr("plimsoll.study.loading.contradictions", lambda data: ())
     with pytest.raises(InputErrors, match="it needs two different values or more"):
         parse_study(GOOD + "  - sweep: {over: {N: [1, 1]}}\n")
+
+
+def test_a_script_in_place_of_a_study_is_named_as_one(tmp_path: Path) -> None:
+    script = tmp_path / "load.ts"
+    script.write_text("export default function () {}\n")
+    with pytest.raises(InputErrors, match=r"this is a script, no study.*plimsoll capacity .*load\.ts"):
+        load_study(script)
