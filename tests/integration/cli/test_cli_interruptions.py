@@ -76,7 +76,8 @@ def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answe
         LEAVES.format(port=free_port(), name="study", testkit=TESTKIT, time="5m") + "expected_users: 20\n"
     )
     study = cli.begin("study", "-q", "--runs", "study", "study.yaml")
-    run_directory = wait_until(lambda: list(cli.folder.glob("study/*/*-hold-*")), "a run directory")[0]
+    manifests = lambda: list(cli.folder.glob("study/*/*-hold-*/manifest.json"))  # noqa: E731
+    run_directory = wait_until(manifests, "a run directory")[0].parent
     wait_until(lambda: seconds_written(run_directory) >= 3, "seconds of load")
     study.send_signal(signal.SIGHUP)
     _, errors = study.communicate(timeout=60)
@@ -94,7 +95,8 @@ def test_ctrl_c_while_the_answer_is_made_waits_for_it_and_nothing_follows(cli: C
         + "expected_users: 20\n"
     )
     study = cli.begin("study", "-q", "--runs", "study", "study.yaml")
-    run_directory = wait_until(lambda: list(cli.folder.glob("study/*/*-hold-*")), "a run directory")[0]
+    manifests = lambda: list(cli.folder.glob("study/*/*-hold-*/manifest.json"))  # noqa: E731
+    run_directory = wait_until(manifests, "a run directory")[0].parent
     wait_until(lambda: RunReader(run_directory).events("hold_result"), "the end of the load")
     study.send_signal(signal.SIGTERM)
     output, errors = study.communicate(timeout=60)
