@@ -4,11 +4,12 @@
 
 The run directory is synthesised through RunWriter, not by load: 20 operations, each with the series that the engine
 writes of it every second (a counter or rate each of requests, failures and bytes, eight times, two of the iteration),
-response times log-normal, 1 in 1,000 failed, resources of host, process and generator. One minute of it is drawn
-(seeded) and repeated. Three cases, each in a process of its own that is timed whole, imports and all:
+response times log-normal, 1 in 1,000 failed, resources of host, process and generator. Three minutes of it are drawn
+(seeded) and repeated. Four cases, each in a process of its own that is timed whole, imports and all:
 
 hold     an experiment's run, with its Parquet tables and without findings: analysis and report
 killed   the same run killed: lines only, analysis and report
+again    a run that has its findings and tables: the report made anew
 run      of `plimsoll run`: lines only, analysis and report, and the tables are made as well
 
 "There": the report is written and its path printed; missing tables are made after that, until the process "ended".
@@ -37,9 +38,9 @@ from plimsoll.runs.snapshot import Series
 
 SECONDS, PER_SECOND = 3600, 2778
 OPERATIONS = 20
-DRAWN_S = 60
+DRAWN_S = 180
 T0_UNIX = 1_790_000_000.0
-CASES = ("hold", "killed", "run")
+CASES = ("hold", "killed", "again", "run")
 TIMES = {  # metric: median in ms
     "http_req_response_time": 40.0,
     "http_req_duration": 40.0,
@@ -114,7 +115,7 @@ def write_run(folder: Path, case: str, seconds: int, per_second: int) -> Path:
     study = {"objectives": [{"operation": "operation 1", "objective": "p95<=500ms"}]}
     experiment = "run" if case == "run" else "hold"
     facts = RunFacts(experiment, study=study if experiment == "hold" else None, level_unit="users", t0_unix=T0_UNIX)
-    writer = RunWriter.create(folder, facts, tables=case == "hold")
+    writer = RunWriter.create(folder, facts, tables=case in ("hold", "again"))
     with writer:
         if experiment == "hold":
             writer.append_event("experiment_started", second=0, experiment="hold", unit="users", open=True)
@@ -162,6 +163,8 @@ def measure(case: str, seconds: int = SECONDS, per_second: int = PER_SECOND) -> 
         began = time.monotonic()
         path = write_run(Path(folder), case, seconds, per_second)
         written_s = time.monotonic() - began
+        if case == "again":
+            subprocess.run([sys.executable, "-m", "plimsoll", "analyze", str(path)], check=False, capture_output=True)
         lines_mb = (path / "series.jsonl.zst").stat().st_size / 1e6
         child = subprocess.Popen([sys.executable, "-u", "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None

@@ -7,6 +7,7 @@ the load of the first three hours, which most questions ask for.
 from __future__ import annotations
 
 import bisect
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ class RunReader:
         self.manifest: dict[str, Any] = self._read_manifest()
         self._index: list[tuple[int, int]] = []  # (second, byte from which it can be read), ascending
         self._heads: KnownHeads | None = None
+        self._loads: Sequence[Snapshot] | None = None  # all seconds without series, of a run that grows no more
 
     def _read_manifest(self) -> dict[str, Any]:
         path = self.path / directory.MANIFEST
@@ -67,6 +69,7 @@ class RunReader:
     def refresh(self) -> None:
         """Read the manifest again, for a run that was running."""
         self.manifest = self._read_manifest()
+        self._loads = None
 
     @property
     def state(self) -> State:
@@ -90,12 +93,13 @@ class RunReader:
             yield from self._from_tables(from_s, to_s)
             return
         if metrics is not None and file_of(self.path, directory.MINUTES).exists():
-            for block in self.blocks(metrics, from_s):
-                for snapshot in block.snapshots():
-                    if to_s is not None and snapshot.second >= to_s:
-                        return
-                    if _within(snapshot.second, from_s, to_s):
-                        yield snapshot
+            wanted = frozenset(metrics)
+            blocks = (block.snapshots() for block in self.blocks(wanted, from_s))
+            for snapshot in itertools.chain.from_iterable(blocks) if wanted else self._all_loads():
+                if to_s is not None and snapshot.second >= to_s:
+                    return
+                if _within(snapshot.second, from_s, to_s):
+                    yield snapshot
             return
         place = bisect.bisect_right(self._index, (from_s, math.inf)) - 1 if from_s is not None else -1
         for begin, snapshot in self._parsed(lines, self._index[place][1] if place >= 0 else 0, metrics):
@@ -106,6 +110,21 @@ class RunReader:
                 return
             if _within(second, from_s, to_s):
                 yield snapshot
+
+    def _all_loads(self) -> Iterable[Snapshot]:
+        """Every second without series, which most questions ask for: read once, up to MOST_KEPT_S of them."""
+        from plimsoll.runs.minute_blocks import MOST_KEPT_S
+
+        if self._loads is not None:
+            return self._loads
+        loads = (load for block in self._blocks(frozenset(), None, {}) for load in block.load)
+        if self.state == "running":
+            return loads
+        first = list(itertools.islice(loads, MOST_KEPT_S + 1))
+        if len(first) > MOST_KEPT_S:
+            return itertools.chain(first, loads)
+        self._loads = first
+        return first
 
     def whole_seconds(self, metrics: Iterable[str]) -> Iterator[Snapshot]:
         """Every second, in order, with one series for each of these metrics, see Block.whole_seconds."""
