@@ -25,6 +25,7 @@ from plimsoll.findings.slow_names import lookups_of, with_slow_names
 from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
+from plimsoll.runs.name_lookups import BLOCKED, SLOW_MS
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.script_caps import METRICS
 from plimsoll.runs.standstill import STOOD_STILL_S
@@ -157,7 +158,8 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
     from plimsoll.findings.run import run_finding_of
 
-    snapshots = run.whole_seconds([run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))])
+    metrics = [run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))]
+    snapshots = run.whole_seconds(metrics, above={BLOCKED: SLOW_MS})  # shorter waits stand in the lines alone
     found = run_finding_of(
         snapshots,
         run.resources(),

@@ -126,9 +126,10 @@ class RunReader:
         self._loads = first
         return first
 
-    def whole_seconds(self, metrics: Iterable[str]) -> Iterator[Snapshot]:
-        """Every second, in order, with one series for each of these metrics, see Block.whole_seconds."""
-        for block in self.blocks(metrics):
+    def whole_seconds(self, metrics: Iterable[str], *, above: Mapping[str, float] | None = None) -> Iterator[Snapshot]:
+        """Every second, in order, with one series for each of these metrics, see Block.whole_seconds; `above` as of
+        `blocks`."""
+        for block in self.blocks(metrics, above=above):
             yield from block.whole_seconds()
 
     def blocks(

@@ -363,8 +363,9 @@ PLAIN = b"users,req/s\n1,10\n2,20\n"
         (bz2.compress(PLAIN), "packed by bzip2"),
         (lzma.compress(PLAIN), "packed by xz"),
         (bytes.fromhex("28b52ffd") + bytes(20), "packed by zstd"),
-        (gzip.compress(gzip.compress(PLAIN)), "packed by gzip twice"),
+        (gzip.compress(gzip.compress(PLAIN, mtime=0), mtime=0), "packed by gzip twice"),
     ],
+    ids=["UTF-16", "UTF-16 BE", "UTF-32", "bzip2", "xz", "zstd", "gzip twice"],
 )
 def test_what_is_packed_in_another_way_or_no_utf_8_is_named(tmp_path: Path, content: bytes, what: str) -> None:
     path = tmp_path / "t.csv"

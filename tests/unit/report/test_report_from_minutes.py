@@ -37,6 +37,7 @@ def second_of(draw: np.random.Generator, second: int) -> Snapshot:
         tags = {"scenario": f"operation {place}", "name": f"GET /{place}", "status": "200"}
         for metric in ("http_req_response_time", "http_req_duration", "http_req_waiting"):
             series.append(Series.of_trend(metric, tags, Histogram.from_values(times)))
+        series.append(Series.of_trend("http_req_blocked", tags, Histogram.from_values([0.004] * count)))
         series.append(Series("http_reqs", "counter", tags, value=float(count)))
         series.append(Series("http_req_failed", "rate", tags, passes=int(draw.binomial(count, 0.01)), total=count))
         for metric in ("iteration_response_time", "iteration_duration"):
@@ -78,7 +79,10 @@ def test_a_report_is_the_same_from_minutes_as_from_lines(
     monkeypatch.setattr(minute_blocks, "SECONDS", 25)
     path = write_run(tmp_path, experiment, 790)
     slow, slow_page = report_of(path, SlowReader, monkeypatch)
+    cut, pieces = minute_blocks._cut, []
+    monkeypatch.setattr(minute_blocks, "_cut", lambda *where: pieces.append(where[2:]) or cut(*where))
     fast, page = report_of(path, RunReader, monkeypatch)
+    assert all(len(piece) == 1 and piece[0] > 0 for piece in pieces), "lines are read behind the last minute alone"
     assert dict(fast)["findings"] and len(list(read_lines(path / "minutes.jsonl.zst"))) == 32
     assert fast == slow and page == slow_page
     file = path / "minutes.jsonl.zst"

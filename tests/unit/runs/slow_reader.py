@@ -75,7 +75,7 @@ class SlowReader(RunReader):
                 kept = [one for one in data["series"] if wanted is None or one["metric"] in wanted]
                 yield Snapshot.from_json(data | {"series": kept})
 
-    def whole_seconds(self, metrics: Iterable[str]) -> Iterator[Snapshot]:
+    def whole_seconds(self, metrics: Iterable[str], *, above: Mapping[str, float] | None = None) -> Iterator[Snapshot]:
         return self.snapshots(metrics=metrics)
 
     def blocks(
