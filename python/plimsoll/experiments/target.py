@@ -148,7 +148,8 @@ class TargetControl:
             if self.target.stop is not None:
                 self._complete("stop", self.target.stop, limit_s)
         except TargetError as error:
-            self._stop_failure = f"The target may still run: {error}"
+            what = "The target may still run" if self.target.start is None else "What `start` began was ended"
+            self._stop_failure = f"{what}: {error}"
             self._on_event("note", self._stop_failure)
         finally:
             if self._started is not None:

@@ -81,11 +81,11 @@ def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answe
     wait_until(lambda: seconds_written(run_directory) >= 3, "seconds of load")
     study.send_signal(signal.SIGHUP)
     _, errors = study.communicate(timeout=60)
-    assert study.returncode == 130 and "The target may still run: the stop command ended with exit code 7" in errors
+    assert study.returncode == 130 and "What `start` began was ended: the stop command ended with exit code 7" in errors
     assert not list(run_directory.parent.glob("*-capacity-*")) and not lives(target_of(cli))
     reader = RunReader(run_directory)
     assert reader.state == "interrupted" and (run_directory / "report.html").is_file()
-    assert "may still run" in " ".join(reader.findings()[0]["notes"])
+    assert "What `start` began was ended" in " ".join(reader.findings()[0]["notes"])
 
 
 def test_ctrl_c_while_the_answer_is_made_waits_for_it_and_nothing_follows(cli: Cli) -> None:

@@ -125,8 +125,16 @@ def test_the_stop_command_runs_first_and_its_failure_does_not_leave_the_target_r
     target.start()
     pid = target.pid
     target.stop()
-    assert re.search(r"may still run: the stop command ended with exit code 1[\s\S]*cannot", target.stop_failure)
+    assert re.search(
+        r"What `start` began was ended: the stop command ended with exit code 1[\s\S]*cannot", target.stop_failure
+    )
     assert ("note", target.stop_failure) in events and not lives(pid)
+
+
+def test_where_plimsoll_started_nothing_a_stop_that_fails_leaves_the_target_running(tmp_path):
+    target = control(tmp_path, stop="exit 3")
+    target.stop()
+    assert target.stop_failure.startswith("The target may still run: the stop command ended with exit code 3")
 
 
 def test_ctrl_c_while_the_target_ends_kills_what_is_left_at_once(tmp_path):
