@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 def show(answer: Answer, as_json: bool) -> None:
     """Print the answer and the report's path; ends the program with the answer's exit code."""
-    from plimsoll.findings.exit_codes import EXIT_INTERRUPTED, exit_code
     from plimsoll.report.json_out import findings_json
     from plimsoll.report.text import answer_lines
 
@@ -21,4 +20,4 @@ def show(answer: Answer, as_json: bool) -> None:
     else:
         print(answer_lines(answer.findings))
         print(f"\nReport: {answer.report}")
-    raise typer.Exit(EXIT_INTERRUPTED if answer.interrupted else exit_code(answer.findings[0]))
+    raise typer.Exit(answer.exit_code)

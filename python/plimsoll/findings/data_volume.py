@@ -67,9 +67,7 @@ def _demand_words(change: DemandChange | None, grew: bool) -> str:
     if change is None:
         return "Whether operations cost more for it cannot be told from these steps."
     if not change.significant and change.high - change.low > MOST_OPEN:
-        return (
-            "Whether operations cost more for it cannot be told: the data hardly changed, or the cost varied too much."
-        )
+        return "Whether CPU per operation changed with it is inconclusive: the confidence interval is too wide."
     interval = f"99 %: {change.low:+.0%} to {change.high:+.0%} if the data doubles"
     if not change.significant:
         return f"CPU per operation did not change with it beyond chance ({interval})."

@@ -20,6 +20,7 @@ from plimsoll.experiments.result import Status
 from plimsoll.experiments.steps import OnStep
 from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.beside import findings_beside
+from plimsoll.findings.exit_codes import EXIT_INTERRUPTED, exit_code
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.interruptions import Ending
@@ -58,6 +59,11 @@ class Answer:
     report: Path
     status: str
     interrupted: bool = False  # when all load had been made: the answer is whole, and nothing may follow
+
+    @property
+    def exit_code(self) -> int:
+        """What its verb ends with."""
+        return EXIT_INTERRUPTED if self.interrupted else exit_code(self.findings[0])
 
 
 @dataclass

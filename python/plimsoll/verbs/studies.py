@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from plimsoll.errors import EXIT_INPUT, InputError, InputErrors, PlimsollError
-from plimsoll.findings.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, exit_code
+from plimsoll.findings.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID
 from plimsoll.output_streams import answer_kept_in
 from plimsoll.plans.load import Choices
 from plimsoll.plans.planned_time import planned_time, planned_total
@@ -282,14 +282,13 @@ def _carried_out(
     finally:
         listeners.end()
     findings = redactor.data(answer.findings)
-    code = EXIT_INTERRUPTED if answer.interrupted else exit_code(findings[0])
     run, report, report_before = (
         None if path is None else os.path.relpath(path, folder)
         for path in (answer.run_directory, answer.report, before)
     )
     text = str(findings[0]["answer"])
     ended = replace(
-        part, status=answer.status, exit_code=code, answer=text, problem="", run=run, report=report,
+        part, status=answer.status, exit_code=answer.exit_code, answer=text, problem="", run=run, report=report,
         report_before=report_before,
     )  # fmt: skip
     return ended, findings

@@ -70,14 +70,19 @@ LEAVES = (
 )
 
 
-def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answer(cli: Cli) -> None:
+def begin_two(cli: Cli, text: str, time: str) -> tuple[subprocess.Popen[str], Path]:
+    """A study of two experiments, a hold of that time and a search, and the run directory of the first."""
     cli.write(script_js=MINUTE_OF_LOAD)
     (cli.folder / "study.yaml").write_text(
-        LEAVES.format(port=free_port(), name="study", testkit=TESTKIT, time="5m") + "expected_users: 20\n"
+        text.format(port=free_port(), name="study", testkit=TESTKIT, time=time) + "expected_users: 20\n"
     )
     study = cli.begin("study", "-q", "--runs", "study", "study.yaml")
-    manifests = lambda: list(cli.folder.glob("study/*/*-hold-*/manifest.json"))  # noqa: E731
-    run_directory = wait_until(manifests, "a run directory")[0].parent
+    manifests = wait_until(lambda: list(cli.folder.glob("study/*/*-hold-*/manifest.json")), "a run directory")
+    return study, manifests[0].parent
+
+
+def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answer(cli: Cli) -> None:
+    study, run_directory = begin_two(cli, LEAVES, "5m")
     wait_until(lambda: seconds_written(run_directory) >= 3, "seconds of load")
     study.send_signal(signal.SIGHUP)
     _, errors = study.communicate(timeout=60)
@@ -89,14 +94,7 @@ def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answe
 
 
 def test_ctrl_c_while_the_answer_is_made_waits_for_it_and_nothing_follows(cli: Cli) -> None:
-    cli.write(script_js=MINUTE_OF_LOAD)
-    (cli.folder / "study.yaml").write_text(
-        LEAVES.format(port=free_port(), name="study", testkit=TESTKIT, time="30s").replace("exit 7", "sleep 3")
-        + "expected_users: 20\n"
-    )
-    study = cli.begin("study", "-q", "--runs", "study", "study.yaml")
-    manifests = lambda: list(cli.folder.glob("study/*/*-hold-*/manifest.json"))  # noqa: E731
-    run_directory = wait_until(manifests, "a run directory")[0].parent
+    study, run_directory = begin_two(cli, LEAVES.replace("exit 7", "sleep 3"), "30s")
     wait_until(lambda: RunReader(run_directory).events("hold_result"), "the end of the load")
     study.send_signal(signal.SIGTERM)
     output, errors = study.communicate(timeout=60)
