@@ -13,6 +13,7 @@ from plimsoll.findings.capacity_words import answer, headroom_of, level_words, n
 from plimsoll.findings.collapse import collapse_notes, quickened_words
 from plimsoll.findings.data_volume import data_volume_facts
 from plimsoll.findings.database_limits import Statements
+from plimsoll.findings.dearer import dearer_process
 from plimsoll.findings.estimates import interval_facts, knee_facts
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.flow import flow_of_run, of_step, with_flow
@@ -104,6 +105,7 @@ def capacity_findings(
     volume = data_volume_facts(steps, means)
     made = [step for step in steps if not step.get("capped") or step["verdict"] == "good"]
     judged = objectives_within(judge_objectives(objectives, made, snapshots, reference, facts["unit"]), steps)
+    capacity = _capacity(facts, steps, means, per_level)
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -112,7 +114,7 @@ def capacity_findings(
         "status": facts["status"],
         "valid": generator["healthy"] and answered,
         "validity": conclusions(generator, ("throughput", "response_time", "failures"))["validity"],
-        "capacity": _capacity(facts, steps, means, per_level),
+        "capacity": capacity,
         "objectives": judged,
         "sustainable": sustainable_load(facts["good"], facts["bad"], judged, facts["unit"]),
         "limited_by": limiting_resource(
@@ -132,7 +134,7 @@ def capacity_findings(
         "evidence": _evidence(facts, steps, [means[at] for at in deciding], decisive),
         "invalid_because": [*([] if failed else generator["reasons"]), *_missing_answer(facts)],
         "notes": [
-            facts["reason"],
+            _reason(facts, falls=capacity["dearer"] is not None),
             generator["words"],
             *([] if failed else [*_notes(facts, steps), *host_words(steps, means, facts["unit"])]),
             *notes,
@@ -271,6 +273,7 @@ def _capacity(
         "failing_anyway": facts.get("failing_anyway"),
         "slowed": facts.get("slowed"),
         "quickened": facts.get("quickened"),
+        "dearer": dearer_process(steps, means),
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }
@@ -293,6 +296,14 @@ def _clearest(bad: Step | None, steps: Sequence[Step]) -> Step | None:
     if bad is None or bad.get("stolen_share", 0.0) < STOLEN_MATTERS:
         return bad
     return min((step for step in steps if step["verdict"] == "bad"), key=lambda step: step.get("stolen_share", 0.0))
+
+
+def _reason(facts: Mapping[str, Any], *, falls: bool) -> str:
+    """Why the search ended; `falls`: what the target carries fell meanwhile, as the search itself did not see."""
+    good, bad = facts["good"], facts["bad"]
+    is_wide = good is not None and bad is not None and (bad - good) / bad > facts["width_goal"]
+    more = " What the target carries fell meanwhile, which more time does not narrow." if falls and is_wide else ""
+    return f"{facts['reason']}{'' if facts.get('slowed') else more}"
 
 
 def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.collapse import (
+    dearer_words,
     failing_anyway_words,
     lost_words,
     not_carried_words,
@@ -82,6 +83,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         parts.insert(0, INTERRUPTED)
     parts.extend(failing_anyway_words(result, level_words))
     parts.extend(slowed_words(result, level_words))
+    parts.extend(dearer_words(finding["capacity"].get("dearer")))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
     return " ".join(parts)
@@ -252,6 +254,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
     steps = list(finding["generator"]["remedies"])
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
+    falls = result.get("slowed") or finding["capacity"].get("dearer")
     if result["status"] == "interrupted":
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None and (bad is not None or not result.get("cap")):
@@ -260,11 +263,11 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         )
     elif bad is None:
         steps.append(_how_to_go_on(result))
-    elif (bad - good) / bad > goal + 1e-9 and not result.get("slowed"):
+    elif (bad - good) / bad > goal + 1e-9 and not falls:
         steps.append(
             f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: more load time (--for) narrows it."
         )
-    if result.get("slowed"):
+    if falls:
         steps.append(AGES)
     probed = any(saw_target(step.get("cpu") or ()) for step in finding["steps"])
     if bad is not None or finding["limited_by"]["kind"] != "unknown":

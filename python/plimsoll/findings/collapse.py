@@ -63,6 +63,17 @@ def slowed_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[s
     return [f"The target became slower meanwhile: {times}. What it carries falls with that."]
 
 
+def dearer_words(found: Mapping[str, Any] | None) -> list[str]:
+    """That an operation cost a process of the target more CPU from step to step (findings/dearer.py)."""
+    if not found:
+        return []
+    return [
+        f"An operation became dearer meanwhile: {found['process']} took {found['from_ms']:.3g} ms of CPU for it by "
+        f"second {found['from_s']:.0f}, and {found['to_ms']:.3g} ms from second {found['to_s']:.0f} on, which makes "
+        f"{found['share']:.0%} more work for the target. What it carries falls with that."
+    ]
+
+
 def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
     """That the target was slower at first, at a load at which nothing waits: what a cold one carries is not told."""
     if not (times := _changed_times(result, "quickened", level_words)):

@@ -79,6 +79,19 @@ class ChangedTimes(TypedDict):
     to_s: Seconds
 
 
+class Dearer(TypedDict):
+    """The CPU of `process` for an operation until `from_s` and from `to_s` on, by a trend over `steps` that loaded the
+    target alike; `share`: what that adds to the CPU of all processes."""
+
+    process: str
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    share: Ratio
+    from_s: Seconds
+    to_s: Seconds
+    steps: int
+
+
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
@@ -101,6 +114,7 @@ class Capacity(TypedDict, total=False):
     failing_anyway: FailingAnyway | None
     slowed: ChangedTimes | None
     quickened: ChangedTimes | None
+    dearer: Dearer | None
     interval: list[Level] | None
     confidence: Probability | None
     interval_means: str
