@@ -4,5 +4,5 @@
     text.answer_lines        the same answers as plain lines for a terminal
     json_out.findings_json   the findings as JSON for machines
 
-Heavy libraries (altair, vl-convert, Jinja2, numpy) are imported when a page is written and not before.
+Heavy libraries (vl-convert, Jinja2, numpy) are imported when a page is written and not before.
 """

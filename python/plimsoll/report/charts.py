@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,6 @@ from plimsoll.user_cache import made_in_cache, user_cache
 from plimsoll.written_files import write_own
 
 STATIC_WIDTH_PX = 700
-
-
-@contextlib.contextmanager
-def unchecked() -> Iterator[None]:
-    """Charts are made without a check of each of their parts, which takes longer than making them; tests check them."""
-    from altair.utils.schemapi import debug_mode
-
-    with debug_mode(False):
-        yield
 
 
 def static_svg(specification: dict[str, Any]) -> str:

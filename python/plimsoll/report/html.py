@@ -60,8 +60,7 @@ def render(
     from plimsoll.report import charts, page
 
     draw = draw or charts.static_svg
-    with charts.unchecked():
-        content = page.build(run)
+    content = page.build(run)
     return (
         environment()
         .get_template("report.html.j2")

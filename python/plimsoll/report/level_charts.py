@@ -14,9 +14,9 @@ from statistics import median
 from typing import Any, Literal
 
 from plimsoll.report.finding_view import levels_per_user, section
-from plimsoll.report.legends import line_legend, mark_legend, text_px
+from plimsoll.report.legends import mark_legend, text_px
 from plimsoll.report.steps import Step, first_number
-from plimsoll.report.theme import dashes
+from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, nominal, quantitative
 from plimsoll.report.wording import is_number, number, verdict
 
 HEIGHT_PX = 260
@@ -103,33 +103,28 @@ def _curves(
     least_top: float = 0,
 ) -> dict[str, Any] | None:
     """Points of every step and a line through their medians; `bottom` None means a logarithmic axis."""
-    import altair
-
     rows = [_row(step, name, value) for step, name, value in points if is_number(value)]
     rows = [row for row in rows if bottom is not None or row["value"] > 0]
     if not rows:
         return None
     domain = decades(rows) if bottom is None else [bottom, 1.08 * max(least_top, *(row["value"] for row in rows))]
-    ticks = altair.Axis(values=domain[2]) if bottom is None else altair.Axis()
-    scale = altair.Scale(type="log" if bottom is None else "linear", domain=domain[:2], nice=False)
+    ticks = {"values": domain[2]} if bottom is None else {}
+    scale = {"type": "log" if bottom is None else "linear", "domain": domain[:2], "nice": False}
     right = _right_edge(rows, marks)
-    x = altair.X("level:Q", title=f"Load level, {unit}", scale=altair.Scale(domain=[0, right], nice=False))
-    y = altair.Y("value:Q", title=title, scale=scale, axis=ticks)
-    series = altair.Scale(domain=list(names))
-    lines_legend = line_legend(names)
-    colour = altair.Color("series:N", title=None, scale=series, legend=lines_legend)
-    patterns = altair.Scale(domain=list(names), range=dashes(names))
-    dash = altair.StrokeDash("series:N", title=None, scale=patterns, legend=lines_legend)
-    lines = altair.Chart(altair.Data(values=_medians(rows))).mark_line(strokeWidth=2)
-    lines = lines.encode(x=x, y=y, color=colour, strokeDash=dash)
+    axes = {
+        "x": quantitative("level", title=f"Load level, {unit}", scale={"domain": [0, right], "nice": False}),
+        "y": quantitative("value", title=title, scale=scale, axis=ticks),
+    }
+    series = lines_by_series(names)
     verdicts = [name for name in SHAPES if any(row["key"] == name for row in rows)]
-    shapes = altair.Scale(domain=[verdict(name) for name in verdicts], range=[SHAPES[name] for name in verdicts])
-    judged: dict[str, Any] = mark_legend([verdict(name) for name in verdicts], most_columns=5, title=JUDGED_AS)
-    shape = altair.Shape("verdict:N", title=JUDGED_AS, scale=shapes, legend={**judged, "titleOrient": "left"})
-    dots = altair.Chart(altair.Data(values=rows)).mark_point(size=65, filled=True, opacity=0.9)
-    dots = dots.encode(x=x, y=y, color=colour, shape=shape, tooltip=_tooltip(unit, title, legend))
-    chart = altair.layer(*_mark_layers(marks, unit, right), lines, dots)
-    return chart.properties(width="container", height=HEIGHT_PX).to_dict(validate=False)
+    words = [verdict(name) for name in verdicts]
+    judged = {**mark_legend(words, most_columns=5, title=JUDGED_AS), "titleOrient": "left"}
+    shapes = {"domain": words, "range": [SHAPES[name] for name in verdicts]}
+    shape = nominal("verdict", title=JUDGED_AS, scale=shapes, legend=judged)
+    shown = {**axes, "color": series["color"], "shape": shape, "tooltip": _tooltip(unit, title, legend)}
+    lines = layer("line", {**axes, **series}, _medians(rows), strokeWidth=2)
+    dots = layer("point", shown, rows, size=65, filled=True, opacity=0.9)
+    return chart_of(layered([*_mark_layers(marks, unit, right), lines, dots]), HEIGHT_PX)
 
 
 def decades(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -164,26 +159,22 @@ def _right_edge(rows: Sequence[Mapping[str, Any]], marks: Marks) -> float:
     return 1.05 * top or 1.0
 
 
-def _tooltip(unit: str, title: str, legend: str) -> list[Any]:
-    import altair
-
+def _tooltip(unit: str, title: str, legend: str) -> list[Part]:
     return [
-        altair.Tooltip("level:Q", title=f"load level, {unit}", format=",.4~g"),
-        altair.Tooltip("series:N", title=legend),
-        altair.Tooltip("value:Q", title=title, format=",.3~f"),
-        altair.Tooltip("verdict:N", title="step"),
-        altair.Tooltip("when:N", title="seconds"),
+        quantitative("level", title=f"load level, {unit}", format=",.4~g"),
+        nominal("series", title=legend),
+        quantitative("value", title=title, format=",.3~f"),
+        nominal("verdict", title="step"),
+        nominal("when", title="seconds"),
     ]
 
 
-def _mark_layers(marks: Marks, unit: str, right: float) -> list[Any]:
+def _mark_layers(marks: Marks, unit: str, right: float) -> list[Part]:
     """The band between good and bad, and a line for every mark, labelled above the plot on a line of its own."""
-    import altair
-
     layers = []
     if marks.good is not None and marks.bad is not None:
-        band = altair.Chart(altair.Data(values=[{"good": marks.good, "bad": marks.bad}]))
-        layers.append(band.mark_rect(style="band").encode(x="good:Q", x2="bad:Q"))
+        ends = [{"good": marks.good, "bad": marks.bad}]
+        layers.append(layer("rect", {"x": quantitative("good"), "x2": {"field": "bad"}}, ends, style="band"))
     named = [
         ("bad", marks.bad, "not carried from"),
         ("good", marks.good, "carried up to"),
@@ -193,15 +184,17 @@ def _mark_layers(marks: Marks, unit: str, right: float) -> list[Any]:
     shown = [(style, level, words) for style, level, words in named if level is not None]
     for place, (style, level, words) in enumerate(shown):
         label = f"{words} {number(level)} {unit}"
-        base = altair.Chart(altair.Data(values=[{"level": level, "label": label}]))
+        rows = [{"level": level, "label": label}]
         align: Literal["left", "right"] = "right" if level > right / 2 else "left"
-        limit = altair.expr(f"width + {LEFT_OF_PLOT_PX}")
-        text = base.mark_text(style=style, align=align, fontSize=12, clip=False, limit=limit)
-        height = altair.value(-8 - LABEL_LINE_PX * place)
-        across = altair.value(altair.expr(_label_end(level, align, text_px(label))))
+        limit = {"expr": f"width + {LEFT_OF_PLOT_PX}"}
+        where = {
+            "x": {"value": {"expr": _label_end(level, align, text_px(label))}},
+            "y": {"value": -8 - LABEL_LINE_PX * place},
+        }
+        text = {**where, "text": nominal("label")}
         layers += [
-            base.mark_rule(style=f"{style}-line", clip=True).encode(x="level:Q"),
-            text.encode(x=across, y=height, text="label:N"),
+            layer("rule", {"x": quantitative("level")}, rows, style=f"{style}-line", clip=True),
+            layer("text", text, rows, style=style, align=align, fontSize=12, clip=False, limit=limit),
         ]
     return layers
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from plimsoll.report.finding_view import section
-from plimsoll.report.legends import line_legend
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.theme import dashes
 from plimsoll.report.time_charts import Chart
+from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, quantitative
 from plimsoll.report.wording import number
 from plimsoll.study.objectives import parse_objective
 
@@ -84,8 +83,6 @@ def _pulses(run: RunEvidence) -> Chart | None:
 
 def _per_item(run: RunEvidence) -> Chart | None:
     """Time per item of each window over the volume, with the fitted curve and where it leads."""
-    import altair
-
     windows, before = _windows(run), _volume_before(run)
     seen = [
         {"volume": before + one["loaded"] - one["items"] / 2, "ms": 1000 / one["per_s"], "series": "measured"}
@@ -98,34 +95,28 @@ def _per_item(run: RunEvidence) -> Chart | None:
     ageing = _found(run.findings, "ageing")
     curve = _curve(ageing, max(before + float(_load(run).get("items") or 0), max(one["volume"] for one in seen)))
     cliff = _found(run.findings, "cliff").get("volume")
-    x = altair.X("volume:Q", title="Items in the target", scale=altair.Scale(zero=False, nice=False))
-    y = altair.Y("ms:Q", title="Time per item, ms", scale=altair.Scale(zero=True))
-    tooltip = [
-        altair.Tooltip("volume:Q", title="items", format=",.0f"),
-        altair.Tooltip("ms:Q", title="ms", format=",.3~f"),
-    ]
-    layers: list[Any] = [
-        altair.Chart(altair.Data(values=seen))
-        .mark_point(filled=True, size=22, opacity=0.6, style="good")
-        .encode(x=x, y=y, tooltip=tooltip)
-    ]
+    shown = {
+        "x": quantitative("volume", title="Items in the target", scale={"zero": False, "nice": False}),
+        "y": quantitative("ms", title="Time per item, ms", scale={"zero": True}),
+        "tooltip": [
+            quantitative("volume", title="items", format=",.0f"),
+            quantitative("ms", title="ms", format=",.3~f"),
+        ],
+    }
+    layers = [layer("point", shown, seen, filled=True, size=22, opacity=0.6, style="good")]
     for part, dash in (("fitted", [1, 0]), ("extrapolated", [4, 4])):
         rows = [row for row in curve if row["part"] == part]
         if len(rows) > 1:
-            line = altair.Chart(altair.Data(values=rows)).mark_line(strokeWidth=2, strokeDash=dash, style="expected")
-            layers.append(line.encode(x=x, y=y, tooltip=tooltip))
+            layers.append(layer("line", shown, rows, strokeWidth=2, strokeDash=dash, style="expected"))
     if cliff:
-        layers.append(
-            altair.Chart(altair.Data(values=[{"volume": cliff}])).mark_rule(style="bad-line").encode(x="volume:Q")
-        )
-    chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
+        layers.append(layer("rule", {"x": quantitative("volume")}, [{"volume": cliff}], style="bad-line"))
     reading = "Each point is one window of some seconds, without those that tried another concurrency."
     family = ageing.get("family") or "undecided"
     if curve:
         reading += f" The line is the law that fits best ({family}), dashed where nothing was measured."
     if cliff:
         reading += f" The rule marks the cliff at {number(cliff)} items."
-    return Chart("grow-per-item", "Time per item over the volume of data", reading, chart.to_dict(validate=False))
+    return _layered("grow-per-item", "Time per item over the volume of data", reading, layers)
 
 
 def _curve(ageing: Mapping[str, Any], end: float) -> list[dict[str, Any]]:
@@ -150,8 +141,6 @@ def _curve(ageing: Mapping[str, Any], end: float) -> list[dict[str, Any]]:
 
 def _forecasts(run: RunEvidence) -> Chart | None:
     """The forecast of the total time as the load went on, with its interval."""
-    import altair
-
     rows = [
         {"elapsed": event["elapsed_s"], "total": event["total_s"], "low": event["low_s"], "high": event["high_s"]}
         for event in run.events
@@ -160,26 +149,18 @@ def _forecasts(run: RunEvidence) -> Chart | None:
     if len(rows) < 2:
         return None
     rows = rows[:: max(1, len(rows) // MOST_POINTS)]
-    data = altair.Data(values=rows)
-    x = altair.X("elapsed:Q", title="Loading time so far, s")
-    band = (
-        altair.Chart(data)
-        .mark_area(style="band")
-        .encode(x=x, y=altair.Y("low:Q", title="Forecast of the total time, s"), y2="high:Q")
-    )
-    line = altair.Chart(data).mark_line(style="expected").encode(x=x, y="total:Q")
-    layers: list[Any] = [band, line]
+    x = quantitative("elapsed", title="Loading time so far, s")
+    low = quantitative("low", title="Forecast of the total time, s")
+    layers = [
+        layer("area", {"x": x, "y": low, "y2": {"field": "high"}}, rows, style="band"),
+        layer("line", {"x": x, "y": quantitative("total")}, rows, style="expected"),
+    ]
     load = _load(run)
     reading = "The forecast of the whole loading time while it went on, with its 90 % interval."
     if load and load.get("loaded", 0) >= load.get("items", 0):
-        layers.append(
-            altair.Chart(altair.Data(values=[{"total": load["loading_s"]}]))
-            .mark_rule(style="good-line")
-            .encode(y="total:Q")
-        )
+        layers.append(layer("rule", {"y": quantitative("total")}, [{"total": load["loading_s"]}], style="good-line"))
         reading += " The rule is the time it took."
-    chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
-    return Chart("grow-forecast", "Forecast of the total time", reading, chart.to_dict(validate=False))
+    return _layered("grow-forecast", "Forecast of the total time", reading, layers)
 
 
 def _concurrency(run: RunEvidence) -> Chart | None:
@@ -223,40 +204,31 @@ def _over_time(
     duration_s: float | None = None,
 ) -> Chart | None:
     """Lines over time with dotted rules at `marks`; None without points."""
-    import altair
-
     if len(points) < 2:
         return None
     whole = max(1.0, duration_s or run.duration_s)
     unit, divisor = ("min", 60) if whole > MINUTES_FROM_S else ("s", 1)
     rows = [{"t": at / divisor, "series": name, "value": value} for at, name, value in points]
     names = list(dict.fromkeys(name for _, name, _ in points))
-    x = altair.X(
-        "t:Q", title=f"Time since the start, {unit}", scale=altair.Scale(domain=[0, whole / divisor], nice=False)
-    )
-    legend = line_legend(names) if len(names) > 1 else None
-    line = (
-        altair.Chart(altair.Data(values=rows))
-        .mark_line(strokeWidth=1.6)
-        .encode(
-            x=x,
-            y=altair.Y("value:Q", title=axis, scale=altair.Scale(zero=True)),
-            color=altair.Color("series:N", title=None, scale=altair.Scale(domain=names), legend=legend),
-            strokeDash=altair.StrokeDash(
-                "series:N", title=None, scale=altair.Scale(domain=names, range=dashes(names)), legend=legend
-            ),
-            tooltip=[
-                altair.Tooltip("t:Q", title=f"time, {unit}", format=",.4~g"),
-                altair.Tooltip("value:Q", title=axis, format=",.3~f"),
-            ],
-        )
-    )
+    time = {"domain": [0, whole / divisor], "nice": False}
+    shown = {
+        "x": quantitative("t", title=f"Time since the start, {unit}", scale=time),
+        "y": quantitative("value", title=axis, scale={"zero": True}),
+        **lines_by_series(names, legend=len(names) > 1),
+        "tooltip": [
+            quantitative("t", title=f"time, {unit}", format=",.4~g"),
+            quantitative("value", title=axis, format=",.3~f"),
+        ],
+    }
+    layers = [layer("line", shown, rows, strokeWidth=1.6)]
     rules = [{"t": at / divisor} for at in marks]
-    layers: list[Any] = [line]
     if rules:
-        layers.append(altair.Chart(altair.Data(values=rules)).mark_rule(style="faint-line").encode(x="t:Q"))
-    chart = altair.layer(*layers).properties(width="container", height=HEIGHT_PX)
-    return Chart(key, title, reading, chart.to_dict(validate=False))
+        layers.append(layer("rule", {"x": quantitative("t")}, rules, style="faint-line"))
+    return _layered(key, title, reading, layers)
+
+
+def _layered(key: str, title: str, reading: str, layers: Sequence[Part]) -> Chart:
+    return Chart(key, title, reading, chart_of(layered(layers), HEIGHT_PX))
 
 
 def _found(findings: Iterable[Mapping[str, Any]], key: str) -> Mapping[str, Any]:

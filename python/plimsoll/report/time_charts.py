@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.report.legends import line_legend
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.theme import dashes
 from plimsoll.report.timeline import Bin, Timeline
+from plimsoll.report.vega_lite import chart_of, layer, lines_by_series, nominal, quantitative
 
 HEIGHT_PX = 170
 MINUTES_FROM_S = 900
@@ -241,29 +240,22 @@ def _built(charts: Iterable[tuple[str, str, str, str, Sequence[Point]]], duratio
 
 def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any] | None:
     """Lines over time, one for each series in order of appearance; None without points."""
-    import altair
-
     minutes = duration_s > MINUTES_FROM_S
     unit, divisor = ("min", 60) if minutes else ("s", 1)
     rows = [{"t": second / divisor, "series": name, "value": value} for second, name, value in points]
     if not any(row["value"] is not None for row in rows):
         return None
     names = list(dict.fromkeys(name for _, name, _ in points))
-    scale, patterns = altair.Scale(domain=names), altair.Scale(domain=names, range=dashes(names))
-    time_scale = altair.Scale(domain=[0, max(1, duration_s) / divisor], nice=False)
-    legend = line_legend(names) if len(names) > 1 else None
-    chart = altair.Chart(altair.Data(values=rows)).mark_line(strokeWidth=1.6, interpolate="step-after")
-    chart = chart.encode(
-        x=altair.X("t:Q", title=f"Time since the start, {unit}", scale=time_scale),
-        y=altair.Y("value:Q", title=axis, scale=altair.Scale(zero=True)),
-        color=altair.Color("series:N", title=None, scale=scale, legend=legend),
-        strokeDash=altair.StrokeDash("series:N", title=None, scale=patterns, legend=legend)
-        if legend
-        else altair.Undefined,
-        tooltip=[
-            altair.Tooltip("t:Q", title=f"time, {unit}", format=",.4~g"),
-            altair.Tooltip("series:N", title="line"),
-            altair.Tooltip("value:Q", title=axis, format=",.3~f"),
+    series = lines_by_series(names, legend=len(names) > 1)
+    time = {"domain": [0, max(1, duration_s) / divisor], "nice": False}
+    shown = {
+        "x": quantitative("t", title=f"Time since the start, {unit}", scale=time),
+        "y": quantitative("value", title=axis, scale={"zero": True}),
+        **(series if len(names) > 1 else {"color": series["color"]}),
+        "tooltip": [
+            quantitative("t", title=f"time, {unit}", format=",.4~g"),
+            nominal("series", title="line"),
+            quantitative("value", title=axis, format=",.3~f"),
         ],
-    )
-    return chart.properties(width="container", height=HEIGHT_PX).to_dict(validate=False)
+    }
+    return chart_of(layer("line", shown, rows, strokeWidth=1.6, interpolate="step-after"), HEIGHT_PX)

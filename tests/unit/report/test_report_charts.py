@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from jsonschema import ValidationError
 
-from plimsoll.report import charts, level_charts, theme
+from plimsoll.report import charts, level_charts, theme, trial_charts
 from plimsoll.report.level_charts import Marks, marks_of
 from plimsoll.report.steps import Step
 
@@ -64,6 +65,27 @@ def test_a_study_or_a_headroom_that_is_null_marks_nothing() -> None:
 def test_without_values_there_is_no_chart() -> None:
     assert level_charts.utilisation_chart(steps(), Marks(), "users") is None
     assert level_charts.throughput_chart([], Marks(), "users") is None
+
+
+def test_a_parameter_whose_values_are_words_keeps_their_order() -> None:
+    cells = [{"parameters": {"MODE": mode}, "work_ms": 5.0, "state": "answers"} for mode in ("warm", "cold")]
+    specification = trial_charts.curve_chart(cells, "MODE", "work_ms", "Duration, ms")
+    assert specification is not None
+    assert specification["layer"][0]["encoding"]["x"] == {
+        "field": "x",
+        "type": "nominal",
+        "title": "MODE",
+        "sort": ["warm", "cold"],
+    }
+
+
+@pytest.mark.parametrize("wrong", [{"field": "level", "titel": "Load"}, {"field": "level", "type": "number"}])
+def test_a_part_that_vega_lite_does_not_know_fails_the_test_that_makes_it(
+    wrong: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(level_charts, "_tooltip", lambda *_: [wrong])
+    with pytest.raises(ValidationError):
+        level_charts.response_chart(steps(), Marks(), "users")
 
 
 @pytest.mark.parametrize(
