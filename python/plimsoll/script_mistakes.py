@@ -12,6 +12,7 @@ from plimsoll.errors import ScriptEnd, ScriptError
 from plimsoll.nearest_word import nearest
 
 NEXT_STEP = "Correct the script or its options and run again."
+STUDY_ENDINGS = (".yaml", ".yml")
 STANDARD_INPUT = Path("-")  # k6's name for it
 _CANNOT_IMPORT = re.compile(r"^cannot import '(?P<module>[^']+)' from (?P<file>.+?): ")
 _NO_EXPORT = re.compile(r"Could not find export '(?P<name>[^']+)' in module '(?P<module>[^']+)'")
@@ -37,6 +38,11 @@ def _placed(message: str, script: Path) -> ScriptError:
             return ScriptError(f"{url[1]}://{url[2]} is an address, and a script is wanted", step)
         what = "is a folder" if os.path.isdir(script) else "there is no such script"
         return ScriptError(what, "Give the path of a k6 script.", file=script)
+    if script.suffix.lower() in STUDY_ENDINGS:
+        step = (
+            f"Give it to a verb that reads studies, as `plimsoll capacity {script}`; a script of k6 ends in .js or .ts."
+        )
+        return ScriptError("is a study, and a k6 script is wanted", step, file=script)
     missing, export = _CANNOT_IMPORT.search(message), _NO_EXPORT.search(message)
     if missing is not None:
         file = Path(missing["file"])

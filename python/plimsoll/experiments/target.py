@@ -25,6 +25,7 @@ from plimsoll.study.models import Target
 from plimsoll.study.secrets import Redactor
 
 OnEvent = Callable[[str, str], None]
+_TOLD_AFTER_S = 3.0
 _POLL_S = 0.1
 _FREE_THE_PORT = "Stop it, take another port, or leave target.start out to measure what runs there."
 
@@ -37,7 +38,8 @@ def _path() -> str:
 class TargetControl:
     """Starts and stops the target of a study. As a context manager: start and ready on entry, stop on exit.
 
-    `on_event` gets (kind, message) with kind "note", "ready", "switch" or "reset". Commands run in `directory`, the
+    `on_event` gets (kind, message) with kind "note", "ready", "switch" or "reset", `on_waiting` what is waited for
+    when that takes seconds. Commands run in `directory`, the
     study file's folder. Raises TargetError with the last lines of the output when a command fails or takes too long.
     """
 
@@ -49,12 +51,13 @@ class TargetControl:
         directory: Path = Path(),
         redactor: Redactor | None = None,
         on_event: OnEvent = lambda kind, message: None,
+        on_waiting: Callable[[str], None] = lambda message: None,
     ) -> None:
         self.target = target
         self.logs = logs
         self._directory = directory
         self._redactor = redactor or Redactor.for_data(target.model_dump(), environment=os.environ)
-        self._on_event = on_event
+        self._on_event, self._on_waiting = on_event, on_waiting
         self._started: Command | None = None
         self._early_end = self._stop_failure = ""
         self._there_before: Holders = frozenset()
@@ -96,7 +99,7 @@ class TargetControl:
             return
         began = time.monotonic()
         deadline = began + limit_s
-        problem = "nothing was tried yet"
+        problem, is_told = "nothing was tried yet", False
         while True:
             self._fail_if_start_failed()
             problem = self._taken_port() or self._why_not_ready(deadline)
@@ -105,6 +108,12 @@ class TargetControl:
                 return
             if time.monotonic() >= deadline:
                 break
+            if not is_told and time.monotonic() - began >= _TOLD_AFTER_S:
+                is_told = True
+                self._on_waiting(
+                    f"Waiting for the target to be ready, for {limit_s:g} s at most "
+                    f"(target.time_limits.ready_s): {problem}"
+                )
             time.sleep(_POLL_S)
         if taken := self._taken_port():
             raise TargetError(f"the target was not ready within {limit_s:g} s: {taken}", _FREE_THE_PORT)

@@ -21,6 +21,7 @@ from plimsoll.findings.resources import saw_target
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.interrupted import INTERRUPTED
 
+KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
 OTHERS_TOOK = "others took CPU time of its host"
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
@@ -124,6 +125,11 @@ def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
     return ["What stops it: cannot tell."] if bad is not None else []
 
 
+def _kept_up(step: Mapping[str, Any]) -> bool:
+    """Whether a short step, which judges nothing, finished about what was planned."""
+    return bool(step["samples"]) and step["done_per_s"] >= KEPT_UP * step["planned_per_s"]
+
+
 def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable: str = "") -> str:
     """`sustainable`: a clause that says up to which level the objectives are met (findings/sustainable.py)."""
     good, bad, unit = result["good"], result["bad"], result["unit"]
@@ -131,7 +137,7 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         hint = (
             f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
         )
-        calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and step["samples"]]
+        calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and _kept_up(step)]
         calm = [level for level in calm if level < (result["estimate"] or math.inf)]
         if calm:
             hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"

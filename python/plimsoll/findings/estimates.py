@@ -57,7 +57,12 @@ def knee_facts(facts: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any
 
 def _open(facts: Mapping[str, Any], steps: Sequence[Step]) -> Knee | NoKnee:
     if facts["estimate"] is None:
-        return NoKnee("No step was overloaded, so the capacity that the response times bend towards is not known.")
+        why = (
+            "No step was overloaded"
+            if facts["bad"] is None
+            else "The overloaded steps do not tell what it does at most"
+        )
+        return NoKnee(f"{why}, so the capacity that the response times bend towards is not known.")
     sums: dict[float, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for step in steps:
         mean, samples = step.get("mean_ms"), step.get("samples") or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -274,9 +275,17 @@ def _unmet_words(verdicts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def objective_verdict(objective: ObjectiveLine, level: float | None) -> str:
-    """The verdict at `level`, or "unknown" where that level was not judged."""
+    """The verdict at `level`, or "unknown" where that level was not judged. Undecided there, it is met where a higher
+    level meets it below all that fail, as more load is never faster."""
     found = [str(item.get("verdict")) for item in objective.verdicts if item.get("level") == level]
-    return found[-1] if found else "unknown"
+    if not found or found[-1] != "undecided" or not is_number(level):
+        return found[-1] if found else "unknown"
+    levels = {
+        verdict: [one["level"] for one in objective.verdicts if one["verdict"] == verdict and is_number(one["level"])]
+        for verdict in ("met", "failed")
+    }
+    below = [met for met in levels["met"] if met < min(levels["failed"], default=math.inf)]
+    return "met" if max(below, default=level) > level else "undecided"
 
 
 def levels_per_user(finding: Mapping[str, Any]) -> float | None:

@@ -159,11 +159,13 @@ class GeneratorSeconds:
         return [self._lived[second] for second in sorted(self._lived)]
 
     def unread(self) -> list[tuple[int, int]]:
-        """First and last of each stretch of seconds between these, and behind them, that the run has no line of: the
-        engine writes one for every second, also for those in which it stood still."""
+        """First and last of each stretch of seconds between these that the run has no line of, and before and behind
+        them where it is told how many there were: the engine writes one for every second from 0 on, also for those in
+        which it stood still."""
         known = sorted(self._lived)
-        end = [self.last_written + 1] if known and isinstance(self.last_written, int) else []
-        return [(before + 1, after - 1) for before, after in pairwise([*known, *end]) if after > before + 1]
+        if known and isinstance(self.last_written, int):
+            known = [-1, *known, self.last_written + 1]
+        return [(before + 1, after - 1) for before, after in pairwise(known) if after > before + 1]
 
     def standstills(self) -> list[Standstill]:
         """Each time within these seconds in which the generator did not live."""

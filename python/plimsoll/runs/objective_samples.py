@@ -166,9 +166,11 @@ class Samples:
         if not merged.count:
             return self._without_answers(error)
         if limit.quantile is not None:
-            in_system = self.all_ms / 1000 / self.seconds if self.seconds and self.all_count else None
+            known = bool(self.seconds and self.all_count)
+            in_system = self.all_ms / 1000 / self.seconds if known else None
+            per_s = self.all_count / self.seconds if known else None
             share = min(1.0, merged.count / self.all_count) if self.all_count else 1.0
-            test = quantile_share_test(self.blocks, merged, limit.limit, limit.quantile, in_system, share)
+            test = quantile_share_test(self.blocks, merged, limit.limit, limit.quantile, in_system, share, per_s)
             return test.judged(error, any_time)
         if any_time:
             return Judged("undecided", merged.count, 0, float(merged.count))

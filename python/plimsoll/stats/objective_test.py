@@ -30,7 +30,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.stats.effective_count import burstiness, design_effect, upper_limit
+from plimsoll.stats.effective_count import burstiness, design_effect, queue_factor, upper_limit
 from plimsoll.stats.quantile_test import (
     ERROR,
     Verdict,
@@ -86,13 +86,14 @@ class Judged:
 class ShareTest:
     """Whether at most `allowed` of the values are above a limit: `over` of `count` are. `effect`: so many times fewer
     independent ones they are, by so many `blocks` of time; `own_effect`: by those above the limit alone; `lower`: how
-    many are above a part of the limit, with the share that is allowed there."""
+    many are above a part of the limit, with the share that is allowed there; `most_effect`: of these, at most."""
 
     count: float
     over: float
     allowed: float
     effect: float = 1.0
     own_effect: float = 1.0
+    most_effect: float = math.inf
     lower: tuple[tuple[float, float], ...] = ()
     blocks: int = 0
 
@@ -113,6 +114,7 @@ class ShareTest:
             return "met"
         if not self.lower or not below(over / own_effect, count / own_effect, self.allowed, direct):
             return "undecided"
+        effect = min(effect, self.most_effect)
         calm = any(below(times * higher / effect, count / effect, share, LOWER * error) for higher, share in self.lower)
         return "met" if calm else "undecided"
 
@@ -147,10 +149,17 @@ class ShareTest:
 
 
 def quantile_share_test(
-    blocks: Sequence[Block], merged: Block, limit: float, quantile: float, in_system: float | None, share: float = 1.0
+    blocks: Sequence[Block],
+    merged: Block,
+    limit: float,
+    quantile: float,
+    in_system: float | None,
+    share: float = 1.0,
+    per_s: float | None = None,
 ) -> ShareTest:
-    """Whether `quantile` in (0, 1) is at most `limit`, by seconds (or other blocks of time) in order, all of them
-    `merged`. `in_system`: mean number of requests in the target, `share` of which are these."""
+    """Whether `quantile` in (0, 1) is at most `limit` (ms), by seconds (or other blocks of time) in order, all of them
+    `merged`. `in_system`: mean number of requests in the target, `per_s` of which begin in a second; `share` of them
+    are these."""
     filled = [block for block in blocks if block.count]
     counts = np.array([block.count for block in filled], dtype=float)
     allowed, over = 1 - quantile, merged.count_over(limit)
@@ -166,9 +175,18 @@ def quantile_share_test(
         allowed,
         design_effect(counts, [*above, beyond], in_system, share),
         design_effect(counts, [beyond], 0.0) if over else 1.0,
+        _of_one_queue(limit, allowed, per_s, share),
         tuple((float(merged.count_over(limit / part)), allowed ** (part**-TAIL)) for part in PARTS),
         len(filled),
     )
+
+
+def _of_one_queue(limit_ms: float, allowed: float, per_s: float | None, share: float) -> float:
+    """The factor of a single queue of which `allowed` is the share above the limit: there the mean time of exponential
+    ones is limit ÷ ln(1 ÷ allowed), and so many are in the system by Little's law; no bound where nobody knows."""
+    if not per_s or not 0 < allowed < 1:
+        return math.inf
+    return queue_factor(per_s * limit_ms / 1000 / math.log(1 / allowed), share)
 
 
 def failure_share_test(failed: Array, requests: Array, allowed: float) -> ShareTest:

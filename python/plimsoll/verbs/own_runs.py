@@ -67,6 +67,7 @@ def judge_again(path: Path, again: Again, *, report: bool = True) -> tuple[list[
     with understood(path):
         run = RunReader(path)
         _check(run, again)
+        _check_seconds(run)
         findings = findings_of_run(run, _facts(run, again))
         if run.manifest.get("experiment") == "run" and findings:
             findings += _as_samples(run, again)
@@ -100,6 +101,16 @@ def _check(run: RunReader, again: Again) -> None:
         problems.append(InputError(f"--expected: a run of {experiment} has no headroom", "Leave it out."))
     if problems:
         raise InputErrors(problems)
+
+
+def _check_seconds(run: RunReader) -> None:
+    """RunDirectoryError if no second of a run that had some can be read: nothing that was found may be overwritten."""
+    last = run.manifest.get(directory.LAST_SECOND)
+    if isinstance(last, int) and last >= 0 and next(iter(run.snapshots(metrics=())), None) is None:
+        raise RunDirectoryError(
+            f"{run.path}: none of its {last + 1:,} seconds can be read: {directory.SERIES} is empty or damaged",
+            "Restore it from a copy. What was found before stands in findings.json, and in its report.",
+        )
 
 
 def _facts(run: RunReader, again: Again) -> Facts:

@@ -172,7 +172,14 @@ def session(
     warnings = [text for text in (own_runtimes, writer.warning) if text]
     for text in [*told, *warnings]:
         tell(text)
-    control = TargetControl(plan.target, writer.logs, directory=plan.directory, redactor=writer.redactor, on_event=note)
+    control = TargetControl(
+        plan.target,
+        writer.logs,
+        directory=plan.directory,
+        redactor=writer.redactor,
+        on_event=note,
+        on_waiting=on_note,
+    )
     with told_at_the_end(control, tell), control:
         if choices.variant is not None:
             control.switch(choices.variant)

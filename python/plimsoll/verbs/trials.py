@@ -167,7 +167,12 @@ def _carry_out(
         writer.append_event(kind, message=message)
 
     control = TargetControl(
-        setup.target, writer.logs, directory=setup.directory, redactor=writer.redactor, on_event=note
+        setup.target,
+        writer.logs,
+        directory=setup.directory,
+        redactor=writer.redactor,
+        on_event=note,
+        on_waiting=listeners.note,
     )
     cpus = next(iter(setup.configs.values())).cpus
 

@@ -95,6 +95,17 @@ def test_a_target_that_never_answers_is_told_with_the_last_output(tmp_path):
     assert target.pid is None
 
 
+def test_what_is_waited_for_is_told_once_before_the_time_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("plimsoll.experiments.target._TOLD_AFTER_S", 0.1)
+    told: list[str] = []
+    limits = {"ready_s": 1}
+    waiting = TargetControl(Target(ready="false", time_limits=limits), tmp_path / "logs", on_waiting=told.append)
+    with pytest.raises(TargetError):
+        waiting.wait_ready()
+    what = "Waiting for the target to be ready, for 1 s at most (target.time_limits.ready_s)"
+    assert told == [f"{what}: the ready command ended with 1"]
+
+
 def test_a_start_command_that_fails_is_told_at_once_with_its_output(tmp_path):
     target = control(tmp_path, start="echo 'port in use' >&2; exit 3", ready="false", time_limits={"ready_s": 3600})
     with pytest.raises(TargetError, match=r"exit code 3[\s\S]*port in use[\s\S]*target\.start"), target:

@@ -12,6 +12,8 @@ from findings_as_json import checked
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.findings.capacity import capacity_findings, result_of_run
+from plimsoll.findings.capacity_words import _carries
+from plimsoll.findings.estimates import knee_facts
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -282,3 +284,19 @@ def test_a_target_that_finishes_less_under_overload_than_it_carries_is_said_to_t
         words[factor] = [note for note in finding["notes"] if note.startswith("Overloaded, it finishes less")]
     assert words[1.0] == []
     assert len(words[1.5]) == 1 and "Keep a reserve" in words[1.5][0]
+
+
+def test_the_quick_ramp_is_not_said_to_have_met_no_overload_where_it_did():
+    """Seen in an interrupted run: at 160 users 111 of 153 were done a second, and the answer called it no overload."""
+    steps = [
+        {"level": 40.0, "verdict": "probe", "samples": 90, "planned_per_s": 40.0, "done_per_s": 40.0},
+        {"level": 160.0, "verdict": "probe", "samples": 300, "planned_per_s": 153.0, "done_per_s": 111.0},
+    ]
+    result = {"good": None, "bad": None, "unit": "users", "estimate": None, "steps": steps}
+    assert "met no overload up to 40 users" in _carries(result, {})
+
+
+def test_no_knee_of_a_run_that_was_overloaded_is_not_said_to_lack_an_overload(searched):
+    facts = searched[0].to_json() | {"estimate": None}
+    assert "No step was overloaded" not in knee_facts(facts, facts["steps"])["knee_means"]
+    assert "No step was overloaded" in knee_facts(facts | {"bad": None}, facts["steps"])["knee_means"]

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.errors import RunDirectoryError
 from plimsoll.findings.of_run import findings_of_run
 from plimsoll.report.run_evidence import read_run
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.verbs.own_runs import Again, judge_again
 
 
-def written(folder: Path, seconds: int, *, cut_after: int | None) -> Path:
-    """A finished run; of one that is cut, only the lines before that second."""
+def written(folder: Path, seconds: int, *, cut_after: int | None, first: int = 0) -> Path:
+    """A finished run; of one that is cut, only the lines before that second, and from `first` on."""
     writer = RunWriter.create(folder, RunFacts("run"), tables=False)
-    for second in range(seconds if cut_after is None else cut_after):
+    for second in range(first, seconds if cut_after is None else cut_after):
         done = Series("iterations", "counter", {"scenario": "a"}, value=10.0)
         writer.append_snapshot(
             Snapshot(second, planned=10, started=10, done=10, vus_max=2, series=(done,), generator={"lag_max_ms": 0.1})
@@ -55,3 +57,19 @@ def test_seconds_that_come_again_are_told(tmp_path: Path) -> None:
 
     [found] = findings_of_run(RunReader(run))
     assert "12 seconds of the run come again in its files" in found["notes"][0]
+
+
+def test_seconds_that_are_missing_at_the_begin_are_told(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None, first=3)
+    [found] = findings_of_run(RunReader(run))
+    assert "3 seconds of the run cannot be read: its files are damaged there (second 0 to 2)" in found["notes"][0]
+
+
+def test_what_was_found_is_not_overwritten_where_no_second_can_be_read_any_more(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    for name in ("series.jsonl.zst", "minutes.jsonl.zst"):
+        (run / name).write_bytes(b"")
+    before = (run / "findings.json").read_bytes()
+    with pytest.raises(RunDirectoryError, match="none of its 12 seconds can be read"):
+        judge_again(run, Again(), report=False)
+    assert (run / "findings.json").read_bytes() == before

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from plimsoll.report import wording
+from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
 
 
 @pytest.mark.parametrize(
@@ -67,3 +68,21 @@ def test_a_verdict_reads_without_colour() -> None:
 def test_an_impossible_time_is_a_dash() -> None:
     assert wording.moment(1e30) == "–"
     assert wording.moment(0) == "1970-01-01 00:00:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("above", "verdict"),
+    [
+        ([], "undecided"),
+        ([(40, "met")], "met"),
+        ([(40, "met"), (80, "failed")], "met"),
+        ([(40, "failed"), (80, "met")], "undecided"),
+        ([(10, "met")], "undecided"),
+    ],
+)
+def test_what_is_undecided_at_a_level_is_met_where_a_higher_one_meets_it(
+    above: list[tuple[float, str]], verdict: str
+) -> None:
+    """The report's first screen said met at 20 users, where a higher level met it, and its table undecided."""
+    verdicts = [{"level": level, "verdict": one} for level, one in [(20, "undecided"), *above]]
+    assert objective_verdict(ObjectiveLine("a", "p95", "", "met", verdicts), 20) == verdict
