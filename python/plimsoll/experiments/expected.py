@@ -1,6 +1,7 @@
 """The expected level is always held when there is one, until its objectives are decided or the time for it is over.
 
-Its time is kept back from the search (`kept_back_s`), as the confirmation's is, and it is held for the least length of
+Its time is kept back from the search (`kept_back_s`), as the confirmation's is: as long as its objectives need there, by
+how often their requests came so far, where that is no more than a third of the load time. It is held for the least length of
 a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
 where an open load there is proven to be too much, where it is above the greatest level allowed or above what the script
 can send, and where the search held it for long enough to decide its objectives.
@@ -19,11 +20,14 @@ from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import CapacitySettings, StepRecord
 from plimsoll.experiments.steps import Conclude, StepHolder
-from plimsoll.runs.objective_samples import Samples, Watch
+from plimsoll.runs.objective_samples import Samples, Watch, allowed_share
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.quantile_test import ERROR
+from plimsoll.stats.quantile_test import ERROR, fewest_samples
+from plimsoll.study.objectives import Limit
 
 LONGEST_STEPS = 6
+AWAITED = 1.3  # times the fewest samples that decide, as the test is asked each second
+FEWEST_OF_RATE = 10  # samples of a request, to tell how often it comes
 MOST_KEPT, TOLD_BY = 1 / 3, 2.0  # share of the load time; times the least that tells
 
 
@@ -32,7 +36,7 @@ class ExpectedLevel:
 
     def __init__(self, holder: StepHolder, settings: CapacitySettings) -> None:
         self._holder, self._settings = holder, settings
-        self._watch, self._held_s = Watch(settings.objectives), 0
+        self._watches: dict[float, Watch] = {}
         holder.watch = self._see
 
     def kept_back_s(self, bad: float | None, telling_step_s: Callable[[float], float]) -> float:
@@ -44,7 +48,24 @@ class ExpectedLevel:
             return 0.0
         telling_s = telling_step_s(settings.expected_level) if settings.expected_level is not None else 0.0
         most_s = max(settings.step_s, MOST_KEPT * settings.load_budget_s)
-        return min(most_s, max(settings.step_s, telling_s)) + math.ceil(self._holder.warm_up_s)
+        awaited_s = self._objectives_s(min(most_s, LONGEST_STEPS * settings.step_s))
+        return min(most_s, max(settings.step_s, telling_s, awaited_s)) + math.ceil(self._holder.warm_up_s)
+
+    def _objectives_s(self, most_s: float) -> float:
+        """Seconds in which the objectives can be decided there, of those that can within `most_s`."""
+        needed = (self._may_take_s(place, one.limit) for place, one in enumerate(self._settings.objectives))
+        return max((seconds for seconds in needed if seconds <= most_s), default=0.0)
+
+    def _may_take_s(self, place: int, limit: Limit) -> float:
+        """Until the fewest samples that decide have come, by the level at which most of them came for a unit of load;
+        infinity where nobody knows."""
+        allowed, level = allowed_share(limit), self._settings.expected_level or 0.0
+        if allowed is None or not 0 < allowed < 1:
+            return math.inf
+        counts = ((at, watch.samples[place]) for at, watch in self._watches.items() if at > 0)
+        rates = [one.count / one.seconds / at for at, one in counts if one.count >= FEWEST_OF_RATE]
+        per_s = max(rates, default=0.0) * level
+        return AWAITED * fewest_samples(allowed, ERROR / 2) / per_s if per_s else math.inf
 
     def hold(self, bad: float | None, left_s: float, conclude: Conclude, telling_s: float = 0.0) -> StepRecord | None:
         """Hold it; None where it need not be. `left_s` of the load time are left; `conclude` judges the step, which
@@ -68,14 +89,23 @@ class ExpectedLevel:
         return self._holder.hold(level, "expected", limit_s, decide, conclude)
 
     def _see(self, level: float, snapshot: Snapshot) -> None:
-        if level == self._settings.expected_level:
-            self._watch.add(snapshot)
-            self._held_s += 1
+        if self._settings.objectives or level == self._settings.expected_level:
+            self._watch_at(level).add(snapshot)
+
+    def _watch_at(self, level: float) -> Watch:
+        return self._watches.setdefault(level, Watch(self._settings.objectives))
+
+    @property
+    def _held_s(self) -> int:
+        """Seconds for which the expected level was held."""
+        watch = self._watches.get(self._settings.expected_level or 0.0)
+        return watch.seconds if watch is not None else 0
 
     def _is_awaited(self, until_s: float) -> bool:
         """Whether an objective is undecided and about to be decided before the level was held for so long, by what was
         seen so far."""
-        return any(_needed_s(one, self._held_s) <= until_s for one in self._watch.samples)
+        watch = self._watch_at(self._settings.expected_level or 0.0)
+        return any(_needed_s(one, watch.seconds) <= until_s for one in watch.samples)
 
     def _may_be_held(self, bad: float | None) -> bool:
         settings, level = self._settings, self._settings.expected_level

@@ -192,6 +192,7 @@ class Watch:
     def __init__(self, wanted: Sequence[Wanted]) -> None:
         self.wanted = wanted
         self.samples = [Samples(one.limit) for one in wanted]
+        self.seconds = 0
         self._metric: str | None = None
 
     def add(self, snapshot: Snapshot) -> None:
@@ -202,6 +203,7 @@ class Watch:
         times = [series for series in snapshot.series if series.metric == self._metric]
         all_count = sum(series.count for series in times)
         all_ms = sum(float(series.sum or 0.0) for series in times)
+        self.seconds += 1
         for objective, samples in zip(self.wanted, self.samples, strict=True):
             samples.seconds += 1
             samples.all_count += all_count
