@@ -322,6 +322,8 @@ def _answer(
 def stable_words(at: str, troubles: list[str], untold: list[str]) -> list[str]:
     """Whether it is stable over `at` (time and load), and what cannot be told (clauses)."""
     words = f"Stable over {at}, as far as that shows: nothing was found that gets worse or comes back."
+    if untold:
+        words = f"Nothing was found that gets worse or comes back, over {at}."
     if troubles:
         words = f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}."
     return [words, *([f"It cannot be told {_listed(untold)}."] if untold else [])]
