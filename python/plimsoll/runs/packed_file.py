@@ -31,7 +31,7 @@ _READ_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20  # unpacked at once, however well it was compressed
 MOST_LINE_BYTES = 1 << 26  # a second of 20,000 series with the buckets of each
 # What Plimsoll writes unpacks to a few hundred times its size at most; more than this is a file made to fill memory.
-_MOST_UNPACKED, _TRUSTED_BYTES = 3000, 1 << 28
+MOST_UNPACKED, TRUSTED_BYTES = 3000, 1 << 28
 
 
 def line_file(run_dir: Path, name: str) -> LineFile:
@@ -173,8 +173,8 @@ def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
             for data in frame:
                 given += len(data)
                 size += len(data)
-                if size > _TRUSTED_BYTES and size > _MOST_UNPACKED * (file.tell() - start):
-                    what = f"{file.name} unpacks to over {_MOST_UNPACKED:,} times its size, which no run does"
+                if size > TRUSTED_BYTES and size > MOST_UNPACKED * (file.tell() - start):
+                    what = f"{file.name} unpacks to over {MOST_UNPACKED:,} times its size, which no run does"
                     raise RunDirectoryError(what, _RESTORE)
                 yield begin, data
             following = frame.following

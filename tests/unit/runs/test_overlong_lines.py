@@ -43,7 +43,7 @@ def test_a_line_without_end_is_refused_in_a_plain_file_too(tmp_path: Path) -> No
 def test_a_file_that_unpacks_to_thousands_of_times_its_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed_file, "_TRUSTED_BYTES", 1 << 20)
+    monkeypatch.setattr(packed_file, "TRUSTED_BYTES", 1 << 20)
     path = packed(tmp_path / "series.jsonl.zst", b'{"second":1}' + b" " * _PIECE + b"\n", 1 << 26)
     with pytest.raises(RunDirectoryError, match=r"series\.jsonl\.zst unpacks to over 3,000 times its size"):
         list(read_lines(path))

@@ -14,15 +14,17 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs.directory import run_error
+from plimsoll.runs.kept.archive_members import DAMAGE, EXPORTED, Member, members
 from plimsoll.runs.kept.catalogue import is_run, stored_run
+from plimsoll.runs.packed_file import MOST_UNPACKED, TRUSTED_BYTES
 from plimsoll.runs.space import FLOOR_BYTES, free_bytes
-from plimsoll.runs.zstandard import MAGIC, ZstdError, ZstdFile
+from plimsoll.runs.zstandard import ZstdFile
 from plimsoll.written_files import own_file
 
 SUFFIXES = (".tar.zst", ".zip")
@@ -32,7 +34,6 @@ MOST_NAME = 1_000
 _SHOWN_NAME = 100
 _COPY_BYTES = 1 << 20
 _LEFT_AFTER_S = 3600
-_ZIP_MAGIC = b"PK"
 
 
 def export_run(path: Path, to: Path | None = None) -> Path:
@@ -93,89 +94,57 @@ def import_run(file: Path, root: Path) -> Path:
     try:
         root.mkdir(parents=True, exist_ok=True)
         aside.mkdir(mode=0o700)
-        with _members(file) as members:
-            name = _unpack(members, file, aside)
+        with members(file) as found:
+            name = _unpack(found, file, aside)
         made, to = aside / name, root / name
         if not is_run(made):
-            raise InputError(f"{file} holds no run directory", "Give a file that `plimsoll runs export` made.")
+            raise InputError(f"{file} holds no run directory", EXPORTED)
         if to.exists() or to.is_symlink():
             raise InputError(f"{to} is there already", "Delete it first, or choose another folder with --runs.")
         made.rename(to)
         return to
-    except (tarfile.TarError, zipfile.BadZipFile, ZstdError, EOFError, ValueError) as error:
-        what = f"{file} is no exported run, or is damaged ({error})"
+    except DAMAGE as error:
+        what = f"{file} is no exported run, or is damaged ({str(error) or type(error).__name__})"
         raise InputError(what, "Give a file that `plimsoll runs export` made, and copy it whole.") from error
     except OSError as error:
         raise run_error("unpack", Path(error.filename or file), error) from error
-    except RecursionError:
-        raise InputError(f"{file} is nested without end, as no run is", "Do not use this file.") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-Member = tuple[str, IO[bytes] | None]  # its name; None: something else than a plain file
-
-
-@contextmanager
-def _members(file: Path) -> Iterator[Iterator[Member]]:
-    """What an archive holds, by its first bytes; folders are left out."""
-    with file.open("rb") as raw:
-        head = raw.read(4)
-        raw.seek(0)
-        if head == MAGIC:
-            with ZstdFile(raw, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
-                yield _of_tar(tar)
-        elif head.startswith(_ZIP_MAGIC):
-            with zipfile.ZipFile(raw) as archive:
-                yield _of_zip(archive)
-        else:
-            raise InputError(f"{file} is neither .tar.zst nor .zip", "Give a file that `plimsoll runs export` made.")
-
-
-def _of_tar(tar: tarfile.TarFile) -> Iterator[Member]:
-    for about in tar:
-        if not about.isdir():
-            yield about.name, tar.extractfile(about) if about.isreg() else None
-
-
-def _of_zip(archive: zipfile.ZipFile) -> Iterator[Member]:
-    for about in archive.infolist():
-        if about.is_dir():
-            continue
-        kind = stat.S_IFMT(about.external_attr >> 16)
-        if kind not in (0, stat.S_IFREG):
-            yield about.filename, None
-            continue
-        with archive.open(about) as content:
-            yield about.filename, content
-
-
-def _unpack(members: Iterator[Member], file: Path, into: Path) -> str:
+def _unpack(found: Iterator[Member], file: Path, into: Path) -> str:
     """The files below `into`; the name of the run, which is that of their folder."""
-    run = ""
+    run, unpacked = "", 0
+    packed = file.stat().st_size
     room = free_bytes(into) - FLOOR_BYTES
-    for number, (name, content) in enumerate(members):
+    for number, member in enumerate(found):
+        if number >= MOST_FILES:
+            raise InputError(f"{file} holds more than {MOST_FILES:,} files, as no run does", "Do not use this file.")
+        if member.is_folder:
+            continue
+        name, content = member.name, member.content
         parts = PurePosixPath(name).parts
         bad = content is None or not 2 <= len(parts) <= MOST_PARTS or len(name.encode(errors="replace")) > MOST_NAME
         bad = bad or name.startswith("/") or "\\" in name or not name.isprintable()
         if bad or any(part.startswith(".") for part in parts) or (run and parts[0] != run):
             shown = repr(name if len(name) <= _SHOWN_NAME else f"{name[:_SHOWN_NAME]}…")
             raise InputError(f"{file} holds {shown}, which no exported run has", "Do not use this file.")
-        if number >= MOST_FILES:
-            raise InputError(f"{file} holds more than {MOST_FILES:,} files, as no run does", "Do not use this file.")
         assert content is not None
         run = parts[0]
         to = into.joinpath(*parts)
         to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
             while data := content.read(_COPY_BYTES):
-                room -= len(data)
-                if room < 0:
+                unpacked += len(data)
+                if unpacked > TRUSTED_BYTES and unpacked > MOST_UNPACKED * packed:
+                    what = f"{file} unpacks to over {MOST_UNPACKED:,} times its size, as no run does"
+                    raise InputError(what, "Do not use this file.")
+                if unpacked > room:
                     what = f"{file} unpacks to more than is free in {into.parent}"
                     raise RunDirectoryError(what, "Free some disk space, or choose another folder with --runs.")
                 out.write(data)
     if not run:
-        raise InputError(f"{file} is empty", "Give a file that `plimsoll runs export` made.")
+        raise InputError(f"{file} is empty", EXPORTED)
     return run
 
 
