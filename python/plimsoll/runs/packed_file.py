@@ -24,7 +24,10 @@ _PARAMETERS: dict[int, int] = {
     CompressionParameter.window_log: 20,
     CompressionParameter.hash_log: 17,
     CompressionParameter.chain_log: 17,
+    CompressionParameter.checksum_flag: 1,  # 4 bytes a frame; runs of earlier versions have none
 }
+_CHECKSUM_BYTES = 4
+_WRONG_CHECKSUM = "checksum"  # in libzstd's words for a whole frame whose content is another
 _LAST_EMPTY_BLOCK = b"\x01\x00\x00"  # what ends a frame whose compressor is lost (RFC 8878, 3.1.1.2)
 _RESTORE = "It was changed or is damaged: restore it, or make the run again."
 _READ_BYTES = 1 << 16
@@ -74,9 +77,22 @@ class PackedFile(LineFile):
 
     def _end_torn_frame(self) -> None:
         if self._is_torn:
-            self._write(_LAST_EMPTY_BLOCK)
+            self._write(_LAST_EMPTY_BLOCK + self._checksum_of_torn_frame())
             self._is_torn = False
             super().end_portion()
+
+    def _checksum_of_torn_frame(self) -> bytes:
+        """What stands behind the last block of a frame: four bytes of XXH64, which a second compressor works out."""
+        second = ZstdCompressor(
+            options={CompressionParameter.compression_level: 1, CompressionParameter.checksum_flag: 1}
+        )
+        try:
+            with self.path.open("rb") as file:
+                for data in _Frame(file, self._begun):
+                    second.compress(data)
+        except OSError as error:
+            raise run_error("read", self.path, error) from error
+        return second.flush(ZstdCompressor.FLUSH_FRAME)[-_CHECKSUM_BYTES:]
 
     def take_back_torn_line(self) -> None:
         """Write the unfinished frame of a killed writer again, whole and without a torn line, so that others can
@@ -120,7 +136,8 @@ def is_frame_edge(file: BinaryIO, at: int) -> bool:
 
 def packed_lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The whole lines of the frames that begin in [start, end), each with the byte at which its frame begins, from
-    which it can be read again. A frame that is damaged or torn ends early, and the next is read."""
+    which it can be read again. A frame that is damaged or torn ends early, and the next is read. RunDirectoryError behind
+    the lines of a frame that is whole and has another checksum."""
     frame, pieces, size = start, [b""], 0  # pieces of a line that has no end yet
     for begin, data in _unpacked(file, start):
         if end is not None and begin >= end:
@@ -178,7 +195,10 @@ def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
                     raise RunDirectoryError(what, _RESTORE)
                 yield begin, data
             following = frame.following
-        except ZstdError:
+        except ZstdError as error:
+            if _WRONG_CHECKSUM in str(error):
+                what = f"{file.name} has other numbers than were written, between byte {begin:,} and {file.tell():,}"
+                raise RunDirectoryError(what, _RESTORE) from error
             for data in _before_damage(file, begin, given):
                 yield begin, data
             following = _next_frame(file, begin + 1)

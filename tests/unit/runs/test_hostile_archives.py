@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import tarfile
 import tracemalloc
@@ -15,7 +16,7 @@ import pytest
 import plimsoll
 from plimsoll.errors import InputError
 from plimsoll.runs.kept import archive
-from plimsoll.runs.zstandard import ZstdFile
+from plimsoll.runs.zstandard import CompressionParameter, ZstdFile
 
 NAME = "20260101-000000-hold-0001"
 MANIFEST = b'{"schema": 1, "status": "finished", "experiment": "hold"}'
@@ -174,3 +175,38 @@ def test_a_zip_with_any_byte_changed_is_imported_whole_or_refused(tmp_path: Path
     except InputError:
         return
     assert (run / "manifest.json").read_bytes() == MANIFEST
+
+
+@pytest.mark.parametrize("checksum", [0, 1])
+def test_a_tar_without_a_checksum_as_earlier_versions_wrote_it_is_read(tmp_path: Path, checksum: int) -> None:
+    tar = ZstdFile(io.BytesIO(packed())).read()
+    with ZstdFile(tmp_path / "file", "wb", options={CompressionParameter.checksum_flag: checksum}) as file:
+        file.write(tar)
+    run = plimsoll.import_run(tmp_path / "file", tmp_path / "runs")
+    assert (run / "manifest.json").read_bytes() == MANIFEST
+
+
+def test_an_exported_tar_with_any_byte_changed_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / NAME
+    source.mkdir()
+    (source / "manifest.json").write_bytes(MANIFEST)
+    (source / "numbers.bin").write_bytes(random.Random(1).randbytes(500))
+    data = plimsoll.export_run(source, tmp_path / "run.tar.zst").read_bytes()
+    for place in range(0, len(data), 3):
+        changed = bytearray(data)
+        changed[place] ^= 0x10
+        (tmp_path / "file").write_bytes(changed)
+        try:
+            run = plimsoll.import_run(tmp_path / "file", tmp_path / "runs")
+        except InputError:
+            continue
+        pytest.fail(f"byte {place} of {len(data)}: {run}")
+
+
+def test_a_tar_that_ends_at_a_damaged_header_is_refused(tmp_path: Path) -> None:
+    tar = ZstdFile(io.BytesIO(packed(header(f"{NAME}/empty")))).read()
+    at = tar.index(f"{NAME}/empty".encode())
+    with ZstdFile(tmp_path / "file", "wb") as file:
+        file.write(tar[:at] + b"?" + tar[at + 1 :])
+    with pytest.raises(InputError, match="is damaged"):
+        plimsoll.import_run(tmp_path / "file", tmp_path / "runs")

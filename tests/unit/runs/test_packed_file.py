@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import RunDirectoryError
-from plimsoll.runs import RunReader
+from plimsoll.runs import RunReader, packed_file
 from plimsoll.runs.directory import LineFile
 from plimsoll.runs.lines import placed_lines, read_lines, unpacked
 from plimsoll.runs.packed_file import PackedFile, line_file
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.runs.zstandard import MAGIC
+from plimsoll.runs.zstandard import MAGIC, CompressionParameter
 from plimsoll.study.secrets import Redactor
 
 DRAW = random.Random(1)
@@ -135,6 +135,34 @@ def test_a_damaged_frame_costs_its_own_lines_and_none_of_the_next(tmp_path: Path
     file.path.write_bytes(data)
     found = list(read_lines(file.path))
     assert found[:10] == LINES[:10] and found[-20:] == LINES[20:]
+
+
+def test_a_changed_byte_changes_no_number_unnoticed(tmp_path: Path) -> None:
+    file = written(tmp_path, (10, 10, 20))
+    file.close()
+    data = file.path.read_bytes()
+    noticed = 0
+    for place in range(4, len(data), 7):
+        file.path.write_bytes(data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :])
+        try:
+            assert all(line in LINES for line in read_lines(file.path)), place
+        except RunDirectoryError as error:
+            noticed += "other numbers than were written" in str(error)
+    assert noticed > 10
+
+
+def test_frames_without_a_checksum_as_earlier_versions_wrote_them_are_read_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setitem(packed_file._PARAMETERS, CompressionParameter.checksum_flag, 0)
+        path = left_by_kill(written(tmp_path, (10, 10)))
+    again = PackedFile(path)
+    again.take_back_torn_line()
+    for line in LINES[20:]:
+        again.append(line)
+    again.close()
+    assert list(read_lines(path)) == LINES
 
 
 @pytest.mark.parametrize("tail", [bytes(5000), b"\xff" * 40, b"torn"])

@@ -24,7 +24,7 @@ from plimsoll.runs.kept.archive_members import DAMAGE, EXPORTED, Member, members
 from plimsoll.runs.kept.catalogue import is_run, stored_run
 from plimsoll.runs.packed_file import MOST_UNPACKED, TRUSTED_BYTES
 from plimsoll.runs.space import FLOOR_BYTES, free_bytes
-from plimsoll.runs.zstandard import ZstdFile
+from plimsoll.runs.zstandard import CompressionParameter, ZstdFile
 from plimsoll.written_files import own_file
 
 SUFFIXES = (".tar.zst", ".zip")
@@ -69,7 +69,10 @@ def _files(path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _write_tar(path: Path, into: BinaryIO) -> None:
-    with ZstdFile(into, "wb") as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+    with (
+        ZstdFile(into, "wb", options={CompressionParameter.checksum_flag: 1}) as packed,
+        tarfile.open(fileobj=packed, mode="w|") as tar,
+    ):
         for file, name in _files(path):
             about = tarfile.TarInfo(name)
             with file.open("rb") as content:
