@@ -136,8 +136,8 @@ def is_frame_edge(file: BinaryIO, at: int) -> bool:
 
 def packed_lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The whole lines of the frames that begin in [start, end), each with the byte at which its frame begins, from
-    which it can be read again. A frame that is damaged or torn ends early, and the next is read. RunDirectoryError behind
-    the lines of a frame that is whole and has another checksum."""
+    which it can be read again. A frame that is damaged or torn ends early, and the next is read. RunDirectoryError
+    behind the lines of a frame that is whole and has another checksum."""
     frame, pieces, size = start, [b""], 0  # pieces of a line that has no end yet
     for begin, data in _unpacked(file, start):
         if end is not None and begin >= end:

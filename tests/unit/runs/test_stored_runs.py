@@ -286,6 +286,34 @@ def test_an_exported_run_is_the_same_when_it_is_imported(tmp_path: Path, suffix:
     assert [path.name for path in (tmp_path / "b").iterdir()] == [run.name]
 
 
+@pytest.mark.parametrize("suffix", [".tar.zst", ".zip"])
+@pytest.mark.parametrize("mtime", [-1e9, 0.0, 5e9, 2e10, 1e17])
+def test_a_run_with_files_of_any_time_is_exported(tmp_path: Path, suffix: str, mtime: float) -> None:
+    run = made(tmp_path / "a")
+    os.utime(run / "manifest.json", (mtime, mtime))
+    back = plimsoll.import_run(plimsoll.export_run(run, tmp_path / f"run{suffix}"), tmp_path / "b")
+    assert (back / "manifest.json").read_bytes() == (run / "manifest.json").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".tar.zst", ".zip"])
+@pytest.mark.parametrize("name", [b"a\xffb", b"a\nb", b"a\\b"])
+def test_a_file_that_import_would_refuse_is_told_at_the_export(tmp_path: Path, suffix: str, name: bytes) -> None:
+    run = made(tmp_path / "a")
+    (run / os.fsdecode(name)).touch()
+    with pytest.raises(InputError, match=r"Rename that file") as raised:
+        plimsoll.export_run(run, tmp_path / f"run{suffix}")
+    str(raised.value).encode()
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_hidden_folders_are_not_exported(tmp_path: Path) -> None:
+    run = made(tmp_path / "a")
+    (run / ".git").mkdir()
+    (run / ".git" / "config").touch()
+    back = plimsoll.import_run(plimsoll.export_run(run, tmp_path / "run.zip"), tmp_path / "b")
+    assert (run / "manifest.json").exists() and not (back / ".git").exists()
+
+
 def test_a_name_that_says_no_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\.tar\.zst or \.zip"):
         plimsoll.export_run(made(tmp_path), tmp_path / "run.txt")

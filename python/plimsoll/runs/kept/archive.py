@@ -12,6 +12,7 @@ import secrets
 import shutil
 import stat
 import tarfile
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,6 +35,7 @@ MOST_NAME = 1_000
 _SHOWN_NAME = 100
 _COPY_BYTES = 1 << 20
 _LEFT_AFTER_S = 3600
+_ZIP_FIRST, _ZIP_LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 
 
 def export_run(path: Path, to: Path | None = None) -> Path:
@@ -59,13 +61,30 @@ def export_run(path: Path, to: Path | None = None) -> Path:
 
 
 def _files(path: Path) -> Iterator[tuple[Path, str]]:
-    """The plain files of a run, each with its name in the archive. Links, devices and hidden files are left out."""
+    """The plain files of a run, each with its name in the archive. Links, devices and what is hidden are left out.
+    InputError for a name that import would refuse."""
     for folder, folders, names in os.walk(path):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = Path(folder) / name
             if not name.startswith(".") and stat.S_ISREG(os.lstat(file).st_mode):
-                yield file, (PurePosixPath(path.name) / file.relative_to(path).as_posix()).as_posix()
+                packed_as = (PurePosixPath(path.name) / file.relative_to(path).as_posix()).as_posix()
+                if not _is_name_of_file(packed_as):
+                    what = f"{path} holds {_shown(packed_as)}, a name that no file of a run has"
+                    raise InputError(what, "Rename that file, or move it out of the run.")
+                yield file, packed_as
+
+
+def _is_name_of_file(name: str) -> bool:
+    """Whether a file of an exported run may be named so: below one folder, in UTF-8, plain and not hidden."""
+    parts = PurePosixPath(name).parts
+    is_plain = name.isprintable() and "\\" not in name and not name.startswith("/")
+    is_in_bounds = 2 <= len(parts) <= MOST_PARTS and len(name.encode(errors="replace")) <= MOST_NAME
+    return is_plain and is_in_bounds and not any(part.startswith(".") for part in parts)
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= _SHOWN_NAME else f"{name[:_SHOWN_NAME]}…")
 
 
 def _write_tar(path: Path, into: BinaryIO) -> None:
@@ -84,7 +103,22 @@ def _write_tar(path: Path, into: BinaryIO) -> None:
 def _write_zip(path: Path, into: BinaryIO) -> None:
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         for file, name in _files(path):
-            archive.write(file, name)
+            with file.open("rb") as content:
+                status = os.fstat(content.fileno())
+                about = zipfile.ZipInfo(name, _zip_time(status.st_mtime))
+                about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, (stat.S_IFREG | 0o600) << 16
+                about.file_size = status.st_size
+                with archive.open(about, "w") as packed:
+                    shutil.copyfileobj(content, packed, _COPY_BYTES)
+
+
+def _zip_time(mtime: float) -> tuple[int, int, int, int, int, int]:
+    """A time as ZIP has it, from 1980 to 2107; the nearest one where it has none."""
+    try:
+        found = time.localtime(mtime)[:6]
+    except (OverflowError, OSError, ValueError):
+        return _ZIP_FIRST
+    return min(max(found, _ZIP_FIRST), _ZIP_LAST)
 
 
 def import_run(file: Path, root: Path) -> Path:
@@ -127,12 +161,8 @@ def _unpack(found: Iterator[Member], file: Path, into: Path) -> str:
             continue
         name, content = member.name, member.content
         parts = PurePosixPath(name).parts
-        bad = content is None or not 2 <= len(parts) <= MOST_PARTS or len(name.encode(errors="replace")) > MOST_NAME
-        bad = bad or name.startswith("/") or "\\" in name or not name.isprintable()
-        if bad or any(part.startswith(".") for part in parts) or (run and parts[0] != run):
-            shown = repr(name if len(name) <= _SHOWN_NAME else f"{name[:_SHOWN_NAME]}…")
-            raise InputError(f"{file} holds {shown}, which no exported run has", "Do not use this file.")
-        assert content is not None
+        if content is None or not _is_name_of_file(name) or (run and parts[0] != run):
+            raise InputError(f"{file} holds {_shown(name)}, which no exported run has", "Do not use this file.")
         run = parts[0]
         to = into.joinpath(*parts)
         to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
