@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plimsoll.runs.kept.catalogue import StoredRun
 
 ANSWER_WIDTH = 60
+MUCH_BYTES = 1_000_000  # a tenth of what an hour of load takes
 app = typer.Typer(
     name="runs",
     help="List, show, search, delete, prune, export and import runs.",
@@ -33,6 +34,8 @@ def list_(runs: Runs = Path("runs"), as_json: AsJson = False) -> None:
     from plimsoll.verbs.stored import stored_runs
 
     _print(stored_runs(runs), runs, as_json)
+    if not as_json:
+        _say_unfinished(runs)
 
 
 @app.command()
@@ -141,6 +144,7 @@ def prune(
     """Delete old runs, by their age, by the size of all, or both, after asking. Kept runs (plimsoll runs keep) and runs
     that go on stay."""
     from plimsoll.memory_size import disk_size
+    from plimsoll.runs.kept.unfinished import forget_unfinished
     from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import delete_runs, prune_runs
 
@@ -151,7 +155,13 @@ def prune(
         print(f"{'goes ' if one in found.gone else reason}  {_line(one)}")
     staying_bytes = sum(one.size_bytes for one in found.staying)
     print(f"\n{_counted(found.gone)} of {size_text(found.freed_bytes)} go; {size_text(staying_bytes)} stay")
-    if dry_run or not found.gone:
+    if dry_run:
+        _say_unfinished(runs)
+        return
+    freed = forget_unfinished(runs)
+    if freed:
+        print(f"{size_text(freed)} removed that interrupted deletions and imports left")
+    if not found.gone:
         return
     if not yes:
         _ask("Delete them?")
@@ -225,6 +235,16 @@ def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
     for one in found:
         print(_line(one))
     print(f"\n{_counted(found)} in {_plain(str(root))}, {size_text(sum(one.size_bytes for one in found))}")
+
+
+def _say_unfinished(root: Path) -> None:
+    """What takes space and is no run, where it is much."""
+    from plimsoll.runs.kept.unfinished import unfinished_bytes
+    from plimsoll.runs.space import size_text
+
+    left = unfinished_bytes(root)
+    if left >= MUCH_BYTES:
+        print(f"{size_text(left)} more are left of interrupted deletions and imports; the next prune removes them")
 
 
 def _print_lines(lines: Iterable[str]) -> int:

@@ -16,6 +16,7 @@ from typing import Literal
 from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.vu_runtimes import COST, FOUND, REMEDY, VuRuntimes
 from plimsoll.runs.kept.catalogue import size_of
+from plimsoll.runs.kept.unfinished import unfinished_bytes
 from plimsoll.runs.machine import cpu_quota_cores, memory_limit_bytes, usable_cores
 from plimsoll.runs.space import FLOOR_BYTES, TYPICAL_BYTES_PER_S, free_bytes, size_text
 
@@ -68,6 +69,7 @@ class Facts:
     runs_folder: Path = Path("runs")
     disk_free_bytes: int | None = None
     runs_bytes: int = 0
+    unfinished_bytes: int = 0  # of these, what interrupted deletions and imports left
     folder_is_writable: bool = True
     vu_runtimes: VuRuntimes | None = None  # asked of the engine by the caller
 
@@ -107,6 +109,7 @@ def read_facts(runs: Path, root: Path = Path("/"), sleep: Callable[[float], None
         runs_folder=runs,
         disk_free_bytes=free_bytes(runs),
         runs_bytes=size_of(runs),
+        unfinished_bytes=unfinished_bytes(runs),
         folder_is_writable=os.access(folder, os.W_OK),
     )
 
@@ -207,6 +210,12 @@ def _rest(facts: Facts) -> Iterator[Check]:
         state: State = "spoils" if bad else "note" if free < GIB else "ok"
         found = f"{size_text(free)} free" if facts.folder_is_writable else "cannot be written"
         found += f", {size_text(facts.runs_bytes)} in {facts.runs_folder}" if facts.runs_bytes else ""
+        left = facts.unfinished_bytes
+        found += (
+            f" ({size_text(left)} of it left by interrupted deletions; `plimsoll runs prune` removes it)"
+            if left
+            else ""
+        )
         hours = max(0.0, free - FLOOR_BYTES) / TYPICAL_BYTES_PER_S / 3600
         limits = f"what runs keep: about {hours:,.0f} h of load; raw samples take about 3 KiB per request"
         yield _check(

@@ -16,6 +16,7 @@ from plimsoll.errors import InputError
 from plimsoll.runs.kept import archive, catalogue, tidying
 from plimsoll.runs.kept.catalogue import StoredRun
 from plimsoll.runs.kept.tidying import Pruning
+from plimsoll.runs.kept.unfinished import forget_unfinished
 from plimsoll.runs.reader import RunReader
 
 RUNS = Path("runs")
@@ -65,9 +66,11 @@ def seconds_of(run: str | Path) -> Iterator[dict[str, Any]]:
 
 
 def delete_runs(runs: Iterable[str | Path]) -> list[StoredRun]:
-    """Delete run directories; those that were. InputErrors, with nothing deleted, for any that is none, a link, or goes
-    on; RunDirectoryError if one cannot be deleted."""
+    """Delete run directories, and what interrupted deletions left beside them; those that were. InputErrors, with
+    nothing deleted, for any that is none, a link, or goes on; RunDirectoryError if one cannot be deleted."""
     found = tidying.check_deletable([Path(run) for run in runs])
+    for root in {one.path.parent for one in found}:
+        forget_unfinished(root)
     for one in found:
         tidying.delete(one.path)
     return found
@@ -80,10 +83,9 @@ def prune_runs(
     that are kept or go on stay. With `dry_run` nothing is deleted. InputError if neither is asked for."""
     if older_than_s is None and keep_bytes is None:
         raise InputError("nothing says which runs go", "Give --older-than, as in 30d, or --keep-size, as in 5GB.")
-    now = time.time()
-    found = tidying.pruning(stored_runs(root), now, older_than_s, keep_bytes)
+    found = tidying.pruning(stored_runs(root), time.time(), older_than_s, keep_bytes)
     if not dry_run:
-        archive.forget_unfinished(Path(root), now)
+        forget_unfinished(Path(root))
         for one in found.gone:
             tidying.delete(one.path)
     return found
@@ -103,4 +105,5 @@ def export_run(run: str | Path, to: str | Path | None = None) -> Path:
 def import_run(file: str | Path, root: str | Path = RUNS) -> Path:
     """Unpack an exported run into a folder of runs, and where it is then. InputError or RunDirectoryError as
     archive.import_run says."""
+    forget_unfinished(Path(root))
     return archive.import_run(Path(file), Path(root))

@@ -114,6 +114,22 @@ def test_a_prune_shows_what_goes_what_stays_and_what_is_kept(tmp_path: Path) -> 
     assert "1 run deleted" in plimsoll("prune", "--keep-size", "100B", "--yes", root=tmp_path).output
 
 
+def test_what_interrupted_deletions_left_is_told_and_pruned_although_no_run_goes(tmp_path: Path) -> None:
+    made(tmp_path, 1e9)
+    left = tmp_path / ".deleted-20260101-000000-hold-0001"
+    left.mkdir()
+    (left / "series.jsonl").write_bytes(bytes(5_000_000))
+    words = "5.0 MB more are left of interrupted deletions"
+    assert (
+        words in plimsoll("list", root=tmp_path).output
+        and words not in plimsoll("list", "--json", root=tmp_path).output
+    )
+    assert words in plimsoll("prune", "--keep-size", "1GB", "--dry-run", root=tmp_path).output and left.exists()
+    done = plimsoll("prune", "--keep-size", "1GB", root=tmp_path)
+    assert "5.0 MB removed" in done.output and not left.exists()
+    assert words not in plimsoll("list", root=tmp_path).output
+
+
 @pytest.mark.parametrize("words", ["prune", "prune --keep-size much", "show nothing", "delete /tmp"])
 def test_what_is_wrong_is_told(tmp_path: Path, words: str) -> None:
     assert isinstance(plimsoll(*words.split(), root=tmp_path).exception, InputError)

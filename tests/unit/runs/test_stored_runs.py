@@ -17,7 +17,7 @@ from writing_process import one_second
 
 import plimsoll
 from plimsoll.errors import InputError, RunDirectoryError
-from plimsoll.runs.kept import archive, catalogue
+from plimsoll.runs.kept import archive, catalogue, tidying, unfinished
 from plimsoll.runs.kept.catalogue import StoredRun
 from plimsoll.runs.kept.plain_run import words_of_summary
 from plimsoll.runs.kept.tidying import pruning
@@ -422,11 +422,63 @@ def test_a_file_that_unpacks_to_more_than_is_free_is_stopped(
     assert list((tmp_path / "runs").iterdir()) == []
 
 
-def test_what_a_killed_import_left_goes_with_the_next_pruning(tmp_path: Path) -> None:
+@pytest.fixture
+def left(tmp_path: Path) -> list[Path]:
+    """What a killed import and a killed deletion left beside a run, and what an import has that goes on."""
     made(tmp_path, 1e9)
-    left, fresh = tmp_path / ".import-0123", tmp_path / ".import-4567"
-    for folder in (left, fresh):
+    folders = [tmp_path / ".import-0123", tmp_path / ".deleted-20260101-000000-hold-0001"]
+    for folder in folders:
+        (folder / "logs").mkdir(parents=True)
+        (folder / "logs" / "start.log").write_bytes(bytes(2_000_000))
+        os.utime(folder, (1e9, 1e9))
+    return folders
+
+
+def test_what_a_killed_import_or_deletion_left_goes_with_the_next_pruning(tmp_path: Path, left: list[Path]) -> None:
+    fresh, worked_in = tmp_path / ".import-4567", tmp_path / ".import-89ab"
+    for folder in (fresh, worked_in):
         folder.mkdir()
-    os.utime(left, (1e9, 1e9))
-    plimsoll.prune_runs(tmp_path, keep_bytes=1 << 40)
-    assert not left.exists() and fresh.exists()
+    os.utime(worked_in, (1e9, 1e9))
+    with unfinished.held(worked_in):
+        plimsoll.prune_runs(tmp_path, keep_bytes=1 << 40, dry_run=True)
+        assert all(folder.exists() for folder in left)
+        plimsoll.prune_runs(tmp_path, keep_bytes=1 << 40)
+        assert not any(folder.exists() for folder in left) and fresh.exists() and worked_in.exists()
+
+
+def test_what_a_killed_import_or_deletion_left_goes_with_the_next_deletion(tmp_path: Path, left: list[Path]) -> None:
+    [run] = plimsoll.stored_runs(tmp_path)
+    plimsoll.delete_runs([run.path])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_import_or_deletion_left_goes_with_the_next_import(tmp_path: Path, left: list[Path]) -> None:
+    [run] = plimsoll.stored_runs(tmp_path)
+    file = plimsoll.export_run(run.path, tmp_path / "run.zip")
+    with pytest.raises(InputError, match="is there already"):
+        plimsoll.import_run(file, tmp_path)
+    assert not any(folder.exists() for folder in left)
+
+
+def test_a_run_that_is_there_again_is_deleted_although_its_deletion_was_interrupted(tmp_path: Path) -> None:
+    run = made(tmp_path)
+    (tmp_path / f".deleted-{run.name}" / "x").mkdir(parents=True)
+    with unfinished.held(tmp_path / f".deleted-{run.name}"):
+        plimsoll.delete_runs([run])
+    assert not run.exists()
+
+
+def test_a_deletion_that_is_interrupted_is_ended_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, other = made(tmp_path, 1e9), made(tmp_path, 1e9 + 60)
+
+    def interrupted(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(tidying.shutil, "rmtree", interrupted)
+        plimsoll.delete_runs([run])
+    assert len(list(tmp_path.glob(".deleted-*"))) == 1
+    plimsoll.delete_runs([other])
+    assert list(tmp_path.iterdir()) == []

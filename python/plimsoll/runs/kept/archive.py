@@ -15,7 +15,6 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -23,6 +22,7 @@ from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs.directory import run_error
 from plimsoll.runs.kept.archive_members import DAMAGE, EXPORTED, Member, members
 from plimsoll.runs.kept.catalogue import is_run, stored_run
+from plimsoll.runs.kept.unfinished import IMPORTED, held
 from plimsoll.runs.packed_file import MOST_UNPACKED, TRUSTED_BYTES
 from plimsoll.runs.space import FLOOR_BYTES, free_bytes
 from plimsoll.runs.zstandard import CompressionParameter, ZstdFile
@@ -34,7 +34,6 @@ MOST_PARTS = 10  # of a name: a run of a study has three folders
 MOST_NAME = 1_000
 _SHOWN_NAME = 100
 _COPY_BYTES = 1 << 20
-_LEFT_AFTER_S = 3600
 _ZIP_FIRST, _ZIP_LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 
 
@@ -127,11 +126,11 @@ def import_run(file: Path, root: Path) -> Path:
     Raises InputError for a file that is none or holds what a run does not, or a run that is there already;
     RunDirectoryError if it cannot be written or there is no room.
     """
-    aside = root / f".import-{secrets.token_hex(6)}"
+    aside = root / f"{IMPORTED}{secrets.token_hex(6)}"
     try:
         root.mkdir(parents=True, exist_ok=True)
         aside.mkdir(mode=0o700)
-        with members(file) as found:
+        with held(aside), members(file) as found:
             name = _unpack(found, file, aside)
         made, to = aside / name, root / name
         if not is_run(made):
@@ -179,12 +178,3 @@ def _unpack(found: Iterator[Member], file: Path, into: Path) -> str:
     if not run:
         raise InputError(f"{file} is empty", EXPORTED)
     return run
-
-
-def forget_unfinished(root: Path, now_unix: float) -> None:
-    """Remove what a killed import or deletion left behind an hour ago or earlier."""
-    with suppress(OSError):
-        for path in root.iterdir():
-            is_left = path.name.startswith((".import-", ".deleted-")) and stat.S_ISDIR(os.lstat(path).st_mode)
-            if is_left and now_unix - os.lstat(path).st_mtime > _LEFT_AFTER_S:
-                shutil.rmtree(path, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from pathlib import Path
 
 from plimsoll.errors import InputError, InputErrors, RunDirectoryError
 from plimsoll.runs.directory import run_error
-from plimsoll.runs.kept.catalogue import KEEP, StoredRun, is_run, stored_run
+from plimsoll.runs.kept.catalogue import KEEP, StoredRun, stored_run
+from plimsoll.runs.kept.unfinished import DELETED, held
+
+_SHOWN_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,11 @@ def delete(path: Path) -> None:
     """Delete a run directory. It gets another name first, so that none is ever seen half deleted; links in it go and
     what they lead to stays. Raises InputError if it is none, RunDirectoryError if it cannot be deleted."""
     check_deletable([path])
-    aside = path.with_name(f".deleted-{path.name}")
+    aside = path.with_name(f"{DELETED}{path.name[:_SHOWN_NAME]}-{secrets.token_hex(3)}")
     try:
-        if is_run(path):
+        with held(path):
             path.rename(aside)
-        shutil.rmtree(aside)
+            shutil.rmtree(aside)
     except OSError as error:
         raise run_error("delete", path, error) from error
     except RecursionError as error:
