@@ -17,8 +17,13 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON instead")] = False,
 ) -> None:
     """Write the report of a run, also of one that was killed, and its Parquet tables where they are missing."""
+    from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.runs.damaged import understood
+    from plimsoll.runs.kept.catalogue import run_whose_file
 
+    of_run = None if output is None else run_whose_file(output)
+    if of_run is not None:
+        raise InputError(f"{output} is a file of the run directory {of_run}", "Give another name as --output.")
     if as_json or (output is not None and output.suffix == ".json"):
         from plimsoll.report.json_out import findings_json
 
@@ -31,7 +36,6 @@ def report(
 
             write_text(output, text)
         return
-    from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.report.html import write_html
     from plimsoll.runs.directory import has_tables
     from plimsoll.runs.reader import RunReader

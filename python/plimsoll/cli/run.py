@@ -58,6 +58,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_checks import check_thresholds, checked, files_of_engine, script_caps, unmade_iterations
     from plimsoll.cli.run_control import RunControl
+    from plimsoll.cli.run_files import check_written_files
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
@@ -76,6 +77,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     redactor = redactor_of_run(flags, told, os.environ)
     tally, watch = Tally(), RunWatch()
     watch.own_runtimes = own_runtimes_words(vu_runtimes())
+    config_file = flags.get("config") or os.environ.get("K6_CONFIG")
+    check_written_files(config, told.run, Path(config_file) if config_file else None)
     try:
         check_thresholds(config, told)
         with ready_for_others(files_of_engine(config)):

@@ -25,6 +25,15 @@ from plimsoll.runs.lines import placed_lines
 from plimsoll.runs.read_numbers import moment, plausible
 
 STUDY_RECORD = "study.json"
+OWN_FILES = frozenset(
+    name
+    for packed in (
+        STUDY_RECORD, directory.MANIFEST, directory.FINDINGS, directory.PLAN, directory.TRIALS, directory.SERIES,
+        directory.RESOURCES, directory.EVENTS, directory.MINUTES, directory.SECONDS_TABLE, directory.SERIES_TABLE,
+        directory.RESOURCES_TABLE, "control.jsonl", "step_table.json",
+    )
+    for name in (packed, packed.removesuffix(directory.PACKED_SUFFIX))
+)  # fmt: skip
 KEEP = ".keep"  # an empty file that says: prune leaves this run
 MOST_JSON_BYTES = 64 << 20
 _STATES = frozenset({"finished", "interrupted", "failed"})  # that a manifest has, but for running
@@ -260,3 +269,14 @@ def _summary(path: Path) -> tuple[Mapping[str, Any], int]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def run_whose_file(path: Path) -> Path | None:
+    """The run directory of which that is a file that Plimsoll wrote, not its report; None if it is none."""
+    try:
+        end = path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if end.name in OWN_FILES and is_run(end.parent):
+        return end.parent
+    return end.parent.parent if end.parent.name == directory.LOGS and is_run(end.parent.parent) else None
