@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -30,6 +31,7 @@ from plimsoll.study.secrets import Redactor
 POLL_S = 0.05
 END_AT_ONCE_S = 0.7  # teardown() and handleSummary() have 0.3 s of it
 BACKGROUND_NICE = 10
+_LONE = re.compile("[\ud800-\udfff]")  # a surrogate: no UTF-8
 _T = TypeVar("_T")
 DEFAULT_VU_MEMORY_BYTES = 512 * 2**20
 DEFAULT_MAX_BODY_BYTES = 32 * 2**20
@@ -103,7 +105,7 @@ class EngineConfig:
                 "seed": self.seed,
                 "cpus": list(self.cpus),
                 "secret_sources": list(self.secret_sources),
-                "hidden": list(redactor.known),
+                "hidden": [form for form in redactor.known if not _LONE.search(form)],  # such are in no text of its
                 "console_output": None if self.console_output is None else str(self.console_output),
                 "vu_memory_bytes": self.vu_memory_bytes,
                 "max_body_bytes": self.max_body_bytes,

@@ -56,7 +56,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.run_checks import check_thresholds, checked, files_of_engine, script_caps, unmade_iterations
+    from plimsoll.cli.run_checks import (
+        check_texts,
+        check_thresholds,
+        checked,
+        files_of_engine,
+        script_caps,
+        unmade_iterations,
+    )
     from plimsoll.cli.run_control import RunControl
     from plimsoll.cli.run_files import check_written_files
     from plimsoll.cli.run_settings import named_by_origin
@@ -71,6 +78,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.written_files import ready_for_others
 
     no_summary, export = checked(flags, told)
+    check_texts(flags, told)
     quiet = bool(told.run.get("quiet"))
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from plimsoll.cli.run_flags import FlagError
 from plimsoll.cli.run_settings import EXIT_OPTIONS, Settings
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.nearest_word import nearest
+from plimsoll.study.secret_sources import name_given_twice
 from plimsoll.study.urls import mistake_of_url
 
 if TYPE_CHECKING:
@@ -91,7 +93,35 @@ def script_environment(run: Mapping[str, Any], system: Mapping[str, str]) -> dic
         name, equals, value = text.partition("=")
         if equals or name in system:
             found[name] = value if equals else system[name]
-    return found
+    return {as_text(name): as_text(value) for name, value in found.items()}
+
+
+def as_text(value: str) -> str:
+    """A variable as JavaScript has it: with U+FFFD for each byte that is not UTF-8, as in k6."""
+    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def check_texts(flags: Mapping[str, Any], told: Settings) -> None:
+    """Raises FlagError for what is given to the engine and is not UTF-8, and for a secret that is given twice; neither
+    is shown."""
+    given = {_origin(told, key): value for key, value in {**told.above, **told.run}.items() if key != "summaryExport"}
+    given |= {f"--{name.replace('_', '-')}": flags[name] for name in ("url", "import_map", *_OF_URL)}
+    for place, value in given.items():
+        if not _is_text(value):
+            raise FlagError(f"{place}: it is not UTF-8 text", "Write it in UTF-8.")
+    for flag in told.run.get("secretSource") or ():
+        name = name_given_twice(flag)
+        if name is not None:
+            place = _origin(told, "secretSource")
+            raise FlagError(f"{place}: the secret '{name}' has two values", "Leave one out, or give it another name.")
+
+
+def _is_text(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_thresholds(config: EngineConfig, told: Settings) -> None:

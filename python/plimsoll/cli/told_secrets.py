@@ -30,7 +30,7 @@ def redactor_of_run(flags: Mapping[str, Any], told: Settings, environment: Mappi
 
 def redactor_of_words(words: Sequence[str], environment: Mapping[str, str]) -> Redactor:
     """A redactor that knows the secrets of a command line, for the error that it ends with."""
-    data = {"env": _variables(_values_after(words, _ENV), environment), "command": shlex.join(words)}
+    data = {"env": _variables(_values_after(words, _ENV), environment), "command": shlex.join(_without(words, _SOURCE))}
     sources = [*_values_after(words, _SOURCE), environment.get("K6_SECRET_SOURCE", "")]
     return Redactor.for_data(data, environment=environment, declared=values_of_sources(sources))
 
@@ -39,6 +39,16 @@ def _variables(texts: Sequence[str] | Iterator[str], environment: Mapping[str, s
     """NAME=value as a mapping; NAME alone takes the system's."""
     parts = (text.partition("=") for text in texts)
     return {name: value if equals else environment.get(name, "") for name, equals, value in parts}
+
+
+def _without(words: Sequence[str], flags: tuple[str, ...]) -> list[str]:
+    """The words without these flags and their values, of which only a part is secret."""
+    return [
+        word
+        for place, word in enumerate(words)
+        if word not in flags and not word.startswith(tuple(f"{flag}=" for flag in flags))
+        if place == 0 or words[place - 1] not in flags
+    ]
 
 
 def _values_after(words: Sequence[str], flags: tuple[str, ...]) -> Iterator[str]:

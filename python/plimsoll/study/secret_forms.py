@@ -31,14 +31,24 @@ def forms_of(value: str) -> set[str]:
 
 def _forms(value: str) -> Iterator[str]:
     yield from (value, html.escape(value), html.escape(value, quote=False))
-    for encoded in (quote(value, safe=""), quote(value), quote_plus(value), quote(value, safe="/:@!$&'()*,;=+")):
+    data = _bytes_of(value)
+    yield data.decode("utf-8", "replace")  # as scripts have it
+    for encoded in (quote(data, safe=""), quote(data), quote_plus(data), quote(data, safe="/:@!$&'()*,;=+")):
         for form in (encoded, _HEX.sub(lambda found: found[0].lower(), encoded)):
             yield from (form, form.replace("%", "%25"))
     for is_ascii in (True, False):
         inner = json.dumps(value, ensure_ascii=is_ascii)[1:-1]
         yield from (inner, json.dumps(inner)[1:-1])
         yield inner.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")  # as Go writes it
-    yield from _in_base64(value.encode("utf-8", "surrogatepass"))
+    yield from _in_base64(data)
+
+
+def _bytes_of(value: str) -> bytes:
+    """A text as bytes: of a command line or variable those that it had, also where they are not UTF-8."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate of JSON
+        return value.encode("utf-8", "surrogatepass")
 
 
 def _in_base64(data: bytes) -> Iterator[str]:

@@ -29,6 +29,15 @@ def _values_of(flag: str) -> Iterator[str]:
         name, equals, value = part.partition("=")
         if equals and name not in _SETTINGS:
             yield value
+        elif not equals and part != "default":  # a value whose name was forgotten
+            yield part
+
+
+def name_given_twice(flag: str) -> str | None:
+    """The first name to which `mock=name=value,…` gives two values."""
+    kind, _, settings = flag.partition("=")
+    names = [part.partition("=")[0] for part in settings.split(",") if "=" in part] if kind == "mock" else []
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 
 def _in_file(path: Path) -> Iterator[str]:
