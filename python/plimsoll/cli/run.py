@@ -69,6 +69,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run_settings import named_by_origin
     from plimsoll.cli.run_tally import Tally
     from plimsoll.cli.run_watch import RunWatch, is_own_fault, not_made, sentences
+    from plimsoll.cli.secret_pipes import without_pipe
     from plimsoll.cli.told_secrets import redactor_of_run
     from plimsoll.engine import DeafScript, EngineRun, vu_runtimes
     from plimsoll.errors import RunDirectoryError, ScriptError
@@ -79,6 +80,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
 
     no_summary, export = checked(flags, told)
     check_texts(flags, told)
+    told.run["secretSource"] = [without_pipe(flag) for flag in told.run.get("secretSource") or ()]
     quiet = bool(told.run.get("quiet"))
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.runs.importers.source import BadRecord
+from plimsoll.runs.small_files import is_pipe
 
 HEAD_BYTES = 65_536
 READ_BYTES = 1 << 18
@@ -133,6 +134,9 @@ class SourceFile:
             if self.path.is_dir():
                 step = "Give a file, or a run directory of Plimsoll, which has a manifest.json."
                 raise InputError("it is a folder", step, file=self.path)
+            if is_pipe(self.path):
+                step = "Write what comes from it into a file, and give that."
+                raise InputError("it is a pipe, which can be read only once", step, file=self.path)
             packed = self.is_packed
             raw = io.BufferedReader(_Watched(self.path, self.watch), READ_BYTES)
             self._unpacked = _Unpacked(raw) if packed else None

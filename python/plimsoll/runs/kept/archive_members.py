@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from plimsoll.errors import InputError
+from plimsoll.runs.small_files import is_pipe
 from plimsoll.runs.zstandard import MAGIC, DecompressionParameter, ZstdError, ZstdFile
 
 EXPORTED = "Give a file that `plimsoll runs export` made."
@@ -70,6 +71,8 @@ class Member:
 @contextmanager
 def members(file: Path) -> Iterator[Iterator[Member]]:
     """What an archive holds, by its first bytes. Raises InputError for another file, DAMAGE or OSError on the way."""
+    if is_pipe(file):
+        raise InputError(f"{file} is a pipe", "Write what comes from it into a file, and give that.")
     with file.open("rb") as raw:
         head = raw.read(4)
         raw.seek(0)
