@@ -11,6 +11,7 @@ from plimsoll.cli.quantities import number
 from plimsoll.cli.shared_flags import AsJson, Runs
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import nearest
+from plimsoll.plain_text import plain
 from plimsoll.study import bounds
 
 
@@ -110,9 +111,9 @@ def analyze(
         print(json.dumps([finding for one in found for finding in one.findings], indent=2, ensure_ascii=False))
     else:
         for one in found:
-            print(f"{one.source}\n")
+            print(f"{plain(one.source)}\n")
             print(answer_lines(one.findings))
-            print(f"\nReport: {one.report}\n")
+            print(f"\nReport: {plain(one.report)}\n")
     raise typer.Exit(exit_code_of([one.findings for one in found]))
 
 

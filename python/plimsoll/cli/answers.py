@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from plimsoll.plain_text import plain
+
 if TYPE_CHECKING:
     from plimsoll.verbs.session import Answer
 
@@ -19,5 +21,5 @@ def show(answer: Answer, as_json: bool) -> None:
         print(findings_json(answer.run_directory))
     else:
         print(answer_lines(answer.findings))
-        print(f"\nReport: {answer.report}")
+        print(f"\nReport: {plain(answer.report)}")
     raise typer.Exit(answer.exit_code)

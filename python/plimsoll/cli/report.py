@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.plain_text import plain
+
 
 def report(
     run_directory: Annotated[Path, typer.Argument(help="a run directory, such as runs/20261121-120000-capacity-1a2b")],
@@ -48,7 +50,7 @@ def report(
     with understood(run_directory):
         written = write_html(run_directory, output)
         if not is_own_descriptor(written):  # in /dev/stdout it would follow the page
-            print(written)
+            print(plain(written))
         is_running = RunReader(run_directory).state == "running"
     if not is_running and not has_tables(run_directory):
         from plimsoll.cli.waiting import Waiting

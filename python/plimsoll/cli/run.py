@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.cli.messages import EXIT_UNWRITTEN
 from plimsoll.listed_names import listed
+from plimsoll.plain_text import plain
 
 if TYPE_CHECKING:
     from plimsoll.cli.run_control import RunControl
@@ -122,7 +123,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 raise
             except DeafScript as error:
                 writer.finish("interrupted")
-                print(f"plimsoll: {error}\n     run directory: {writer.path}", file=sys.stderr)
+                print(f"plimsoll: {error}\n     run directory: {plain(writer.path)}", file=sys.stderr)
                 return EXIT_INTERRUPTED
             if ended_early():
                 writer.finish("interrupted")
@@ -142,7 +143,10 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     unmade = [] if ended_early() or ended["aborted"] else unmade_iterations(config, tally, engine.fixed_iterations)
     for warning in [*warnings, *unmade, *watch.warnings()]:
         print(f"\nwarning: {redactor.text(warning)}", file=sys.stderr)
-    print(f"\n     run directory: {writer.path}; plimsoll report {writer.path} makes its report", file=sys.stderr)
+    print(
+        f"\n     run directory: {plain(writer.path)}; plimsoll report {plain(writer.path)} makes its report",
+        file=sys.stderr,
+    )
     failure = engine.failure()
     if failure is not None:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]

@@ -11,6 +11,7 @@ import typer
 
 from plimsoll.cli.quantities import duration
 from plimsoll.cli.shared_flags import Runs
+from plimsoll.plain_text import plain
 from plimsoll.study.bounds import MOST_AGE_S
 
 if TYPE_CHECKING:
@@ -75,17 +76,17 @@ def show(
     if as_json:
         print(json_text(found.to_json(), indent=2))
         return
-    print(_plain(str(found.path)))
-    print(f"  {_plain(found.experiment)}  {_plain(found.about)}")
+    print(plain(found.path))
+    print(f"  {plain(found.experiment)}  {plain(found.about)}")
     print(f"  {_when(found)}{_lasted(found)}  {_state(found)}{'  kept' if found.kept else ''}\n")
     if found.experiment != "study" and found.status != "damaged":
         if found.experiment == "run" and found.answer:
-            print(f"What did it do?\n  {_plain(found.answer)}\n")
+            print(f"What did it do?\n  {plain(found.answer)}\n")
         print(_answers(found))
     print()
     for path in sorted(found.path.iterdir()):
         size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
-        print(f"  {size_text(size):>8}  {_plain(path.name)}")
+        print(f"  {size_text(size):>8}  {plain(path.name)}")
 
 
 @app.command()
@@ -101,8 +102,8 @@ def search(
     if found or as_json:
         _print(found, runs, as_json)
         return
-    wanted = _plain(", ".join(words))
-    print(f"No run in {_plain(str(runs))} has {wanted}. Try fewer words; `plimsoll runs list` shows all runs.")
+    wanted = plain(", ".join(words))
+    print(f"No run in {plain(runs)} has {wanted}. Try fewer words; `plimsoll runs list` shows all runs.")
 
 
 @app.command()
@@ -180,7 +181,7 @@ def keep(
 
     path = find_run(run, runs).path
     keep_run(path, not off)
-    print(f"{_plain(path.name)} is {'no longer kept' if off else 'kept'}")
+    print(f"{plain(path.name)} is {'no longer kept' if off else 'kept'}")
 
 
 @app.command()
@@ -194,7 +195,7 @@ def export(
     """Write a run into one file. It has no secrets, as the run has none (docs/run-directory.md)."""
     from plimsoll.verbs.stored import export_run, find_run
 
-    print(_plain(str(export_run(find_run(run, runs).path, output))))
+    print(plain(export_run(find_run(run, runs).path, output)))
 
 
 @app.command("import")
@@ -204,7 +205,7 @@ def import_(
     """Unpack an exported run into the folder of runs."""
     from plimsoll.verbs.stored import import_run
 
-    print(_plain(str(import_run(file, runs))))
+    print(plain(import_run(file, runs)))
 
 
 def _answers(run: StoredRun) -> str:
@@ -219,9 +220,9 @@ def _answers(run: StoredRun) -> str:
             findings = RunReader(run.path).findings()
             words = answer_lines(findings) if findings else ""
     except RunDirectoryError as error:
-        return f"  {_plain(str(error))}"
+        return f"  {plain(error)}"
     if not words and run.experiment != "run":
-        return f"  {_plain(run.answer)}"
+        return f"  {plain(run.answer)}"
     return words
 
 
@@ -234,7 +235,7 @@ def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
         return
     for one in found:
         print(_line(one))
-    print(f"\n{_counted(found)} in {_plain(str(root))}, {size_text(sum(one.size_bytes for one in found))}")
+    print(f"\n{_counted(found)} in {plain(root)}, {size_text(sum(one.size_bytes for one in found))}")
 
 
 def _say_unfinished(root: Path) -> None:
@@ -270,7 +271,7 @@ def _line(run: StoredRun) -> str:
     mark = "  kept" if run.kept else ""
     facts = f"{_when(run)}  {run.experiment:<9}  {size_text(run.size_bytes):>8}  {_state(run)}{mark}"
     about = " – ".join(text for text in (run.about, _shortened(run.answer)) if text)
-    return "\n      ".join(_plain(text) for text in (f"{facts}  {run.path.name}", about) if text)
+    return "\n      ".join(plain(text) for text in (f"{facts}  {run.path.name}", about) if text)
 
 
 def _state(run: StoredRun) -> str:
@@ -300,11 +301,6 @@ def _when(run: StoredRun) -> str:
 def _counted(runs: Iterable[StoredRun]) -> str:
     count = len(list(runs))
     return "1 run" if count == 1 else f"{count:,} runs"
-
-
-def _plain(text: str) -> str:
-    """Without control characters and line breaks, so that a name cannot steer the terminal or forge a line."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 def _ask(question: str) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from plimsoll.cli.quantities import number
 from plimsoll.cli.shared_flags import AsJson
+from plimsoll.plain_text import plain
 from plimsoll.study import bounds
 
 SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
@@ -79,7 +80,7 @@ def size(
     else:
         print(answer_lines(sized.findings))
         print(table_lines(sized.findings))
-        print(f"\nReport: {sized.report}")
+        print(f"\nReport: {plain(sized.report)}")
     raise typer.Exit(0 if sized.findings[0]["valid"] else 3)
 
 

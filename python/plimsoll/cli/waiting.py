@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from plimsoll.plain_text import plain
+
 WIDTH = 78
 SILENT_S = 2.0  # nothing is said of what is done sooner
 LIVE_EVERY_S, LINE_EVERY_S = 0.5, 10.0
@@ -27,7 +29,7 @@ class Waiting:
             return
         self._next_s = now + (LIVE_EVERY_S if self._is_live else LINE_EVERY_S)
         text = f"{what}: {min(1.0, share):.0%}"
-        self._write(f"\r{text:<{WIDTH}}\r" if self._is_live else f"{text}\n")
+        self._write(f"\r{plain(text):<{WIDTH}}\r" if self._is_live else f"{plain(text)}\n")
         self._has_told = True
 
     def __enter__(self) -> Waiting:
