@@ -1,8 +1,8 @@
 """The expected level is always held when there is one, until its objectives are decided or the time for it is over.
 
-Its time is kept back from the search (`kept_back_s`), as the confirmation's is: as long as its objectives need there, by
-how often their requests came so far, where that is no more than a third of the load time. It is held for the least length of
-a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
+Its time is kept back from the search (`kept_back_s`), as the confirmation's is: as long as its objectives need there,
+by how often their requests came so far, where that is at most a third of the load time. It is held for the least length
+of a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
 where an open load there is proven to be too much, where it is above the greatest level allowed or above what the script
 can send, and where the search held it for long enough to decide its objectives.
 

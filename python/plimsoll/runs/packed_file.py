@@ -34,6 +34,7 @@ _READ_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20  # unpacked at once, however well it was compressed
 MOST_LINE_BYTES = 1 << 26  # a second of 20,000 series with the buckets of each
 # What Plimsoll writes unpacks to a few hundred times its size at most; more than this is a file made to fill memory.
+MOST_HELD = 1 << 25  # of a frame, which is a minute: of 2,000 series about as much
 MOST_UNPACKED, TRUSTED_BYTES = 3000, 1 << 28
 
 
@@ -136,8 +137,8 @@ def is_frame_edge(file: BinaryIO, at: int) -> bool:
 
 def packed_lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The whole lines of the frames that begin in [start, end), each with the byte at which its frame begins, from
-    which it can be read again. A frame that is damaged or torn ends early, and the next is read. RunDirectoryError
-    behind the lines of a frame that is whole and has another checksum."""
+    which it can be read again. A frame that is damaged or torn ends early, one that is whole and has another checksum
+    is left out, and the next is read."""
     frame, pieces, size = start, [b""], 0  # pieces of a line that has no end yet
     for begin, data in _unpacked(file, start):
         if end is not None and begin >= end:
@@ -180,28 +181,35 @@ class _Frame:
 
 
 def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
-    """What the frames hold from byte `start` on, in pieces, each with the byte at which its frame begins."""
+    """What the frames hold from byte `start` on, in pieces, each with the byte at which its frame begins. A frame of up
+    to MOST_HELD bytes comes when its checksum is known to be right; of a larger one a wrong checksum is an error."""
     following: int | None = start
     size = 0
     while following is not None:
         begin = following
-        frame, given = _Frame(file, begin), 0
+        frame, given, held = _Frame(file, begin), 0, list[bytes]()
         try:
             for data in frame:
-                given += len(data)
                 size += len(data)
                 if size > TRUSTED_BYTES and size > MOST_UNPACKED * (file.tell() - start):
                     what = f"{file.name} unpacks to over {MOST_UNPACKED:,} times its size, which no run does"
                     raise RunDirectoryError(what, _RESTORE)
-                yield begin, data
+                held.append(data)
+                if given or sum(map(len, held)) > MOST_HELD:
+                    given += sum(map(len, held))
+                    yield from ((begin, piece) for piece in held)
+                    held.clear()
             following = frame.following
         except ZstdError as error:
-            if _WRONG_CHECKSUM in str(error):
-                what = f"{file.name} has other numbers than were written, between byte {begin:,} and {file.tell():,}"
-                raise RunDirectoryError(what, _RESTORE) from error
-            for data in _before_damage(file, begin, given):
-                yield begin, data
             following = _next_frame(file, begin + 1)
+            if _WRONG_CHECKSUM not in str(error):
+                yield from ((begin, piece) for piece in held)
+                yield from ((begin, piece) for piece in _before_damage(file, begin, given + sum(map(len, held))))
+            elif given:
+                what = f"{file.name} has other numbers than were written, from byte {begin:,} on"
+                raise RunDirectoryError(what, _RESTORE) from error
+        else:
+            yield from ((begin, piece) for piece in held)
 
 
 def _before_damage(file: BinaryIO, begin: int, given: int) -> Iterator[bytes]:

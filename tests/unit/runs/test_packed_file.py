@@ -141,14 +141,30 @@ def test_a_changed_byte_changes_no_number_unnoticed(tmp_path: Path) -> None:
     file = written(tmp_path, (10, 10, 20))
     file.close()
     data = file.path.read_bytes()
-    noticed = 0
+    lost = 0
+    for place in range(4, len(data), 7):
+        file.path.write_bytes(data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :])
+        found = list(read_lines(file.path))
+        assert all(line in LINES for line in found), place
+        assert found[-20:] == LINES[20:] or found[:20] == LINES[:20], "no frame costs another"
+        lost += len(found) < len(LINES)
+    assert lost > 10
+
+
+def test_a_changed_byte_of_a_frame_that_is_too_large_to_be_held_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, (40,))
+    file.close()
+    monkeypatch.setattr(packed_file, "MOST_HELD", 100)
+    data, wrong = file.path.read_bytes(), 0
     for place in range(4, len(data), 7):
         file.path.write_bytes(data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :])
         try:
-            assert all(line in LINES for line in read_lines(file.path)), place
+            wrong += not all(line in LINES for line in read_lines(file.path))
         except RunDirectoryError as error:
-            noticed += "other numbers than were written" in str(error)
-    assert noticed > 10
+            assert "other numbers than were written" in str(error)
+    assert not wrong
 
 
 def test_frames_without_a_checksum_as_earlier_versions_wrote_them_are_read_and_gone_on_with(
