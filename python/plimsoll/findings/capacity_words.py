@@ -84,7 +84,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         parts.insert(0, INTERRUPTED)
     parts.extend(failing_anyway_words(result, level_words))
     parts.extend(slowed_words(result, level_words))
-    parts.extend(dearer_words(finding["capacity"].get("dearer")))
+    parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
     return " ".join(parts)
@@ -260,7 +260,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
     steps = list(finding["generator"]["remedies"])
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
-    falls = result.get("slowed") or finding["capacity"].get("dearer")
+    falls = result.get("slowed") or (finding.get("capacity") or {}).get("dearer")
     if result["status"] == "interrupted":
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None and (bad is not None or not result.get("cap")):
