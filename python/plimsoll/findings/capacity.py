@@ -19,6 +19,7 @@ from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.generator import figures_of, generator_health, limit_of_generator, seconds_of_steps
 from plimsoll.findings.limits import STOLEN_MATTERS, limiting_resource
+from plimsoll.findings.nearly_full import nearly_full
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.findings.resources import Means, Step, cpu_shares, means_of_steps
 from plimsoll.findings.script_caps import cap_of_step, with_script_cap
@@ -117,14 +118,19 @@ def capacity_findings(
         "capacity": capacity,
         "objectives": judged,
         "sustainable": sustainable_load(facts["good"], facts["bad"], judged, facts["unit"]),
-        "limited_by": limiting_resource(
-            _clearest(bad, steps) or overload_seen(facts),
+        "limited_by": nearly_full(
+            facts,
             steps,
             means,
-            facts["unit"],
-            statements=Statements.of(run),
-            generator=limit_of_generator(generator),
-            kept_apart=None if apart_by_affinity else kept_apart,
+            limiting_resource(
+                _clearest(bad, steps) or overload_seen(facts),
+                steps,
+                means,
+                facts["unit"],
+                statements=Statements.of(run),
+                generator=limit_of_generator(generator),
+                kept_apart=None if apart_by_affinity else kept_apart,
+            ),
         )
         if answered
         else dict(_NOT_JUDGED),
@@ -255,6 +261,8 @@ def _capacity(
     if per_level_s and done_per_s and requests_per_s is not None:  # a step's arrivals are drawn, and none was left over
         requests_per_s *= good * per_level_s / done_per_s
         done_per_s = good * per_level_s
+    elif not facts["open"] and done_per_s and requests_per_s is not None:
+        requests_per_s = _requests_of(done_per_s, requests_per_s * seconds, seconds, held, steps)
     return {
         "users": good * per_level if good is not None and per_level else None,
         "level": good,
@@ -277,6 +285,20 @@ def _capacity(
         **interval_facts(facts),
         **knee_facts(facts, steps),
     }
+
+
+def _requests_of(
+    done_per_s: float, requests: float, seconds: float, held: Sequence[Step], steps: Sequence[Step]
+) -> float:
+    """Requests per second of iterations that end `done_per_s` times a second. A step begins and ends within iterations,
+    so that it counts up to one a VU more or fewer of the one than of the other: within that, the requests are those of
+    an iteration at all levels, or one level would have two throughputs."""
+    each = sorted(step["requests_per_s"] / step["done_per_s"] for step in steps if step["done_per_s"])
+    per_iteration = each[len(each) // 2] if each else 0.0
+    vus = sum(float(step.get("in_flight_end") or 0.0) for step in held)
+    if per_iteration and abs(requests - per_iteration * done_per_s * seconds) <= per_iteration * vus:
+        return per_iteration * done_per_s
+    return requests / seconds
 
 
 def _headroom(

@@ -73,7 +73,8 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         lost = lost_words(result, level_words)
         return f"No capacity was measured{f'; {lost}' if lost else ''}. {result['reason']}"
     sustainable = (finding.get("sustainable") or {}).get("words", "")
-    carries, lost = _carries(result, finding["capacity"], sustainable), lost_words(result, level_words)
+    nearly = {"nearly_full": finding["limited_by"].get("nearly_full")}
+    carries, lost = _carries(result, finding["capacity"] | nearly, sustainable), lost_words(result, level_words)
     parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result, level_words)]
     if not finding["generator"]["healthy"]:
         parts.insert(0, f"The numbers below are not a capacity of the target, because {why_not(finding['generator'])}.")
@@ -159,16 +160,35 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
         vus = result.get("vus_per_level")
         if bad is None and result.get("cap"):
             return f"Carries at least {level_words(good, unit, vus)}{users}{inside}{sustainable}; {_seen_above(result)}"
-        stops = ", the most that was tried"
-        if bad is not None and result.get("collapse"):
+        if bad is None:
+            carried = f"{level_words(good, unit, vus)}{users}{inside}".replace(") (", "; ")
+            most = f"Throughput rises up to {carried}, the most that was tried."
+            return f"{most}{nearly_full_words(capacity.get('nearly_full'))}{_as_sentence(sustainable)}"
+        if result.get("collapse"):
             stops = f"; {not_carried_words(result, level_words, number)}"
-        elif bad is not None:
+        else:
             stops = f"; from {level_words(bad, unit, vus)} on, more bring no more throughput{_at_most(result)}"
         return f"Throughput rises up to {level_words(good, unit, vus)}{users}{inside}{sustainable}{stops}."
     if bad is None:
         return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"
     at_bad = not_carried_words(result, level_words, number)
     return f"Carries {level_words(good, unit)}{users}{inside}{sustainable}; {at_bad}."
+
+
+def _as_sentence(sustainable: str) -> str:
+    """The clause on the objectives as a sentence of its own, with a space in front; empty where there is none."""
+    if not sustainable:
+        return ""
+    words = sustainable.removeprefix(" and ").removeprefix(", but ").removeprefix("; ")
+    if " (misses " in words:
+        met, _, missed = words.removesuffix(")").partition(" (misses ")
+        words = f"{met}, and misses {missed} on"
+    return f" {words[0].upper()}{words[1:]}." if words.startswith("whether") else f" It {words}."
+
+
+def nearly_full_words(found: Mapping[str, Any] | None) -> str:
+    """What was nearly full at the highest level that was carried (findings/nearly_full.py); empty where nothing was."""
+    return f" But {found['where']} was {found['utilisation']:.0%} busy there." if found else ""
 
 
 def _at_most(result: Mapping[str, Any]) -> str:

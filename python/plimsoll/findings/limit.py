@@ -78,14 +78,18 @@ class Limit:
 
     def to_json(self) -> dict[str, Any]:
         """As the finding holds it."""
-        found = {
+        found: dict[str, Any] = {
             "kind": self.kind,
             "where": self.where,
             "utilisation": round(self.utilisation, 3),
             "evidence": self.evidence,
             "remedy": self.remedy,
         }
-        return found if self.resource is None else {**found, "resource": self.resource}
+        if self.resource is not None:
+            found["resource"] = self.resource
+        if self.scope in (Scope.THREAD, Scope.PROCESS):
+            found["one_core"] = True
+        return found if self.size is None else {**found, "size": self.size}
 
 
 def no_limit(kind: str, evidence: str) -> dict[str, Any]:

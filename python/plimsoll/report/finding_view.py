@@ -230,7 +230,12 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         return
     kind = str(limited.get("kind") or "")
     if kind == "none":
-        yield "Limited by", "nothing, of what was carried"
+        nearly = limited.get("nearly_full")
+        if isinstance(nearly, Mapping) and is_number(nearly.get("utilisation")):
+            yield "Limited by", f"not reached; nearly full: {nearly.get('where')}"
+            yield "Its utilisation", wording.percent(nearly["utilisation"])
+        else:
+            yield "Limited by", "nothing: no limit was reached"
         return
     unknown = kind in ("", "unknown", "cannot_tell", "cannot tell")
     where = str(limited.get("where") or "")

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from plimsoll.findings.shape.units import (
     Bytes,
     BytesPerItem,
+    Connections,
     Cores,
     Items,
     Level,
@@ -133,7 +134,8 @@ class Capacity(TypedDict, total=False):
 
 class NamedLimit(TypedDict, total=False):
     """What stops it; kinds are those of docs/attribution.md. `resource`: its name in `order` and `resources`, where its
-    demand can be measured."""
+    demand can be measured. `one_core`: it is a thread or process that uses no more than one core, whatever there are;
+    `size`: of a pool, its connections."""
 
     kind: Required[str]
     where: Required[str | None]
@@ -141,12 +143,16 @@ class NamedLimit(TypedDict, total=False):
     evidence: str
     remedy: str
     resource: str
+    one_core: bool
+    size: Connections
 
 
 class LimitedBy(NamedLimit, total=False):
-    """The limit, and what would be named without it."""
+    """The limit, and what would be named without it; `nearly_full`: where no level was too much, what was nearly full
+    at the highest level that was carried."""
 
     runner_up: NamedLimit | None
+    nearly_full: NamedLimit
 
 
 class Sustainable(TypedDict):
@@ -286,7 +292,7 @@ class CpuNeed(TypedDict):
 
 
 class MemoryNeed(TypedDict):
-    """Bytes that a load takes."""
+    """Bytes that a load takes; `after_more_load`: it was seen at that load only after an overload or a higher load."""
 
     used: Bytes | None
     interval: list[Bytes] | None
@@ -294,6 +300,7 @@ class MemoryNeed(TypedDict):
     minimum: Bytes | None
     recommended: Bytes | None
     cannot_tell: str | None
+    after_more_load: bool
 
 
 class HostNeed(TypedDict):
@@ -332,17 +339,21 @@ class UsePoint(TypedDict):
 
 
 class SizedProcess(TypedDict):
-    """A process of the target; `cores_by_times` by times of the load."""
+    """A process of the target; `cores_by_times` by times of the load. `ends_at_one_core`: one process uses no more than
+    one core, and `processes_by_times` are needed; `more_cores_help`: null where that is not known."""
 
     label: str
     host: str | None
     cpu_ms_per_operation: Milliseconds | None
     one_thread: bool
+    ends_at_one_core: bool
+    more_cores_help: bool | None
     processes: Processes
     memory_highest_bytes: Bytes | None
     memory_grows_with: str | None
     measured: list[UsePoint]
     cores_by_times: dict[str, Cores | None]
+    processes_by_times: dict[str, Processes | None]
 
 
 class SizedItems(TypedDict):
