@@ -11,21 +11,30 @@ assumptions spelt out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
+from plimsoll.findings.sizing_carries import carried_on
 from plimsoll.findings.sizing_facts import DISK, HERE, Grown, Part, SizingFacts
+from plimsoll.findings.sizing_limit import (
+    OF_HARDWARE,
+    Stopped,
+    ends_at_one_core,
+    limit_words,
+    more_cores_help,
+    processes_needed,
+    stopped_by,
+)
+from plimsoll.findings.sizing_memory import memory_growth, next_steps_for_memory
 from plimsoll.findings.sizing_needs import (
     TIMES,
     Wanted,
-    carried_on,
     cores_of,
     cpu_per_operation_s,
-    grown_with_load,
     needs_at,
+    too_little,
 )
 from plimsoll.findings.sizing_tables import (
     CANNOT,
@@ -50,11 +59,11 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
         return _nothing_known(facts)
     hosts = list(dict.fromkeys(part.host for part in facts.parts))
     sizes = [needs_at(times, hosts, facts, wanted) for times in TIMES]
-    first = sizes[0]
     carries = [carried_on(cores, main, facts) for cores in wanted.cores]
+    stopped = stopped_by(main)
     return {
         "question": QUESTION,
-        "answer": _answer(first, sizes, facts, wanted, unit),
+        "answer": _answer(sizes, facts, wanted, unit, stopped),
         "sizing": {
             "noun": facts.noun,
             "per_s": wanted.per_s,
@@ -62,7 +71,7 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
             "items": wanted.items,
             "reserve": wanted.reserve,
             "sizes": sizes,
-            "processes": [_part_json(part, wanted) for part in facts.parts],
+            "processes": [_part_json(part, wanted, stopped) for part in facts.parts],
             "per_item": [_grown_json(one) for one in facts.grown],
             "carries": carries,
         },
@@ -70,12 +79,12 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
         "tables": [
             hardware_table(sizes, wanted, unit, hosts, facts.noun),
             *carries_table(carries),
-            process_table(facts, wanted),
+            process_table(facts, wanted, stopped),
             *disk_table(sizes),
             *item_table(facts),
         ],
         "notes": _notes(main, facts, wanted, hosts),
-        "next": _next(main, facts, wanted),
+        "next": _next(facts, sizes),
     }
 
 
@@ -126,9 +135,8 @@ def _evidence(facts: SizingFacts, unit: str) -> list[dict[str, Any]]:
     return as_data([*parts, *grown])
 
 
-def _answer(
-    first: Mapping[str, Any], sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Wanted, unit: str
-) -> str:
+def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Wanted, unit: str, stopped: Stopped) -> str:
+    first = sizes[0]
     load = _load_words(first, unit, facts.noun)
     parts = []
     for host in first["hosts"]:
@@ -138,24 +146,11 @@ def _answer(
         )
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
     words = f"For {load} ({wanted.chosen}), with a reserve of {wanted.reserve:.0%}: {'. '.join(parts)}."
-    words += "".join(_thread_words(part, wanted) for part in facts.parts)
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
         need = f"{sizes[-1]['times']} times that load needs {number(last['recommended'])} cores"
         words += f" {need}, if an operation then costs what it costs now."
-    return words
-
-
-def _thread_words(part: Part, wanted: Wanted) -> str:
-    """Where one busy thread is not enough: more cores alone do not help."""
-    if not part.one_thread:
-        return ""
-    for times in TIMES:
-        need = cores_of([part], times * wanted.per_s).recommended(wanted.reserve)
-        if need is not None and need > 1:
-            at = "It" if times == 1 else f"From {times} times that load on it"
-            return f" {at} needs {math.ceil(need)} processes of {part.label}, whose one busy thread uses one core."
-    return ""
+    return words + limit_words(facts.parts, wanted, stopped)
 
 
 def _load_words(size: Mapping[str, Any], unit: str, noun: str) -> str:
@@ -189,13 +184,15 @@ def _cores_words(cores: float) -> str:
     return f"{number(cores)} core{'' if number(cores) == '1' else 's'}"
 
 
-def _part_json(part: Part, wanted: Wanted) -> dict[str, Any]:
-    grown = grown_with_load(part) if part.memory else None
+def _part_json(part: Part, wanted: Wanted, stopped: Stopped) -> dict[str, Any]:
+    grown = memory_growth(part) if part.memory else None
     return {
         "label": part.label,
         "host": part.host or None,
         "cpu_ms_per_operation": None if (found := cpu_per_operation_s(part)) is None else 1000 * found,
         "one_thread": part.one_thread,
+        "ends_at_one_core": ends_at_one_core(part, stopped),
+        "more_cores_help": more_cores_help(part, stopped),
         "processes": part.processes,
         "memory_highest_bytes": part.memory_highest if part.memory else None,
         "memory_grows_with": None if grown is None else grown.kind,
@@ -204,6 +201,11 @@ def _part_json(part: Part, wanted: Wanted) -> dict[str, Any]:
             for per_s, cores, seconds in zip(part.per_s, part.cores, part.seconds, strict=True)
         ],
         "cores_by_times": {str(times): cores_of([part], times * wanted.per_s).used for times in TIMES},
+        "processes_by_times": {
+            str(times): processes_needed(part, times * wanted.per_s, wanted.reserve, stopped)
+            for times in TIMES
+            if ends_at_one_core(part, stopped)
+        },
     }
 
 
@@ -267,7 +269,7 @@ def _stopped(main: Mapping[str, Any], wanted: Wanted) -> list[str]:
     if capacity.get("bad") is None or not carried or TIMES[-1] * wanted.per_s <= carried:
         return []
     kind = str(limited.get("kind") or "unknown")
-    if kind in ("cpu", "cpu_quota", "memory", "memory_limit"):
+    if kind in OF_HARDWARE:
         return []
     what = "something that was not found" if kind == "unknown" else f"{kind.replace('_', ' ')}, {limited.get('where')}"
     return [
@@ -276,7 +278,7 @@ def _stopped(main: Mapping[str, Any], wanted: Wanted) -> list[str]:
     ]
 
 
-def _next(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted) -> list[str]:
+def _next(facts: SizingFacts, sizes: Sequence[Mapping[str, Any]]) -> list[str]:
     steps = []
     levels = len({rate for _, rate in facts.rates})
     if facts.noun == "item":
@@ -285,8 +287,11 @@ def _next(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted) -> list[s
         steps.append(
             "Give a run of plimsoll capacity: its steps show how demand changes with load, and give intervals."
         )
-    if any(part.memory and grown_with_load(part).kind == "time" for part in facts.parts):
-        steps.append("Hold the load for longer (plimsoll hold) to see where the memory that grew with time ends.")
+    if too_little(facts):
+        steps.append("Run it to its end, or hold that load for a minute (plimsoll hold): the sizes then rest on more.")
+    elif any(host["cpu"]["used"] is None for host in sizes[0]["hosts"]):
+        steps.append("Hold that load for a minute (plimsoll hold) and size by that run: it shows the CPU that it uses.")
+    steps += next_steps_for_memory(facts, sizes)
     if not facts.grown:
         steps.append(
             "Give a run of plimsoll grow as well, and probe its files (probes.files), for memory and disk by items."

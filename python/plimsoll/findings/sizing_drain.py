@@ -78,7 +78,7 @@ def sizing_facts_of_drain(run: Any) -> SizingFacts:
                     and busiest >= ONE_THREAD_SHARE * used
                 ),
                 processes=top.get("processes", 1.0),
-                memory_highest=highest.get(label, 0.0),
+                memory_highest=max(highest.get(label, [0.0])),
                 put_per_s=tuple(one.put_per_s for one, _ in rows),
             )
         )

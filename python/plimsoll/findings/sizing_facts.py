@@ -1,8 +1,9 @@
 """What sizing rests on: CPU and memory of the target's processes at each throughput, and sizes by the number of items.
 
 Of a capacity run each step is a point, of a hold each tenth of the held load. Steps that were overloaded, disturbed or
-failing are left out, as an operation costs something else there; the first seconds of each are its warm-up and no part
-of it. Sizes by items come from steps whose data volume is known, and from the windows of runs of grow.
+failing are left out, and probes that finished less than came, as an operation costs something else there; the first
+seconds of each are its warm-up and no part of it. Sizes by items come from steps whose data volume is known, and from
+the windows of runs of grow.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from plimsoll.findings.resources import Means, Step, host_of, hosts, means_of_steps, processes
 from plimsoll.findings.run_resources import ONE_THREAD_SHARE, counts
+from plimsoll.findings.seen_overload import FELL_BEHIND
 from plimsoll.findings.shared_peers import shared_words
 from plimsoll.stats.space import PerItem, per_item
 
@@ -31,7 +33,8 @@ class Part:
 
     `one_thread`: most of its work is one thread of its only process; `processes`: at the highest throughput;
     `memory_highest`: of any second; `quota_cores`: what its control group may use, None without a quota;
-    `put_per_s`: of a run of drain, the items put in while `per_s` were done.
+    `put_per_s`: of a run of drain, the items put in while `per_s` were done. `memory_tops`: the most memory in each
+    point, `level_so_far`: the highest level up to its end, `overloads_before` it; all three empty of a run of drain.
     """
 
     label: str
@@ -46,6 +49,9 @@ class Part:
     memory_highest: float
     quota_cores: float | None = None
     put_per_s: tuple[float, ...] = ()
+    memory_tops: tuple[float, ...] = ()
+    level_so_far: tuple[float, ...] = ()
+    overloads_before: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,12 +81,14 @@ class SizingFacts:
 
 def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
     """Of a run of capacity or hold (a RunReader) with these steps, in the JSON of its result."""
-    points = [point for step in steps if counts(step) for point in _points(run, step)]
+    points = [
+        _with_loads_before(point, steps)
+        for step in steps
+        if counts(step) and not _fell_behind(step)
+        for point in _points(run, step)
+    ]
     means = means_of_steps(run.resources(), points)
     highest = highest_memory(run.resources(), points)
-    rates: dict[float, list[float]] = defaultdict(list)
-    for point in points:
-        rates[float(point["level"])].append(float(point["done_per_s"]))
     volumes = [float(step["volume_end"]) for step in steps if step.get("volume_end") is not None]
     labels = sorted({label for values in means for label in processes(values)})
     quotas = {
@@ -97,12 +105,45 @@ def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
     whole = [_part(f"all of @{name}", points, named, highest) for name in sorted(seen)]
     return SizingFacts(
         parts=[*known, *(part for part in whole if part is not None)],
-        rates=[(level, sum(found) / len(found)) for level, found in sorted(rates.items())],
+        rates=_rates(points),
         volume=volumes[-1] if volumes else None,
         grown=_grown_by_steps(run, steps),
         missing=[label for label, part in zip(labels, parts, strict=True) if part is None],
         notes=list(shared_words(means)),
     )
+
+
+def _fell_behind(step: Step) -> bool:
+    """Whether a step that was not proven to be carried finished clearly less than came."""
+    planned = step.get("planned_per_s") or 0.0
+    return step["verdict"] != "good" and float(step["done_per_s"]) < FELL_BEHIND * planned
+
+
+def _with_loads_before(point: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
+    """The point with the highest level that was tried up to its end, and how many overloads came before it: a process
+    seldom gives back the memory that these took."""
+    begun = [step for step in steps if float(step["measured_from_s"]) < float(point["end_s"])]
+    overloads = [step for step in begun if step["verdict"] == "bad" or step.get("given_up") or _fell_behind(step)]
+    return {
+        **point,
+        "level_so_far": max((float(step["level"]) for step in begun), default=float(point["level"])),
+        "overloads_before": len(overloads),
+    }
+
+
+def _rates(points: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
+    """(level, throughput), of the steps that were proven to be carried where a level has some, as what is carried is
+    told of these."""
+    by_level: dict[float, list[Mapping[str, Any]]] = defaultdict(list)
+    for point in points:
+        by_level[float(point["level"])].append(point)
+    rates = []
+    for level, found in sorted(by_level.items()):
+        proven = [point for point in found if point["verdict"] == "good"] or found
+        lengths = [float(point["end_s"]) - float(point["measured_from_s"]) for point in proven]
+        done = sum(float(point["done_per_s"]) * length for point, length in zip(proven, lengths, strict=True))
+        rates.append((level, done / sum(lengths)))
+    return rates
 
 
 def _without_passing(parts: Sequence[Part]) -> list[Part]:
@@ -188,36 +229,44 @@ def _points(run: Any, step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def highest_memory(rows: Iterable[Mapping[str, Any]], points: Sequence[Step]) -> dict[str, float]:
-    """The most memory of each process in any second that counts."""
+def highest_memory(rows: Iterable[Mapping[str, Any]], points: Sequence[Step]) -> dict[str, list[float]]:
+    """The most memory of each process in the seconds of each point, 0 where it was not read."""
     windows = [(float(one["measured_from_s"]), float(one["end_s"])) for one in points]
-    found: dict[str, float] = {}
+    found: dict[str, list[float]] = {}
     for row in rows:
         second = float(row.get("second", -1))
-        if any(start <= second < end for start, end in windows):
-            for (kind, where), size in _sizes(row).items():
-                if kind == MEMORY:
-                    found[where] = max(found.get(where, 0.0), size)
+        places = [place for place, (start, end) in enumerate(windows) if start <= second < end]
+        for (kind, where), size in _sizes(row).items() if places else ():
+            if kind == MEMORY:
+                tops = found.setdefault(where, [0.0] * len(windows))
+                for place in places:
+                    tops[place] = max(tops[place], size)
     return found
 
 
-def _part(label: str, points: Sequence[Step], means: Sequence[Means], highest: Mapping[str, float]) -> Part | None:
-    """`means`: of each point {label: values}."""
+def _part(
+    label: str, points: Sequence[Step], means: Sequence[Means], highest: Mapping[str, Sequence[float]]
+) -> Part | None:
+    """`means`: of each point {label: values}; `highest`: the most memory of each process in each point."""
     rows = []
-    for point, values in zip(points, means, strict=True):
+    tops = highest.get(label, [0.0] * len(points))
+    for point, values, most in zip(points, means, tops, strict=True):
         here = values.get(label, {})
         if "cpu_cores_used" in here:
             seconds = point["end_s"] - point["measured_from_s"]
             middle = (point["end_s"] + point["measured_from_s"]) / 2
             memory = here.get("rss_bytes", here.get("memory_used_bytes", 0.0))
-            rows.append((point["done_per_s"], here["cpu_cores_used"], memory, seconds, middle, here))
+            before = (max(most, memory), point["level_so_far"], point["overloads_before"])
+            rows.append((point["done_per_s"], here["cpu_cores_used"], memory, seconds, middle, *before, here))
     if not rows:
         return None
     rows.sort(key=lambda row: row[0])
     top = rows[-1][-1]
     busiest, used = top.get("busiest_thread_cores_used"), top["cpu_cores_used"]
     alone = top.get("processes", 1.0) <= 1
-    per_s, cores, sizes, seconds_of, when, _ = (tuple(column) for column in zip(*rows, strict=True))
+    per_s, cores, sizes, seconds_of, when, most_in, levels, overloads, _ = (
+        tuple(column) for column in zip(*rows, strict=True)
+    )
     return Part(
         label=label,
         host=host_of(label, top),
@@ -228,5 +277,8 @@ def _part(label: str, points: Sequence[Step], means: Sequence[Means], highest: M
         when_s=when,
         one_thread=bool(alone and busiest is not None and used > 0 and busiest >= ONE_THREAD_SHARE * used),
         processes=top.get("processes", 1.0),
-        memory_highest=highest.get(label, 0.0),
+        memory_highest=max(tops),
+        memory_tops=most_in,
+        level_so_far=levels,
+        overloads_before=overloads,
     )

@@ -13,15 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.sizing_facts import DISK, HERE, MEMORY, Grown, Part, SizingFacts
+from plimsoll.findings.capacity_words import number
+from plimsoll.findings.sizing_facts import DISK, MEMORY, Grown, Part, SizingFacts
+from plimsoll.findings.sizing_memory import memory_at
 from plimsoll.findings.words import size_words
-from plimsoll.stats.demand_curve import FEWEST_LEVELS, reach_along_curve, use_along_curve, use_in_proportion
+from plimsoll.stats.demand_curve import use_along_curve, use_in_proportion
 from plimsoll.stats.item_demand import ItemDemand, item_demand
-from plimsoll.stats.space import LEAST_SHARE, WithLoad, are_different_loads, with_load
+from plimsoll.stats.space import LEAST_SHARE, are_different_loads
 
 TIMES = (1, 2, 5, 10)
 RESERVE = 0.30
-NEAR_END = 0.7
+LEAST_MEASURED_S = 5.0  # below, the CPU clock's ticks and chance arrivals are most of what is seen
+HELD_S, HELD_WITHIN = 5.0, 1.05  # a step that held a load, and how near to it
+WIDEST = 2.0  # upper end ÷ value: beyond, it is no answer
+ONE_CORE_WITH_RESERVE = 1 - RESERVE  # up to here one core is enough, whatever the interval
 DAY_S = 86_400.0
 
 
@@ -74,11 +79,13 @@ def carried_per_level_s(capacity: Mapping[str, Any]) -> float | None:
 
 @dataclass(frozen=True)
 class Need:
-    """What a load takes of a resource; `interval` None where the run gives none, `used` None: cannot tell, `why`."""
+    """What a load takes of a resource; `interval` None where the run gives none, `used` None: cannot tell, `why`;
+    `after_more`: it was seen, but after an overload or a higher load."""
 
     used: float | None
     interval: tuple[float, float] | None = None
     why: str = ""
+    after_more: bool = False
 
     def recommended(self, reserve: float) -> float | None:
         """With the reserve; from the upper end of the interval."""
@@ -110,12 +117,13 @@ def needs_at(times: int, hosts: Sequence[str], facts: SizingFacts, wanted: Wante
     }
     for host in hosts:
         parts = [part for part in facts.parts if part.host == host]
-        cores, memory = cores_of(parts, per_s), _memory(parts, facts, per_s, wanted)
+        cores = Need(None, why=why) if (why := too_little(facts)) else cores_of(parts, per_s)
+        memory = _memory(parts, facts, (per_s, found["level"]), wanted)
         cpu = cores.to_json(wanted.reserve)
         for name, value in (("whole_cores_minimum", cores.used), ("whole_cores", cores.recommended(wanted.reserve))):
             cpu[name] = None if value is None else max(1, math.ceil(value - 1e-9))
-        entry = {"host": host or None, "cpu": cpu, "memory": memory.to_json(wanted.reserve)}
-        found["hosts"].append(entry)
+        of_memory = memory.to_json(wanted.reserve) | {"after_more_load": memory.after_more}
+        found["hosts"].append({"host": host or None, "cpu": cpu, "memory": of_memory})
     return found
 
 
@@ -133,7 +141,7 @@ def _disk(grown: Grown, per_s: float) -> dict[str, Any]:
 
 def cores_of(parts: Sequence[Part], per_s: float) -> Need:
     """Cores of all the parts together, where all of them were seen."""
-    points = _together(parts)
+    points = together(parts)
     if not points:
         return Need(None, why="no step saw all processes")
     if parts[0].put_per_s:
@@ -144,18 +152,43 @@ def cores_of(parts: Sequence[Part], per_s: float) -> Need:
         found = use_along_curve(used, rate, per_s, seconds)
     else:
         found = use_in_proportion(used, rate, per_s)
-    if found is not None:
-        return Need(found.used, found.interval)
     top = max(range(len(rate)), key=rate.__getitem__)
+    if found is not None:
+        return _as_supported(Need(found.used, found.interval), points, per_s)
     if are_different_loads(rate) and per_s > rate[top]:
         return Need(None, why="its CPU time did not rise with throughput")
-    return Need(used[top] * per_s / rate[top])
+    return _as_supported(Need(used[top] * per_s / rate[top]), points, per_s)
+
+
+def _as_supported(need: Need, points: Sequence[tuple[float, float, float]], per_s: float) -> Need:
+    """No more than was used where that load, or the next above it, was held; "cannot tell" where the interval is too
+    wide to say how many cores it takes."""
+    assert need.used is not None
+    low, high = need.interval or (need.used, need.used)
+    held = [(rate, cores) for rate, cores, seconds in points if seconds >= HELD_S and rate >= per_s / HELD_WITHIN]
+    used = need.used
+    if held:
+        nearest = HELD_WITHIN * min(rate for rate, _ in held)
+        most = max(cores * max(1.0, per_s / rate) for rate, cores in held if rate <= nearest)
+        low, used, high = min(low, most), min(used, most), min(high, most)
+    if used <= 0 or (high > WIDEST * used and high > ONE_CORE_WITH_RESERVE):
+        between = f"between {number(low)} and {number(high)} cores"
+        return Need(None, why=f"the steps measured put it {between} (95 %)")
+    return Need(used, None if need.interval is None else (low, high))
+
+
+def too_little(facts: SizingFacts) -> str:
+    """Why the steps that count are too short for any size; empty where they are not."""
+    measured_s = max((sum(part.seconds) for part in facts.parts), default=0.0)
+    if measured_s >= LEAST_MEASURED_S:
+        return ""
+    return f"only {measured_s:.0f} s of a load that was carried were measured"
 
 
 def item_demand_of(parts: Sequence[Part]) -> ItemDemand | None:
     """Of a run of drain: CPU of an item in all the parts together, which have the same points in time."""
     order = sorted(range(len(parts[0].when_s)), key=parts[0].when_s.__getitem__)
-    used = [cores for _, cores, _ in _together(parts)]
+    used = [cores for _, cores, _ in together(parts)]
     put, done, seconds = (
         [one[place] for place in order] for one in (parts[0].put_per_s, parts[0].per_s, parts[0].seconds)
     )
@@ -170,7 +203,7 @@ def cpu_per_operation_s(part: Part) -> float | None:
     return part.cores[-1] / part.per_s[-1]
 
 
-def _together(parts: Sequence[Part]) -> list[tuple[float, float, float]]:
+def together(parts: Sequence[Part]) -> list[tuple[float, float, float]]:
     """(throughput, cores of all the parts, seconds) of the steps that saw all of them."""
     points = []
     for when in sorted(set.intersection(*({*part.when_s} for part in parts))):
@@ -180,46 +213,25 @@ def _together(parts: Sequence[Part]) -> list[tuple[float, float, float]]:
     return points
 
 
-def _memory(parts: Sequence[Part], facts: SizingFacts, per_s: float, wanted: Wanted) -> Need:
-    """Bytes of all the parts: as they grew with load, and with the items that come beside those of the run."""
-    total, low, high, why = 0.0, 0.0, 0.0, ""
+def _memory(parts: Sequence[Part], facts: SizingFacts, size: tuple[float, float | None], wanted: Wanted) -> Need:
+    """Bytes of all the parts at a `size` of (throughput, level): as they grew with load, and with the items that come
+    beside those of the run."""
+    total, low, high, why, after_more = 0.0, 0.0, 0.0, too_little(facts), False
     for part in parts:
         if not part.memory:
             return Need(None, why=f"the memory of {part.label} is not known")
-        used, ends, reason = _memory_of(part, per_s)
+        found = memory_at(part, size[0], facts, size[1])
         more, more_ends, reason_of_items = _memory_of_items(part, facts, wanted)
-        if reason or reason_of_items:
-            why = reason or reason_of_items
+        if why or found.why or reason_of_items:
+            why, after_more = why or found.why or reason_of_items, after_more or found.after_more
             continue
-        total += used + more
-        low += (ends[0] if ends is not None else used) + more_ends[0]
-        high += (ends[1] if ends is not None else used) + more_ends[1]
+        ends = found.interval or (found.used, found.used)
+        total += found.used + more
+        low += ends[0] + more_ends[0]
+        high += ends[1] + more_ends[1]
     if why:
-        return Need(None, why=why)
+        return Need(None, why=why, after_more=after_more)
     return Need(total, (max(0.0, low), high) if high > low else None)
-
-
-def _memory_of(part: Part, per_s: float) -> tuple[float, tuple[float, float] | None, str]:
-    """(bytes, interval, why it cannot be told) at a throughput."""
-    grown = grown_with_load(part)
-    top = max(part.per_s)
-    if grown.kind == "load":
-        found = grown.at(per_s)
-        assert found is not None
-        used = max(found[0], part.memory_highest if per_s >= top else 0.0)
-        return used, (min(found[1][0], used), max(found[1][1], used)), ""
-    if per_s <= top or grown.kind == "none":
-        return part.memory_highest, None, ""
-    if grown.kind == "time":
-        return 0.0, None, f"the memory of {part.label} grew with time, not with load"
-    if are_different_loads(part.per_s):
-        return 0.0, None, f"the memory of {part.label} grew while load rose with time; which of them it was is open"
-    return 0.0, None, f"the memory of {part.label} was seen at fewer than {FEWEST_LEVELS} loads"
-
-
-def grown_with_load(part: Part) -> WithLoad:
-    """How its memory grew over the steps."""
-    return with_load(part.memory, part.per_s, part.when_s)
 
 
 def _memory_of_items(part: Part, facts: SizingFacts, wanted: Wanted) -> tuple[float, tuple[float, float], str]:
@@ -236,42 +248,3 @@ def _memory_of_items(part: Part, facts: SizingFacts, wanted: Wanted) -> tuple[fl
         spread = f"{size_words(low)} to {size_words(high)} an item"
         return 0.0, (0.0, 0.0), f"whether the memory of {part.label} grows with items is within chance ({spread})"
     return max(0.0, more * found[-1].per_item), (max(0.0, more * low), max(0.0, more * high)), ""
-
-
-def carried_on(cores: float, main: Mapping[str, Any], facts: SizingFacts) -> dict[str, Any]:
-    """What so many cores of this host would carry: the throughput whose use is the share of them that the target could
-    use where this run ended (of its quota, or of the one core of its busy thread; all of them where neither is known).
-    Of a process of one busy thread no more than one core counts."""
-    found: dict[str, Any] = {"cores": cores, "usable_share": 1.0, "per_s": None, "interval": None, "why": ""}
-    parts = [part for part in facts.parts if part.host == HERE]
-    if not parts:
-        return found | {"why": "no process of the target ran on this host"}
-    points = _together(parts)
-    if not points or parts[0].put_per_s or not are_different_loads([rate for rate, _, _ in points]):
-        return found | {"why": f"fewer than {FEWEST_LEVELS} loads were measured"}
-    per_s, used, seconds = (list(column) for column in zip(*points, strict=True))
-    share, usable = _usable_share(main, parts, points), cores
-    if len(parts) == 1 and parts[0].one_thread:
-        usable = min(cores, 1.0)
-    curve = reach_along_curve(used, per_s, share * usable, seconds)
-    if curve is None:
-        return found | {"why": "its CPU time did not rise with throughput, or is more than that without any load"}
-    return found | {"usable_share": share, "per_s": curve.per_s, "interval": list(curve.interval)}
-
-
-def _usable_share(
-    main: Mapping[str, Any], parts: Sequence[Part], points: Sequence[tuple[float, float, float]]
-) -> float:
-    """Use at the capacity ÷ what it might have used, where that is known and CPU stopped it, or where nothing was found
-    to stop it and the use was near its end; else 1."""
-    capacity, kind = main.get("capacity") or {}, (main.get("limited_by") or {}).get("kind")
-    carried, quotas = capacity.get("rate_per_s"), [part.quota_cores for part in parts if part.quota_cores]
-    if capacity.get("bad") is None or not carried or kind not in ("cpu", "cpu_quota", "unknown"):
-        return 1.0
-    ceiling = quotas[0] if quotas else 1.0 if len(parts) == 1 and parts[0].one_thread else None
-    per_s, used, seconds = (list(column) for column in zip(*points, strict=True))
-    there = use_along_curve(used, per_s, carried, seconds)
-    if ceiling is None or there is None:
-        return 1.0
-    share = min(1.0, there.used / ceiling)
-    return share if kind != "unknown" or share >= NEAR_END else 1.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.sizing_facts import Grown, Part, SizingFacts
-from plimsoll.findings.sizing_needs import TIMES, Wanted, cores_of, cpu_per_operation_s, grown_with_load
+from plimsoll.findings.sizing_limit import Stopped, processes_cell
+from plimsoll.findings.sizing_memory import growth_words
+from plimsoll.findings.sizing_needs import TIMES, Wanted, cpu_per_operation_s
 from plimsoll.findings.words import size_words
 
 CANNOT = "cannot tell"
@@ -68,27 +69,19 @@ def carries_table(carries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def process_table(facts: SizingFacts, wanted: Wanted) -> dict[str, Any]:
+def process_table(facts: SizingFacts, wanted: Wanted, stopped: Stopped) -> dict[str, Any]:
     """A row for each of the target's processes."""
-    rows = []
-    for part in facts.parts:
-        needs = [cores_of([part], times * wanted.per_s).recommended(wanted.reserve) for times in TIMES]
-        count = " / ".join(CANNOT if need is None else str(max(1, math.ceil(need - 1e-9))) for need in needs)
-        rows.append(
-            [
-                part.label,
-                _cpu_of_one(part),
-                _growth_words(part),
-                count if part.one_thread else "more cores serve it",
-            ]
-        )
+    rows = [
+        [part.label, _cpu_of_one(part), growth_words(part), processes_cell(part, wanted, stopped)]
+        for part in facts.parts
+    ]
     return {
         "title": "By process",
-        "note": f"CPU per {facts.noun}{_where_measured(facts)}. A process of one busy thread uses one core at most: so "
-        f"many of it are needed at {', '.join(f'{times}×' for times in TIMES)}.",
+        "note": f"CPU per {facts.noun}{_where_measured(facts)}. Of a process that uses one core at most so many are "
+        f"needed at {', '.join(f'{times}×' for times in TIMES)}: more cores alone do not help.",
         "columns": ["Process", f"CPU per {facts.noun}", "Memory", "Processes needed"],
         "rows": rows,
-        "words": ["Process", "Memory"],
+        "words": ["Process", "Memory", "Processes needed"],
     }
 
 
@@ -99,7 +92,8 @@ def disk_table(sizes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for disk in size["disk"]:
             low, high = (size_words(end) for end in disk["interval"])
             load = f"{size['times']}×, {number(size['per_s'])} items/s"
-            rows.append([load, disk["where"], f"{size_words(disk['bytes_per_day'])} ({low} to {high})"])
+            grows = f"{size_words(disk['bytes_per_day'])} ({low} to {high})"
+            rows.append([load, disk["where"], grows])
     if not rows:
         return []
     note = "Bytes of each item × items of a day at that load, if each further item takes as much; nothing is deleted."
@@ -114,11 +108,10 @@ def item_table(facts: SizingFacts) -> list[dict[str, Any]]:
     rows = []
     for one in facts.grown:
         found = one.found
-        spread = " to ".join(size_words(end) for end in found.interval)
         rows.append(
             [
                 f"{one.kind}, {one.where}",
-                f"{size_words(found.per_item)} ({spread})",
+                f"{size_words(one.found.per_item)} ({' to '.join(map(size_words, one.found.interval))})",
                 f"{number(found.from_items)} to {number(found.to_items)}",
                 size_words(found.last),
                 *(_ahead(one, times, facts.noun) for times in TIMES[1:]),
@@ -160,22 +153,6 @@ def _where_measured(facts: SizingFacts) -> str:
 def _cpu_of_one(part: Part) -> str:
     found = cpu_per_operation_s(part)
     return CANNOT if found is None else f"{number(1000 * found)} ms"
-
-
-def _growth_words(part: Part) -> str:
-    if not part.memory:
-        return "not known"
-    grown, highest = grown_with_load(part), size_words(part.memory_highest)
-    if grown.kind == "load":
-        base, there = grown.at(0.0), grown.at(max(part.per_s))
-        assert base is not None and there is not None
-        slope = (there[0] - base[0]) / max(part.per_s)
-        return f"{highest} at most; {size_words(base[0])} and {size_words(slope)} per operation/s"
-    if grown.kind == "time":
-        return f"{highest} at most; grew by {size_words(grown.over_time)} over the run, whatever the load"
-    if grown.kind == "none":
-        return f"{highest} at most; no growth with load"
-    return f"{highest} at most; growth cannot be told"
 
 
 def _ahead(one: Grown, times: int, noun: str) -> str:

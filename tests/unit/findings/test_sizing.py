@@ -13,8 +13,8 @@ import plimsoll
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.further import further_findings
 from plimsoll.findings.sizing import QUESTION
+from plimsoll.findings.sizing_carries import carried_on
 from plimsoll.findings.sizing_facts import sizing_facts
-from plimsoll.findings.sizing_needs import carried_on
 from plimsoll.runs.lines import read_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
@@ -78,7 +78,7 @@ def test_one_busy_thread_needs_more_processes_and_not_more_cores() -> None:
     found = sizing_of(*run_of(LOADS), expected_level=1000)
     rows = {row[0]: row for table in found["tables"] if table["title"] == "By process" for row in table["rows"]}
     assert "processes of app, whose one busy thread uses one core" in found["answer"]
-    assert rows["database"][-1] == "more cores serve it"
+    assert rows["database"][-1] == "cannot tell: it used 0.24 cores at most"
     counts = [int(count) for count in rows["app"][-1].split(" / ")]
     assert counts == sorted(counts) and counts[0] == 1 and counts[-1] >= math.ceil(0.004 * 1000 / 0.7)
 
@@ -329,3 +329,148 @@ def test_a_rate_may_be_of_an_hour_or_a_day() -> None:
     assert [_per_s(text) for text in ("55", "55/s", "198000/h", "8.64e6/d")] == [55, 55, 55, 100]
     with pytest.raises(InputError, match="--rate '5/week' is no rate"):
         _per_s("5/week")
+
+
+ONE_CORE = {"kind": "cpu", "where": "target process app", "utilisation": 0.92, "resource": "app", "one_core": True}
+
+
+def process_cells(found: dict) -> dict[str, str]:
+    return {row[0]: row[-1] for table in found["tables"] if table["title"] == "By process" for row in table["rows"]}
+
+
+def stopped_at(main: dict, per_s: float, limited: dict) -> None:
+    main["capacity"] |= {"bad": 1300.0, "rate_per_s": per_s}
+    main["limited_by"] = limited
+
+
+def test_a_process_that_stopped_the_run_at_one_core_needs_more_processes_and_not_more_cores() -> None:
+    """A Python service ended near 200/s at 0.92 of one core, and was sized with "4 whole cores: more cores serve it"
+    for 500/s."""
+    main, run = run_of(LOADS, thread=False, database=0.0)
+    stopped_at(main, 120.0, ONE_CORE)
+    found = sizing_of(main, run, expected_level=600)
+    needs = [math.ceil(times * 60 / (120 * 0.7)) for times in (1, 2, 5, 10)]
+    assert process_cells(found)["app"] == " / ".join(map(str, needs))
+    assert (
+        "From 2 times that load on it needs 2 processes of app, one of which uses no more than one core"
+        in (found["answer"])
+    )
+    assert "stopped this run at 120 operations/s" in found["answer"]
+    assert found["answer"].endswith("More cores alone do not help.")
+    [app] = [one for one in found["sizing"]["processes"] if one["label"] == "app"]
+    assert app["more_cores_help"] is False and app["processes_by_times"]["10"] == needs[-1]
+    facts = sizing_facts(run, main["steps"])
+    facts.parts = [part for part in facts.parts if part.label == "app"]
+    assert carried_on(4.0, main, facts)["per_s"] == carried_on(1.0, main, facts)["per_s"]
+
+
+def test_more_cores_serve_a_process_only_where_it_was_seen_to_use_more_than_one() -> None:
+    main, run = run_of(LOADS, thread=False, database=0.02)
+    cells = process_cells(sizing_of(main, run, expected_level=500))
+    assert cells["app"] == "cannot tell: it used 0.48 cores at most"
+    assert cells["database"] == "more cores serve it: it used 2.4 at once"
+
+
+@pytest.mark.parametrize(
+    ("limited", "words"),
+    [
+        ({"kind": "pool", "where": "pool jdbc", "size": 8.0}, "needs about 34 instead of 8."),
+        ({"kind": "lock", "where": "locks of app"}, "needs 4.17 times as much of it as this run had."),
+    ],
+)
+def test_a_limit_that_cores_do_not_lift_is_needed_in_proportion_and_the_answer_says_so(limited, words) -> None:
+    main, run = run_of(LOADS, thread=False)
+    stopped_at(main, 120.0, limited)
+    found = sizing_of(main, run, expected_level=500)
+    assert "More cores alone do not help above 120 operations/s, where" in found["answer"]
+    assert found["answer"].endswith(f"10 times that load {words}")
+    assert set(process_cells(found).values()) == {f"more cores alone do not help: {limited['where']} stopped it"}
+
+
+def test_a_limit_that_is_not_known_promises_nothing_of_more_cores() -> None:
+    main, run = run_of(LOADS, thread=False)
+    stopped_at(main, 120.0, {"kind": "unknown", "where": None})
+    found = sizing_of(main, run, expected_level=500)
+    assert found["answer"].endswith("was not found: whether more cores lift it cannot be told.")
+    assert all(cell.startswith("cannot tell") for cell in process_cells(found).values())
+
+
+def test_a_quota_that_stopped_the_run_is_to_be_raised() -> None:
+    main, run = run_of(LOADS, thread=False)
+    stopped_at(main, 120.0, {"kind": "cpu_quota", "where": "CPU quota of app"})
+    assert sizing_of(main, run, expected_level=500)["answer"].endswith(
+        "The CPU quota of app stopped this run at 120 operations/s: raise it to these cores."
+    )
+
+
+def test_no_more_is_recommended_than_was_used_where_the_load_was_held_and_the_reserve() -> None:
+    noisy = [(100.0 * at, 10.0 * at) for at in (2, 4, 8, 16)]
+    main, run = run_of(noisy, thread=False, database=0.0)
+    for row in run.rows:
+        if row["source"] == "process:app":
+            row["values"]["cpu_cores_used"] *= 1.6 if row["second"] // 10 == 2 else 1.0
+    cpu = size_at(sizing_of(main, run, expected_level=200), 1)["cpu"]
+    assert cpu["recommended"] <= 0.004 * 20 / 0.7 * 1.001
+
+
+def short_run(*, seconds: int) -> tuple[dict, object]:
+    """Three steps with the CPU of an interrupted run (1d7d), whose last one finished 111 of 153/s."""
+    main, run = run_of([(40.0, 47.0), (80.0, 86.0), (160.0, 110.7)], thread=False, database=0.0)
+    cores = (0.236, 0.452, 1.051)
+    for row in run.rows:
+        if row["source"] == "process:app":
+            row["values"]["cpu_cores_used"] = cores[row["second"] // 10]
+    main["steps"] = [
+        one | {"verdict": "probe", "step_kind": "probe", "end_s": one["measured_from_s"] + seconds}
+        for one in main["steps"]
+    ]
+    main["steps"][-1]["planned_per_s"] = 153.3
+    return main, run
+
+
+def test_a_few_seconds_of_an_interrupted_run_do_not_tell_hardware_and_what_does_is_said() -> None:
+    found = sizing_of(*short_run(seconds=2), expected_level=20)
+    for need in ("cpu", "memory"):
+        assert size_at(found, 1)[need]["recommended"] is None
+    assert "CPU: cannot tell, only 4 s of a load that was carried were measured" in found["answer"]
+    assert any("hold that load for a minute" in words for words in found["next"])
+
+
+def test_a_probe_that_finished_less_than_came_does_not_tell_what_an_operation_costs() -> None:
+    found = sizing_of(*short_run(seconds=9), expected_level=20)
+    assert [one["per_s"] for one in found["sizing"]["processes"][0]["measured"]] == [47.0, 86.0]
+    assert size_at(found, 1)["cpu"]["recommended"] < 0.236 / 0.7
+
+
+def test_an_interval_too_wide_to_tell_the_cores_is_no_answer() -> None:
+    main, run = short_run(seconds=9)
+    main["steps"][-1]["planned_per_s"] = 110.7
+    cpu = size_at(sizing_of(main, run, expected_level=160), 10)["cpu"]
+    assert cpu["recommended"] is None and "the steps measured put it between" in cpu["cannot_tell"]
+
+
+def kept_memory() -> tuple[dict, object]:
+    """As run 94d2: two overloads, each of which left more memory, and the expected load after them."""
+    points = [(40, 43, 150), (80, 80, 161), (224, 142, 169), (160, 160, 264), (179, 176, 264), (224, 160, 330)]
+    points += [(202, 202, 396), (20, 20, 399)]
+    main, run = run_of([(float(level), float(rate)) for level, rate, _ in points], thread=False, database=0.0)
+    for one in main["steps"]:
+        one["verdict"] = "bad" if one["level"] == 224 else "good"
+    for row in run.rows:
+        if row["source"].startswith("process:"):
+            label = row["source"].partition(":")[2]
+            row["values"]["rss_bytes"] = MIB * (float(points[row["second"] // 10][2]) if label == "app" else 1.0)
+    return main, run
+
+
+def test_memory_of_a_load_is_not_that_of_an_overload_which_came_before_it() -> None:
+    """20 users were said to need 399 MiB, which two overloads at 224 users had left, of 150 MiB before."""
+    found = sizing_of(*kept_memory(), expected_level=20)
+    assert size_at(found, 1)["memory"]["used"] == 151 * MIB
+    assert size_at(found, 2)["memory"]["used"] == 151 * MIB
+    at_200 = size_at(found, 10)["memory"]
+    assert at_200["used"] is None and at_200["after_more_load"]
+    assert "only after an overload or more load" in at_200["cannot_tell"]
+    assert any("Start the target afresh" in words for words in found["next"])
+    cells = {row[0]: row[2] for table in found["tables"] if table["title"] == "By process" for row in table["rows"]}
+    assert cells["app"] == "399 MiB at most, from 150 MiB; it keeps what overloads and higher loads took"
