@@ -93,7 +93,8 @@ def disk_table(sizes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             low, high = (size_words(end) for end in disk["interval"])
             load = f"{size['times']}×, {number(size['per_s'])} items/s"
             grows = f"{size_words(disk['bytes_per_day'])} ({low} to {high})"
-            rows.append([load, disk["where"], grows])
+            is_chance = disk["interval"][0] <= 0 <= disk["interval"][1]
+            rows.append([load, disk["where"], f"{CANNOT}: within chance of nothing" if is_chance else grows])
     if not rows:
         return []
     note = "Bytes of each item × items of a day at that load, if each further item takes as much; nothing is deleted."
@@ -111,7 +112,7 @@ def item_table(facts: SizingFacts) -> list[dict[str, Any]]:
         rows.append(
             [
                 f"{one.kind}, {one.where}",
-                f"{size_words(one.found.per_item)} ({' to '.join(map(size_words, one.found.interval))})",
+                _per_item_words(one),
                 f"{number(found.from_items)} to {number(found.to_items)}",
                 size_words(found.last),
                 *(_ahead(one, times, facts.noun) for times in TIMES[1:]),
@@ -126,6 +127,14 @@ def item_table(facts: SizingFacts) -> list[dict[str, Any]]:
             "words": ["What"],
         }
     ]
+
+
+def _per_item_words(one: Grown) -> str:
+    """What an item takes; not where the interval holds zero, as it may take nothing."""
+    low, high = one.found.interval
+    if low <= 0 <= high:
+        return f"{CANNOT}: within chance of nothing"
+    return f"{size_words(one.found.per_item)} ({size_words(low)} to {size_words(high)})"
 
 
 def _span(need: Mapping[str, Any], words: Any) -> str:

@@ -474,3 +474,18 @@ def test_memory_of_a_load_is_not_that_of_an_overload_which_came_before_it() -> N
     assert any("Start the target afresh" in words for words in found["next"])
     cells = {row[0]: row[2] for table in found["tables"] if table["title"] == "By process" for row in table["rows"]}
     assert cells["app"] == "399 MiB at most, from 150 MiB; it keeps what overloads and higher loads took"
+
+
+def test_what_an_item_takes_is_not_printed_where_the_interval_holds_zero(tmp_path: Path) -> None:
+    path = grown(tmp_path / "b")
+    text = []
+    for number, row in enumerate(read_lines(path / "resources.jsonl.zst")):
+        if row["source"] == "process:app":
+            row["values"]["rss_bytes"] = (80.0 + (number * 7 % 5)) * MIB
+        text.append(json.dumps(row))
+    (path / "resources.jsonl.zst").write_text("\n".join(text) + "\n", encoding="utf-8")
+    finding = plimsoll.size([written(tmp_path / "a"), path]).findings[0]
+    [rows] = [table["rows"] for table in finding["tables"] if table["title"] == "Growth with items"]
+    cells = {row[0]: row[1] for row in rows}
+    assert cells["memory, app"] == "cannot tell: within chance of nothing"
+    assert cells["disk, disk"].startswith("700 B (")
