@@ -299,6 +299,42 @@ class DeafScript(EngineError):
         )
 
 
+class _PauseClock:
+    """Sets a run's level to 0 at a moment of its time, on a thread of its own: the one that gave the moment may be busy
+    with probes then, or be kept from its core."""
+
+    def __init__(self, run: EngineRun) -> None:
+        self._run = run
+        self._at_s = math.inf
+        self._has_come = self._is_over = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._wait, name="plimsoll-pause", daemon=True).start()
+
+    def at(self, at_s: float) -> bool:
+        """Pause then and not when it was said before; whether a pause has come since the last call."""
+        with self._changed:
+            came, self._has_come = self._has_come, False
+            self._at_s = at_s
+            self._changed.notify()
+        return came
+
+    def end(self) -> None:
+        """Pause no more."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()
+
+    def _wait(self) -> None:
+        with self._changed:
+            while not self._is_over:
+                left_s = self._at_s - (self._run.elapsed_s() or 0.0)
+                if left_s > 0:
+                    self._changed.wait(min(left_s, threading.TIMEOUT_MAX))
+                    continue
+                self._run.set_level(0.0)
+                self._has_come, self._at_s = True, math.inf
+
+
 class EngineSource:
     """The engine as the LoadSource of an experiment (experiments/load.py).
 
@@ -314,6 +350,7 @@ class EngineSource:
         self._background = background
         self._run: EngineRun | None = None
         self._is_deaf = False
+        self._pause: _PauseClock | None = None
         self._unread: deque[Snapshot] = deque()
         self._read = -1
 
@@ -322,11 +359,17 @@ class EngineSource:
         self._run = EngineRun(self._config).begin()
         while self._run.elapsed_s() is None:
             self._take(self._run)
+        self._pause = _PauseClock(self._run)  # its thread does not step back
         if self._background and sys.platform == "linux":
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND_NICE)
 
     def set_level(self, level: float) -> None:
         self._running().set_level(level)
+
+    def pause_at(self, at_s: float) -> bool:
+        self._running()
+        assert self._pause is not None, "it begins with the run"
+        return self._pause.at(at_s)
 
     def snapshots(self, until_s: float) -> Iterator[Snapshot]:
         run = self._running()
@@ -356,6 +399,8 @@ class EngineSource:
     def stop(self, graceful: bool = True) -> None:
         """End the load. Ctrl-C while it ends cuts off what still runs, teardown() included, and is raised then."""
         run = self._run
+        if self._pause is not None:
+            self._pause.end()
         if run is None or self._is_deaf:
             return
         try:

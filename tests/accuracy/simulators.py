@@ -240,6 +240,12 @@ class ClosedQueue(OpenQueue):
         super().__init__(servers, mean_s, seed, **trouble)
         self.think_s = think_s
         self.thinking: list[float] = []
+        self.pauses_at = math.inf
+
+    def pause_at(self, at_s: float) -> bool:
+        """Nobody begins anew from then on, until a level is set."""
+        came, self.pauses_at = self.pauses_at <= self.second, at_s
+        return came
 
     def _advance(self) -> None:
         self._follow_level()
@@ -254,11 +260,13 @@ class ClosedQueue(OpenQueue):
                 arrived += 1
             else:
                 finished.append(heapq.heappop(self.running))
-                if len(self.running) + len(self.thinking) < self.level:
+                if len(self.running) + len(self.thinking) < self.level and finished[-1][0] < self.pauses_at:
                     pause = self.random.exponential(self.think_s) if self.think_s else 0.0
                     heapq.heappush(self.thinking, finished[-1][0] + pause)
         self._emit(arrived, finished)
         self.second += 1
+        if self.pauses_at <= self.second:
+            self.level = 0.0
 
     def _follow_level(self) -> None:
         while len(self.thinking) + len(self.running) < self.level:

@@ -1,23 +1,25 @@
 """How long does loading N items take, and how does it age? A closed load under back pressure, until N items are there.
 
 Windows of a few seconds at one concurrency (back_pressure.py says which one next) are written as events
-`grow_window`; they are all that the findings, the forecast and a resumption need. Near the end the concurrency falls
-with the items left, so that little more than N is loaded. An item counts as loaded when its iteration ended and none
-of its requests failed, or as a Counter of the script says. Ctrl-C ends with what was loaded; a later run resumes
-there. Time is the load source's own.
+`grow_window`; they are all that the findings, the forecast and a resumption need. So that little more than N is
+loaded, the load is told when to pause before that moment comes (stretch.py), and near the end the concurrency falls
+with the items left. An item counts as loaded when its iteration ended and none of its requests failed, or as a Counter
+of the script says. Loading takes the time in which creates were under way: pauses are no part of it, and the last
+creates' end is. Ctrl-C ends with what was loaded; a later run resumes there. Time is the load source's own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from plimsoll.experiments.back_pressure import BackPressure, Window
-from plimsoll.experiments.load import LoadSource
+from plimsoll.experiments.load import PausingSource
 from plimsoll.experiments.result import ProgressCallback, Status
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
+from plimsoll.experiments.stretch import LEAST_STRETCH_S, REACTION_S, OnTimes, Pace
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.load_forecast import LEAST_SHARE, Forecast, forecast, time_per_item
@@ -28,7 +30,10 @@ WINDOWS_AT_LEAST = 40  # what a short load is cut into, as far as whole seconds 
 HOPELESS_WINDOWS = 4
 FORECASTS = 60
 DRAIN_LIMIT_S = 60.0
+WHOLE_S = 0.9  # of a second in which the load was on, for it to tell what a level brings
 FAR = 10**9
+
+WindowEnd = Literal["full", "cut short", "in part", "draining"]  # "in part": load was on for a part of its second
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class GrowResult:
 
 
 def run_grow(
-    source: LoadSource,
+    source: PausingSource,
     settings: GrowSettings,
     writer: Writer | None = None,
     probes_sampler: ProbesSampler | None = None,
@@ -98,7 +103,7 @@ def run_grow(
 ) -> GrowResult:
     """Load the items; the source is started here and stopped whatever happens. Its level is the creates at a time."""
     holder = StepHolder(source, writer, probes_sampler, on_progress, None, on_message)
-    loading = _Loading(holder, settings)
+    loading = _Loading(source, holder, settings)
     result = loading.result
     started = False
     try:
@@ -127,8 +132,8 @@ def run_grow(
 class _Loading:
     """The loop over seconds and windows; keeps the result up to date."""
 
-    def __init__(self, holder: StepHolder, settings: GrowSettings) -> None:
-        self.holder, self.settings = holder, settings
+    def __init__(self, source: PausingSource, holder: StepHolder, settings: GrowSettings) -> None:
+        self.source, self.holder, self.settings = source, holder, settings
         self.result = GrowResult(settings, loaded=settings.loaded, windows=[dict(one) for one in settings.windows])
         self.result.loading_s = sum(one["seconds"] for one in self.result.windows)
         self.pressure = BackPressure(settings.least, settings.most, settings.slow_ms)
@@ -138,93 +143,147 @@ class _Loading:
         self._level = 0
         self._open: list[_Second] = []
         self._next_forecast = LEAST_SHARE * settings.items
+        self._pace, self._on = Pace(), OnTimes()
+        self._under_way = 0
+        self._longest_s = math.inf if settings.longest_s is None else settings.longest_s
 
     def run(self) -> None:
         """Load until the items are there, or creates fail whatever is done."""
         if self._left <= 0:
             return
         self._set(self.pressure.concurrency)
-        for snapshot in self.holder.source.snapshots(FAR):
+        for snapshot in self.source.snapshots(FAR):
             self._take(snapshot)
             if self._left <= 0 or self.result.status == "failed":
                 return
-            if self.settings.longest_s is not None and snapshot.second + 1 >= self.settings.longest_s:
-                self.result.reason = f"It ended with the load time of {self.settings.longest_s:.0f} s (--for)."
+            if snapshot.second + 1 >= self._longest_s:
+                self.result.reason = f"It ended with the load time of {self._longest_s:.0f} s (--for)."
                 return
 
     def finish(self) -> None:
         """Let running creates end, and count them."""
+        self._on.end(self.source.now())
         try:
-            self.holder.source.drain(DRAIN_LIMIT_S)
-            for snapshot in self.holder.source.snapshots(self.holder.source.now()):
+            self.source.drain(DRAIN_LIMIT_S)
+            self._close_window("cut short")
+            for snapshot in self.source.snapshots(self.source.now()):
                 self._take(snapshot, draining=True)
         finally:
             self.result.causes = dict(self.failures.causes)
-            self._close_window(draining=True)
+            self._close_window("draining")
 
     @property
     def _left(self) -> int:
         return self.settings.items - self.result.loaded
 
     def _set(self, level: int) -> None:
+        """So many at a time from now on, until the last wanted create has begun. After a pause fewer, where so many
+        would begin more than that, and none before it is known what was begun until then."""
+        now, wanted = self.source.now(), self._left - self._under_way
+        was_on = self._on.is_on(now)
+        if was_on:
+            unseen = self._pace.per_s(self._level) * max(0.0, now - max(self.now_s, self._on.from_s))
+            stretch_s = self._pace.stretch_s(wanted - unseen, level)
+        elif wanted <= 0 or self.now_s < self._on.to_s + REACTION_S:
+            return
+        else:
+            level = self._pace.level_for(wanted, level)
+            stretch_s = max(LEAST_STRETCH_S, self._pace.stretch_s(wanted, level))
+        until_s = min(now + stretch_s, self._longest_s)
+        if until_s <= now:
+            self.source.set_level(0.0)
+            self._on.end(now)
+            return
+        paused = self.source.pause_at(until_s)
+        if paused or not was_on or level != self._level:
+            self.source.set_level(float(level))
+        self._on.go_on(now, until_s)
         if level != self._level:
             self._level = level
-            self.holder.source.set_level(float(level))
-            self.holder.event("level", self.holder.source.now(), level=level, reason=self.pressure.reason)
+            self.holder.event("level", now, level=level, reason=self.pressure.reason)
 
     def _take(self, snapshot: Snapshot, draining: bool = False) -> None:
+        second = self._count(snapshot)
+        if not draining:  # before the probes, which may take seconds
+            self._set(self._level if self._on.is_on(self.source.now()) else self.pressure.concurrency)
         self.holder.record(snapshot, "drain" if draining else "load", probe=not draining)
-        self.now_s = snapshot.second + 1.0
         for series in snapshot.series:
             self.failures.add(series)
-        second = _Second.of(snapshot, self.settings.counter)
+        if draining:
+            self._open.append(second)
+        elif second.is_whole:
+            self._enter(second)
+        else:
+            self._close_window("cut short")
+            self._open.append(second)
+            self._close_window("in part")
+
+    def _count(self, snapshot: Snapshot) -> _Second:
+        """The second, with its items among those loaded and its creates in the pace."""
+        second, on_s = _Second.of(snapshot, self.settings.counter), self._on.of_second(snapshot.second)
+        self.now_s, self._under_way = snapshot.second + 1.0, int(snapshot.in_flight)
+        level = min(self._level, snapshot.level or self._level)
+        self._pace.see(second.items, second.timed, second.total_ms, on_s, level)
+        if self._under_way and not second.timed:
+            self._pace.none_ended(self.now_s - self._on.from_s)
         self.result.loaded += second.items
         self.result.failed += second.failed
-        self.result.loading_s += 0.0 if draining else 1.0
+        is_on = self._on.is_on(self.now_s)
+        if on_s >= WHOLE_S or (self._under_way and not is_on):
+            loading_s = 1.0
+        else:
+            least_s = on_s if is_on else on_s - REACTION_S
+            loading_s = min(1.0, max(0.0, least_s, second.total_ms / 1000 / max(1.0, level)))
+        self.result.loading_s += loading_s
+        return replace(second, loading_s=loading_s, is_whole=on_s >= WHOLE_S)
+
+    def _enter(self, second: _Second) -> None:
+        """A second in which the load was on belongs to the open window, and may end it."""
         self._open.append(second)
-        if draining:
-            return
         done = sum(one.items for one in self._open)
         failed = any(one.failed for one in self._open)
         length = len(self._open)
         if failed or (length >= self._window_s(done) and done >= ITEMS_IN_WINDOW) or length >= LONGEST_WINDOW_S:
             self._close_window()
         elif self._left > 0:
-            self._taper(second.items)
+            self._set(self._tapered(self._level, second.items))
 
     def _window_s(self, done: int) -> int:
         """Seconds of a window; fewer where all the items would be there so soon that its law could not be told."""
         load_s = self.settings.items * len(self._open) / max(1, done)
         return max(1, min(WINDOW_S, round(load_s / WINDOWS_AT_LEAST)))
 
-    def _close_window(self, draining: bool = False) -> None:
+    def _close_window(self, ended: WindowEnd = "full") -> None:
         seconds, self._open = self._open, []
-        if not seconds:
+        if not any(one.items or one.failed or one.loading_s for one in seconds):
             return
         # The first second after a change still holds creates that began before it.
         told = seconds[1:] if len(seconds) > 2 else seconds
         items, failed = sum(one.items for one in seconds), sum(one.failed for one in seconds)
         count, total_ms = sum(one.timed for one in told), sum(one.total_ms for one in told)
-        window = Window(
-            self._level, sum(one.items for one in told) / len(told), failed, total_ms / count if count else None
-        )
+        told_s = sum(one.loading_s for one in told)
+        per_s = sum(one.items for one in told) / told_s if told_s else 0.0
+        window = Window(self._level, per_s, failed, total_ms / count if count else None)
         entry = {
-            "seconds": len(seconds),
+            "seconds": sum(one.loading_s for one in seconds),
             "concurrency": self._level,
             "items": items,
             "failed": failed,
             "per_s": window.per_s,
             "mean_ms": window.mean_ms,
             "loaded": self.result.loaded,
-            "draining": draining,
-            "trial": self.pressure.is_trying or self._level != self.pressure.concurrency,
+            "draining": ended == "draining",
+            "trial": ended == "in part" or self.pressure.is_trying or self._level != self.pressure.concurrency,
             "reason": self.pressure.reason,
         }
         self.result.windows.append(entry)
         self.holder.event("grow_window", self.now_s, **entry)
-        if draining:
-            return
-        self._hopeless = self._hopeless + 1 if failed > items and self._level == self.settings.least else 0
+        # Load that was on for a part of its seconds tells what fails, and not what a level brings.
+        if ended == "full" or (ended == "in part" and failed):
+            self._judge(window, items, failed)
+
+    def _judge(self, window: Window, items: int, failed: int) -> None:
+        self._hopeless = self._hopeless + 1 if failed > items and self._level <= self.settings.least else 0
         if self._hopeless >= HOPELESS_WINDOWS:
             self.result.status = "failed"
             self.result.reason = (
@@ -232,14 +291,15 @@ class _Loading:
                 f"{self.result.loaded:,} of {self.settings.items:,} items were loaded."
             )
             return
-        self._set(self.pressure.next(window))
+        level = self.pressure.next(window)
         self._tell()
-        self._taper(items // len(seconds))
+        self._set(self._tapered(level, window.per_s))
 
-    def _taper(self, per_s: int) -> None:
+    def _tapered(self, level: int, per_s: float) -> int:
         """Fewer at a time where less than two seconds' items are left."""
-        if per_s and self._left < 2 * per_s:
-            self._set(max(1, min(self._level, math.floor(self._level * self._left / (2 * per_s)))))
+        if 0 < self._left < 2 * per_s:
+            return max(1, min(level, math.floor(level * self._left / (2 * per_s))))
+        return level
 
     def _tell(self) -> None:
         words = f"  {self.result.loaded:,} of {self.settings.items:,} items"
@@ -270,12 +330,15 @@ class _Loading:
 
 @dataclass(frozen=True)
 class _Second:
-    """Items and failed creates of one second, and the times of iterations in it."""
+    """Items and failed creates of one second, and the times of iterations in it; `loading_s` of it creates were under
+    way, `is_whole`: they were begun all through it."""
 
     items: int
     failed: int
     timed: int
     total_ms: float
+    loading_s: float = 1.0
+    is_whole: bool = True
 
     @classmethod
     def of(cls, snapshot: Snapshot, counter: str | None) -> _Second:

@@ -39,3 +39,12 @@ class LoadSource(Protocol):
 
     def now(self) -> float:
         """Elapsed seconds since start."""
+
+
+@runtime_checkable
+class PausingSource(LoadSource, Protocol):
+    """Load that pauses by itself at a moment that was foreseen, whatever its caller is busy with then."""
+
+    def pause_at(self, at_s: float) -> bool:
+        """Level 0 at elapsed `at_s`, in place of the moment that was given before, until a level is set again; whether
+        an earlier such moment has come since this was last called."""

@@ -27,6 +27,7 @@ from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, f
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
 CLIFF = "Is there a cliff?"
+FAR_BEYOND = 0.1  # of what was asked; what is under way when a load pauses is less
 WORTH_A_PROFILE = 0.5  # growth over the run; an index grows by less
 PER_ITEM = (
     "Time per item is 1 ÷ items per second, what the creates at a time share between them: one create takes about as "
@@ -89,9 +90,9 @@ def grow_findings(
     failed_share = facts["failed"] / max(1, facts["failed"] + facts["loaded"] - facts["loaded_before"])
     too_many = failed_share > facts["allowed_failures"]
     generator = health_of_load(
-        run, _loading(run, facts), rests_on="mean_time", same_host=same_host, kept_apart=kept_apart, unit="vus"
+        run, _loading(run), rests_on="mean_time", same_host=same_host, kept_apart=kept_apart, unit="vus"
     )
-    generator = with_flow(generator, flow_of_run(run), [_loading(run, facts)], "vus", is_open=False)
+    generator = with_flow(generator, flow_of_run(run), [_loading(run)], "vus", is_open=False)
     reasons = [*generator["reasons"], *_doubts_before(run)]
     main: dict[str, Any] = {
         **common,
@@ -106,7 +107,7 @@ def grow_findings(
         "generator": generator,
         "validity": conclusions(generator, ["mean_time"])["validity"],
         "invalid_because": reasons,
-        "notes": [*_volume_note(facts), *_apart_words(generator), *notes],
+        "notes": [*_beyond_note(facts), *_volume_note(facts), *_apart_words(generator), *notes],
         "next": [*_remedies(generator, reasons), *_next(facts, too_many, run_path)],
     }
     if too_many:
@@ -150,15 +151,16 @@ def _step_seen(step: Cliff, volume: np.ndarray) -> Evidence:
     return Evidence(int(volume.size) - step.place, "windows", EVENTS, about)
 
 
-def _loading(run: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _loading(run: Any) -> dict[str, Any]:
     """The seconds in which this run loaded, as a step at the concurrency that it had for the longest time."""
-    resumed = (run.events("grow_resumed") or [{}])[-1].get("windows", [])
     seconds: Counter[int] = Counter()
+    end_s = 0.0
     for one in run.events("grow_window"):
-        seconds[one["concurrency"]] += 0 if one["draining"] else one["seconds"]
+        if not one["draining"]:
+            seconds[one["concurrency"]] += one["seconds"]
+            end_s = float(one["second"])
     level = float(seconds.most_common(1)[0][0]) if seconds else 0.0
-    own_s = float(facts["loading_s"]) - sum(one["seconds"] for one in resumed)
-    return {"level": level, "measured_from_s": 0.0, "end_s": own_s}
+    return {"level": level, "measured_from_s": 0.0, "end_s": end_s}
 
 
 def _doubts_before(run: Any) -> list[str]:
@@ -188,11 +190,11 @@ def grow_windows(run: Any) -> list[dict[str, Any]]:
 
 
 def _facts(run: Any) -> dict[str, Any]:
-    ended = run.events("grow_result")
+    ended, windows = run.events("grow_result"), grow_windows(run)
+    loading_s = float(sum(one["seconds"] for one in windows))
     if ended:
-        return dict(ended[-1]["result"])
+        return {**ended[-1]["result"], "loading_s": loading_s}
     begun = (run.events("experiment_started") or [{}])[-1]
-    windows = grow_windows(run)
     resumed = (run.events("grow_resumed") or [{}])[-1]
     return {
         "status": "interrupted",
@@ -200,7 +202,7 @@ def _facts(run: Any) -> dict[str, Any]:
         "items": begun.get("items", 0),
         "loaded": windows[-1]["loaded"] if windows else 0,
         "failed": sum(one["failed"] for one in windows),
-        "loading_s": float(sum(one["seconds"] for one in windows)),
+        "loading_s": loading_s,
         "volume_start": (run.events("grow_settings") or [{}])[-1].get("volume_before"),
         "volume_end": None,
         "allowed_failures": 0.0,
@@ -278,6 +280,16 @@ def _main_facts(facts: Mapping[str, Any], windows: Sequence[Mapping[str, Any]]) 
     if facts["loaded_before"]:
         rows.append(["Loaded before", f"{number(facts['loaded_before'])} by {facts['resumed']}"])
     return rows
+
+
+def _beyond_note(facts: Mapping[str, Any]) -> list[str]:
+    beyond = facts["loaded"] - facts["items"]
+    if facts["items"] <= 0 or beyond <= FAR_BEYOND * facts["items"]:
+        return []
+    return [
+        f"{number(beyond)} items more than asked were loaded: creates came faster than the load could be paused. "
+        "They are in the times and the rate above."
+    ]
 
 
 def _volume_note(facts: Mapping[str, Any]) -> list[str]:

@@ -80,7 +80,7 @@ def test_grow_loads_the_items_and_goes_on_after_an_interruption(tmp_path: Path, 
     url = known_server("--servers", 1, "--service-ms", 20)
     words = ("grow", "script.js", "--exec", "create", "-e", f"URL={url}")
     first = plimsoll_says(tmp_path, *words, "--items", "300")[0]
-    assert first["load"]["loaded"] >= 300 and first["load"]["failed"] == 0 and first["valid"]
+    assert first["load"]["loaded"] >= 300 and first["load"]["failed"] == 0 and first["valid"], first["invalid_because"]
     more = first["load"]["loaded"] + 200
     second = plimsoll_says(tmp_path, *words, "--items", str(more), "--resume", first["run"])[0]
     done = [sum(one.done for one in RunReader(tmp_path / run["run"]).snapshots()) for run in (first, second)]
@@ -109,6 +109,19 @@ def test_grow_goes_on_without_a_reset_and_begins_anew_where_the_items_are_gone(
     done = sum(one.done for one in RunReader(tmp_path / second["run"]).snapshots())
     assert second["load"]["loaded"] == (loaded + done if kept else done) >= loaded + 200
     assert any("so loading begins anew" in note for note in second["notes"]) != kept
+
+
+def test_grow_of_a_fast_target_ends_at_the_number_and_tells_a_rate_that_is_possible(
+    tmp_path: Path, known_server: Server
+) -> None:
+    url = known_server("--servers", 4, "--service-ms", 0.1)
+    words = ("grow", "script.js", "--exec", "create", "-e", f"URL={url}", "--items", "1500", "--max-users", "1")
+    main = plimsoll_says(tmp_path, *words)[0]
+    loaded, windows = main["load"]["loaded"], RunReader(tmp_path / main["run"]).events("grow_window")
+    fastest_per_s = max(1000 / one["mean_ms"] for one in windows)
+    assert 1_500 <= loaded <= 1_500 + 0.15 * fastest_per_s, "of three reactions of the engine at most"
+    assert loaded / main["load"]["loading_s"] <= 1.1 * fastest_per_s
+    assert sum(one.done for one in RunReader(tmp_path / main["run"]).snapshots()) == loaded
 
 
 def test_grow_stops_where_nothing_can_be_created(tmp_path: Path, known_server: Server) -> None:

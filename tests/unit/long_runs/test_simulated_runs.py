@@ -41,7 +41,7 @@ class Store:
 
     def __init__(self, cost_s, limit: int = 10**9, interrupt_at: int = 10**9, held: int = 0) -> None:
         self.cost_s, self.limit, self.interrupt_at, self.items = cost_s, limit, interrupt_at, held
-        self.level, self.second, self.stopped = 0.0, 0, False
+        self.level, self.second, self.stopped, self.pauses_at = 0.0, 0, False, float("inf")
         self.random = np.random.default_rng(1)
 
     def start(self) -> None:
@@ -49,6 +49,10 @@ class Store:
 
     def set_level(self, level: float) -> None:
         self.level = level
+
+    def pause_at(self, at_s: float) -> bool:
+        came, self.pauses_at = self.pauses_at <= self.second, at_s
+        return came
 
     def now(self) -> float:
         return float(self.second)
@@ -59,16 +63,20 @@ class Store:
                 self.interrupt_at = 10**9
                 raise KeyboardInterrupt
             cost = self.cost_s(self.items) * float(np.exp(0.03 * self.random.standard_normal()))
-            done = round(min(self.level, 4) / 4 / cost) if self.level else 0
+            on_s = min(1.0, max(0.0, self.pauses_at - self.second))
+            done = round(on_s * min(self.level, 4) / 4 / cost) if self.level else 0
             failed = round(done * max(0.0, self.level - self.limit) / self.level) if self.level else 0
             self.items += done - failed
-            times = Histogram.from_values(np.full(done, 1000 * self.level * cost)) if done else Histogram()
+            times = Histogram.from_values(np.full(done, 1000 * max(self.level, 4) * cost)) if done else Histogram()
             series = (
                 Series.of_trend("iteration_duration", TAGS, times),
                 Series("http_req_failed", "rate", TAGS, passes=failed, total=done),
             )
             self.second += 1
-            yield Snapshot(self.second - 1, 1.79e9 + self.second, self.level, done=done, series=series)
+            level = self.level
+            if self.pauses_at <= self.second:
+                self.level = 0.0
+            yield Snapshot(self.second - 1, 1.79e9 + self.second, level, done=done, series=series)
 
     def drain(self, limit_s: float) -> float:
         self.level = 0.0
