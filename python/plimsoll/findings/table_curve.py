@@ -4,8 +4,9 @@ Throughput counts good answers only. A level is not carried where requests fail 
 more than an objective allows; only levels below such a one tell where throughput flattens (stats/flattening.py). A
 level that was measured several times with results that disagree is *mixed*: it proves nothing either way.
 
-The capacity of a closed load is ours: up to the highest level below 95 % of the plateau. An open load is carried as
-long as throughput rises with what arrives. The knee N* is told where counts are known (stats/knee.py, `closed_knee`).
+Of the others a load is carried while throughput goes with it, and not from where more load brings no more
+(stats/flattening.py, `Carried`); between the two it is not known. The knee N* is told where counts are known
+(stats/knee.py, `closed_knee`).
 """
 
 from __future__ import annotations
@@ -90,23 +91,20 @@ def curve_of(table: StepTable, model: Model, objectives: Sequence[Any] = ()) -> 
     good, bad = _bracket(shape, model)
     queues_at = None
     if model == "closed" and bad is None and isinstance(shape, Flattening) and shape.first_flat is not None:
-        queues_at = bad = _queues_at(table, healthy)
+        queues_at = bad = _queues_at(table, healthy) if healthy[-1].level != good else None
     knee = _knee(healthy, shape) if model == "closed" and bad is not None else None
     if failing is not None and (bad is None or failing < bad):
         bad = failing
-    if isinstance(shape, Flattening) and shape.first_flat is None:
-        good = shape.last_rising
     return Curve(tuple(rows), table.level_unit, model, shape, good, bad, failing, mixed, queues_at, knee)
 
 
 def _bracket(shape: Flattening | Untold, model: Model) -> tuple[float | None, float | None]:
-    """As our own runs have them: of a closed load the bracket of 95 % of the plateau, of an open one that of the end of
-    its rise. None where it is not known."""
+    """The highest level that is carried, and the lowest that is not; None where it is not known."""
     if isinstance(shape, Untold):
         return None, None
     if model == "open":
-        return shape.last_rising, shape.first_flat
-    return shape.unsaturated_to, shape.saturated_from
+        return shape.carried.arrivals_to, shape.carried.behind_from
+    return shape.carried.users_to, shape.carried.saturated_from
 
 
 def _failing_from(rows: Sequence[Row], table: StepTable, objectives: Sequence[Any]) -> float | None:

@@ -17,7 +17,7 @@ from plimsoll.findings.table_objectives import judge_table_objectives
 from plimsoll.findings.table_words import answer_words, facts, next_words, note_words, objective_words, share_words
 from plimsoll.runs.failures import requests_words
 from plimsoll.runs.step_table import Row, StepTable
-from plimsoll.stats.flattening import FLAT, PLATEAU_SHARE, Untold
+from plimsoll.stats.flattening import FLAT, IN_PROPORTION, PLATEAU_SHARE, Untold
 from plimsoll.stats.knee import Knee
 
 SCHEMA = 1
@@ -129,8 +129,9 @@ def _capacity(curve: Curve, interval: Sequence[float] | None) -> dict[str, Any] 
     knee = curve.knee if isinstance(curve.knee, Knee) else None
     return {
         **_ends(curve),
+        "in_proportion_share": IN_PROPORTION,
         "plateau_share": PLATEAU_SHARE if curve.model == "closed" else None,
-        "plateau_seen": shape.is_plateau_seen,
+        "plateau_seen": shape.carried.is_plateau_seen,
         "flattens_between": None if shape.first_flat is None else [shape.last_rising, shape.first_flat],
         "gains": [round(gain, 3) for gain in shape.gains],
         "flat_below_gain": FLAT,

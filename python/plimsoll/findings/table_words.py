@@ -9,12 +9,20 @@ from plimsoll.findings.capacity_words import ONE_WORDS, level_words, number
 from plimsoll.findings.table_curve import FAILS_MORE, ONE_IS_ALONE, Curve
 from plimsoll.runs.step_table import Row, StepTable
 from plimsoll.stats.asymptotes import asymptotes
-from plimsoll.stats.flattening import PLATEAU_SHARE, Flattening, Untold
+from plimsoll.stats.flattening import BEHIND, IN_PROPORTION, PLATEAU_SHARE, Flattening, Untold
 from plimsoll.stats.knee import LIGHT_SHARE, Knee
 from plimsoll.stats.littles_law import contradicts
 
 ONE_TABLE_RUN = (
     "Each level was measured once: how much it differs from run to run is not known, so there is no interval."
+)
+CARRIED = (
+    f"“Carried”: throughput is {IN_PROPORTION:.0%} or more of what as many users would bring in proportion to the "
+    "lowest level, or they ask for less than the most that was seen. “Not carried”: neither, and more users bring no more."
+)
+CARRIED_OPEN = (
+    f"“Carried”: {IN_PROPORTION:.0%} or more of what comes is done, in proportion to the lowest level. “Not carried”: "
+    f"less than {BEHIND:.0%}, or more load brings no more."
 )
 
 
@@ -35,27 +43,47 @@ def _rise_words(curve: Curve) -> str:
     if isinstance(shape, Untold):
         return f"Cannot tell where throughput flattens. {shape.reason}"
     top = f"the most was {number(shape.most_per_s)}/s at {level_words(shape.most_at, unit)}"
-    if shape.first_flat is None:
-        how = "rises, though in less than proportion at the end," if shape.gains[-1] < 0.8 else "rises in proportion"
+    if shape.first_flat is None and curve.bad is None:
+        how = "rises in proportion"
+        if curve.good != curve.rows[-1].level or shape.gains[-1] < 0.8:
+            how = "rises, though in less than proportion at the end,"
         to = level_words(shape.last_rising, unit)
         return f"Throughput {how} up to {to}, the most that was tried; {top}. No knee was seen."
     if curve.bad is None:
         return _still_rising_words(curve, shape)
-    if curve.good is None:
-        return f"Throughput is within 5 % of its most at {level_words(curve.bad, unit)} already; {top}."
-    to = f"Throughput rises up to {level_words(curve.good, unit)} ({_rate(curve, curve.good)})"
+    to = f"Throughput rises with the load up to {level_words(curve.good or 0.0, unit)} ({_rate(curve, curve.good)})"
     at_bad = f"{level_words(curve.bad, unit)} ({_rate(curve, curve.bad)})"
     if curve.model == "open":
-        return f"{to}; at {at_bad} less than half of what was added was finished; {top}."
+        return f"{to}; at {at_bad} {_undone(curve)} is not done; {top}."
+    to += _between_words(curve)
     if curve.queues_at is not None:
         return f"{to}; at {at_bad}, the most that was tried, most of the response time is waiting."
-    if not shape.is_plateau_seen:
+    if not shape.carried.is_plateau_seen:
         return f"{to} and flattens towards {at_bad}, the most that was tried."
     last = curve.rows[-1]
     if (last.good_per_s or 0.0) < PLATEAU_SHARE * shape.most_per_s:
         fall = 1 - (last.good_per_s or 0.0) / shape.most_per_s
-        return f"{to}; past {at_bad} it falls, by {fall:.0%} at {level_words(last.level or 0.0, unit)}; {top}."
+        falls = (
+            f"past {level_words(shape.most_at, unit)} it falls, by {fall:.0%} at {level_words(last.level or 0.0, unit)}"
+        )
+        return f"{to}; {falls}; {top}."
     return f"{to}; from {at_bad} on, more bring no more throughput; {top}."
+
+
+def _between_words(curve: Curve) -> str:
+    """How throughput goes on above what is carried, at levels that are not saturated."""
+    good, bad = curve.good or 0.0, curve.bad or 0.0
+    between = max((row.level for row in curve.rows if row.level is not None and good < row.level < bad), default=None)
+    if between is None or (curve.per_s(between) or 0.0) <= (curve.per_s(good) or 0.0):
+        return ""
+    return f", by less than the load up to {level_words(between, curve.unit)} ({_rate(curve, between)})"
+
+
+def _undone(curve: Curve) -> str:
+    """Which share of what comes at the level that is not carried is not done there, by the lowest level."""
+    lowest = curve.rows[0].level or 1.0
+    comes = (curve.per_s(lowest) or 0.0) * (curve.bad or 0.0) / lowest
+    return f"{max(0.0, 1 - (curve.per_s(curve.bad) or 0.0) / comes) if comes else 0.0:.0%} of what comes"
 
 
 def _still_rising_words(curve: Curve, shape: Flattening) -> str:
@@ -169,11 +197,13 @@ def _plateau_words(curve: Curve) -> list[str]:
         return []
     notes = [f"It begins to flatten {between}: what was added brought less than half of what the first brought."]
     if curve.model == "closed" and not curve.fails_first:
-        notes.append("“Carried” means as in a closed run of our own: throughput below 95 % of its plateau.")
-        if not shape.is_plateau_seen:
+        notes.append(CARRIED)
+        if not shape.carried.is_plateau_seen:
             notes.append(
                 "The most was finished at the highest level, so the plateau may lie above it, and the capacity with it."
             )
+    if curve.model == "open" and not curve.fails_first:
+        notes.append(CARRIED_OPEN)
     return notes
 
 
@@ -285,6 +315,6 @@ def _to_measure(curve: Curve) -> list[str]:
         steps = [f"Measure levels below {high}."]
     else:
         steps = [f"Measure between {low} and {high}, each level several times, to narrow it and to get an interval."]
-    if curve.model == "closed" and not shape.is_plateau_seen:
+    if curve.model == "closed" and not shape.carried.is_plateau_seen:
         steps.append(f"Measure levels above {high}, to see whether throughput goes on rising.")
     return [*again, *steps]

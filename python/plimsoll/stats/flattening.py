@@ -10,11 +10,15 @@ from the first gain below FLAT = ½ on. One run a level tells no scatter, so a t
 proportion afterwards cannot be told from noise, and neither can one that begins flat. Where the scatter of each point
 is known, the nearest concave curve (stats/concave.py) stands for the points, if it explains them.
 
-That is where it begins to flatten. A closed load is *saturated*, as in our own runs (experiments/closed.py), from the
-lowest level on whose throughput reaches PLATEAU_SHARE of the most; the level below it is the highest that is not. The
-most of a table whose throughput never falls again is at its highest level, so the plateau itself may be higher. If
-throughput still rises there, by more than STILL_RISES of the share by which the load does, no level is saturated that
-was measured.
+That is where it begins to flatten. What is *carried* is a question of levels, not of the steps between them. Users ask
+for N × X₀ / N₀. A level is carried if it does IN_PROPORTION of that, or if that is less than the target was seen to do
+at most (users wait for each other below saturation too). It is *saturated* if it is not carried and more users bring no
+more: it reaches PLATEAU_SHARE of the most, or lies past it. Work that comes by itself (an open load) is carried if
+IN_PROPORTION of it is done, and not where less than BEHIND is, or at saturation. Other levels lie between, undecided.
+
+The most of a table whose throughput never falls again is at its highest level, so the plateau itself may be higher. If
+throughput still rises there, by more than STILL_RISES of the share by which the load does, no level that was measured
+is saturated. docs/decisions/0023 has the other rules that were tried.
 """
 
 from __future__ import annotations
@@ -29,8 +33,25 @@ from plimsoll.stats.concave import concave
 FLAT = 0.5
 PROPORTIONAL = 0.8
 PLATEAU_SHARE = 0.95
+BEHIND = 0.85  # of arrivals: 0.87 and more denies levels that are carried, 0.80 leaves more of them undecided
+IN_PROPORTION = (
+    0.93  # of what the lowest level promises: 0.95 denies levels that are carried, 0.90 grants saturated ones
+)
 STILL_RISES = 0.25  # d log X / d log N: 19 % more for twice the load; Schweitzer's closed queue has it at 1.2 N*
 FULL_ALREADY = 0.8  # of the most at the lowest level: it may lie beyond the knee
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Of users who wait for answers: `users_to`, the highest level that is carried; `saturated_from`, the lowest that
+    is saturated, None if none was measured; `is_plateau_seen`: whether a level above that one brought no more. Of work
+    that comes by itself: `arrivals_to`, the highest level that is carried; `behind_from`, the lowest that is not."""
+
+    users_to: float
+    saturated_from: float | None
+    is_plateau_seen: bool
+    arrivals_to: float
+    behind_from: float | None
 
 
 @dataclass(frozen=True)
@@ -38,10 +59,8 @@ class Flattening:
     """`last_rising`: the highest level up to which throughput rose; `first_flat`: the next one, None if it rose to the
     end; `gains` between neighbouring levels; `most_per_s` at `most_at`; `bends`: rose, but in less than proportion.
 
-    `saturated_from`: the lowest level that reaches PLATEAU_SHARE of the most, None if throughput rose to the end;
-    `unsaturated_to`: the one below it, None if there is none, the highest where all rose; `is_plateau_seen`: whether a
-    level above `saturated_from` brought no more than that; `rise_at_end`: of the last level over the one before it, as
-    a share of that, below 0 for a fall; `before_end`: that level."""
+    `carried`: which levels are carried and which are not; `rise_at_end`: of the last level over the one before it, as a
+    share of that, below 0 for a fall; `before_end`: that level."""
 
     last_rising: float
     first_flat: float | None
@@ -49,9 +68,7 @@ class Flattening:
     most_per_s: float
     most_at: float
     bends: bool
-    saturated_from: float | None
-    unsaturated_to: float | None
-    is_plateau_seen: bool
+    carried: Carried
     rise_at_end: float = 0.0
     before_end: float = 0.0
 
@@ -92,11 +109,8 @@ def flattening(
     most_at, most = max(points, key=lambda point: point[1])
     bends = any(FLAT <= gain < PROPORTIONAL for gain in gains)
     rise, before = points[-1][1] / points[-2][1] - 1 if points[-2][1] > 0 else 0.0, points[-2][0]
-    if flat is None:
-        top = points[-1][0]
-        return Flattening(top, None, gains, most, most_at, bends, None, top, False, rise, before)
-    again = [place for place, gain in enumerate(gains[flat + 1 :], flat + 1) if gain >= PROPORTIONAL]
-    if again:
+    again = [] if flat is None else [place for place in range(flat + 1, len(gains)) if gains[place] >= PROPORTIONAL]
+    if flat is not None and again:
         (low, dip), after = pairs[flat], pairs[again[0]][1]
         how = f"{'fell' if dip[1] < low[1] else 'hardly rose'} from {low[0]:g} to {dip[0]:g}"
         reason = f"Throughput {how} and rose in proportion again up to {after[0]:g}: noise, or a cure."
@@ -104,24 +118,52 @@ def flattening(
     if flat == 0 and points[0][1] >= FULL_ALREADY * most and not (one_is_alone and points[0][0] == 1):
         return _begins_flat(*points[:2])
     plateau = most if relative_sd is None else _pooled(points, dict(zip(levels, relative_sd, strict=True)))
-    full = next(place for place, (_, rate) in enumerate(points) if rate >= PLATEAU_SHARE * plateau)
-    is_seen, saturated_from = full < len(points) - 1, points[full][0]
-    below = points[full - 1][0] if full else None
-    is_rising = not is_seen and _still_rises(*points[-2:])
-    (rising, _), (flat_at, _) = pairs[flat]
+    carried = carried_levels(points, plateau, flat is not None)
     return Flattening(
-        rising,
-        flat_at,
+        points[-1][0] if flat is None else pairs[flat][0][0],
+        None if flat is None else pairs[flat][1][0],
         gains,
         most,
         most_at,
         bends,
-        None if is_rising else saturated_from,
-        below,
-        is_seen,
+        carried,
         rise,
         before,
     )
+
+
+def carried_levels(points: Sequence[tuple[float, float]], plateau: float, is_flat: bool) -> Carried:
+    """Which levels are carried: `points` of (level, throughput), in order; `is_flat`: whether it flattens somewhere."""
+    base = points[0][1] / points[0][0]
+    share = [rate / (base * level) for level, rate in points]
+    arrivals = max(place for place, done in enumerate(share) if done >= IN_PROPORTION)
+    asks_less = [place for place, (level, _) in enumerate(points) if base * level <= PLATEAU_SHARE * plateau]
+    users = max([arrivals, *asks_less])
+    full = _saturated(points, users, plateau) if is_flat else None
+    late = [place for place in range(arrivals + 1, len(points)) if share[place] < BEHIND or place == full]
+    return Carried(
+        points[users][0],
+        None if full is None else points[full][0],
+        full is not None and (full < len(points) - 1 or points[full][1] < max(rate for _, rate in points)),
+        points[arrivals][0],
+        points[late[0]][0] if late else None,
+    )
+
+
+def _saturated(points: Sequence[tuple[float, float]], carried: int, plateau: float) -> int | None:
+    """The lowest place above the `carried` one from which on more load brings no more; None if none was measured."""
+    base = points[0][1] / points[0][0]
+    most_at, most = max(points, key=lambda point: point[1])
+    for place, (level, rate) in enumerate(points[carried + 1 :], carried + 1):
+        if place == len(points) - 1:
+            is_rising = _still_rises(*points[-2:])
+        else:
+            is_rising = level < most_at and (
+                rate < PLATEAU_SHARE * plateau or most - rate >= FLAT * base * (most_at - level)
+            )
+        if not is_rising:
+            return place
+    return None
 
 
 def _begins_flat(lowest: tuple[float, float], second: tuple[float, float]) -> Untold:

@@ -60,8 +60,8 @@ def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) 
     (cli.folder / "levels.csv").write_text(TABLE)
     done = cli("analyze", "levels.csv", "--objective", "p95<=100ms", "--budget", "db=80%", "--expected", "40")
     assert done.returncode == 99, done.stderr
-    words = "Throughput rises up to 20 users (198/s); from 30 users (280/s) on, more bring no more throughput"
-    assert words in " ".join(done.stdout.split())  # 280 are 98 % of the most, 285
+    words = "Throughput rises with the load up to 30 users (280/s) and flattens towards 40 users (285/s)"
+    assert words in " ".join(done.stdout.split())  # 280 are 93.3 % of three times 100
     assert "if demand per request stays" in done.stdout
     page = (cli.runs()[-1] / "report.html").read_text()
     assert "level-throughput" in page and "level-response" in page
@@ -77,7 +77,7 @@ def test_an_expected_load_that_is_not_carried_is_no_success(cli: Cli, expected: 
 def test_the_answer_comes_before_what_the_source_cannot_tell(cli: Cli) -> None:
     (cli.folder / "levels.csv").write_text(TABLE)
     out = cli("analyze", "levels.csv").stdout
-    assert out.index("Throughput rises up to") < out.index("Cannot: A summary has no times")
+    assert out.index("Throughput rises with the load up to") < out.index("Cannot: A summary has no times")
 
 
 @pytest.mark.parametrize(

@@ -68,26 +68,49 @@ def test_one_user_alone_queues_behind_nobody() -> None:
     assert isinstance(found, Flattening) and (found.last_rising, found.first_flat) == (1, 2)
 
 
-def test_a_closed_queue_is_saturated_where_it_reaches_95_percent_of_its_most_as_in_our_own_runs() -> None:
-    levels = [10, 20, 30, 40, 50, 60]
-    found = flattening(levels, [100, 195, 240, 276, 300, 296])
+def carried(levels: list[float], per_s: list[float]) -> tuple[float, float | None, bool]:
+    found = flattening(levels, per_s)
     assert isinstance(found, Flattening)
-    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (40, 50, True)
-    rising = flattening(levels[:3], [100, 195, 290])
-    assert isinstance(rising, Flattening) and (rising.unsaturated_to, rising.saturated_from) == (30, None)
+    return found.carried.users_to, found.carried.saturated_from, found.carried.is_plateau_seen
+
+
+def test_a_level_that_does_its_proportion_is_carried_and_one_at_the_plateau_that_does_not_is_saturated() -> None:
+    levels = [10.0, 20, 30, 40, 50, 60]
+    assert carried(levels, [100, 195, 240, 276, 300, 296]) == (20, 50, True)
+    assert carried(levels[:3], [100, 195, 290]) == (30, None, False)
+    assert carried([100, 200, 250], [99, 196, 205]) == (200, 250, False)
+
+
+def test_a_level_whose_users_ask_for_less_than_the_most_is_carried_though_they_wait_for_each_other() -> None:
+    assert carried([1, 4, 8, 16, 32], [100, 360, 600, 800, 820]) == (4, 16, True)
+
+
+def test_a_fall_is_saturated_from_its_first_level_on() -> None:
+    assert carried([100, 200, 300], [100, 200, 120]) == (200, 300, True)
 
 
 def test_a_most_at_the_highest_level_is_no_plateau_that_was_seen() -> None:
-    found = flattening([10, 20, 30, 40], [100, 195, 230, 245])
-    assert isinstance(found, Flattening)
-    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (30, 40, False)
+    assert carried([10, 20, 30, 40], [100, 195, 230, 245]) == (20, 40, False)
 
 
 def test_a_level_at_which_throughput_still_rises_is_not_saturated() -> None:
-    found = flattening([10, 20, 40, 80], [100, 190, 340, 500])
+    levels, per_s = [10.0, 20, 40, 80], [100.0, 190, 340, 500]
+    assert carried(levels, per_s) == (40, None, False)
+    found = flattening(levels, per_s)
     assert isinstance(found, Flattening)
-    assert (found.unsaturated_to, found.saturated_from, found.is_plateau_seen) == (40, None, False)
     assert found.rise_at_end == pytest.approx(0.47, abs=0.01) and found.before_end == 40
+
+
+def test_levels_too_near_to_each_other_to_tell_a_rise_by_a_share_are_told_by_the_gain() -> None:
+    """From 90 to 95 users 0.6 of the first gain: 90 are within 5 % of the most and still no plateau."""
+    assert carried([50, 90, 95, 190], [50, 80, 83, 83])[1] != 90
+
+
+def test_work_that_comes_by_itself_is_carried_if_it_is_done() -> None:
+    for second, expected in ((190, (200, 400)), (176, (100, 400)), (160, (100, 200))):
+        found = flattening([100, 200, 400], [100, second, 210])
+        assert isinstance(found, Flattening)
+        assert (found.carried.arrivals_to, found.carried.behind_from) == expected
 
 
 def test_a_fall_is_called_a_fall() -> None:
@@ -102,7 +125,7 @@ def test_scatter_that_is_known_is_not_taken_for_a_cure(seed: int) -> None:
     levels = np.linspace(16, 192, 12)
     per_s = np.minimum(levels / 96, 1.0) * 80 * np.exp(0.058 * draw.standard_normal(12))
     found = flattening(levels.tolist(), per_s.tolist(), relative_sd=[0.058] * 12)
-    assert isinstance(found, Flattening) and 64 <= (found.unsaturated_to or 0) <= 128
+    assert isinstance(found, Flattening) and 64 <= found.carried.users_to <= 112
 
 
 def test_a_dip_that_scatter_does_not_explain_stays_a_dip() -> None:

@@ -95,8 +95,9 @@ class Dearer(TypedDict):
 
 class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
-    `gains` are what each level added, as a share of what the first brought; `plateau_share` of the plateau is what a
-    carried level stays below; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
+    `gains` are what each level added, as a share of what the first brought; a level that does
+    `in_proportion_share` of what the lowest promises is carried, one above it that reaches `plateau_share` of the
+    plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
 
     unit: Required[str]
     model: Required[Literal["open", "closed"]]
@@ -124,6 +125,7 @@ class Capacity(TypedDict, total=False):
     knee_means: str
     gains: list[Ratio]
     flat_below_gain: Ratio
+    in_proportion_share: Ratio
     plateau_share: Ratio | None
     plateau_seen: bool
     flattens_between: list[Level | None] | None
