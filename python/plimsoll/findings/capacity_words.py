@@ -256,6 +256,7 @@ def _headroom_words(
     found = sustainable or {}
     violated = found.get("violated_from")
     lowered = violated is not None and good is not None and (violated <= good or found["level"] != good)
+    lowered = lowered or bool(found.get("unmatched"))
     if headroom["carries"] is None:
         what = "it meets the objectives at" if lowered else "it carries"
         return [f"Whether {what} the expected {expected} users was not decided."]
@@ -263,7 +264,7 @@ def _headroom_words(
     if ratio is not None and ratio >= 0:
         return [f"{that} {ratio:.0%} more than the expected {expected} users."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
-    if ratio is None and lowered:
+    if ratio is None and lowered and not found.get("unmatched"):
         return [f"It will not meet the objectives at the expected {expected} users."]
     if ratio is None:
         return [f"It will not carry the expected {expected} users."]
@@ -303,6 +304,10 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
 
 def _to_decide(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What would decide the objectives that are open: where the expected load is not carried, a load that is."""
+    misnamed = [str(item["needs"]) for item in finding["objectives"] if item.get("unmatched")]
+    if misnamed:
+        others = [item for item in finding["objectives"] if not item.get("unmatched")]
+        return [*misnamed, *_to_decide(result, {**finding, "objectives": others})]
     undecided = [item for item in finding["objectives"] if item.get("needs")]
     if undecided and result["good"] is not None and (finding.get("headroom") or {}).get("carries") is False:
         many = "1 objective is" if len(undecided) == 1 else f"{len(undecided)} objectives are"

@@ -27,8 +27,10 @@ def exit_code(finding: Mapping[str, Any]) -> int:
 
 
 def without_data(objective: Mapping[str, Any]) -> bool:
-    """Whether loads were held and no request of the objective was seen in them: a name that matches nothing."""
+    """Whether loads were held and no request of the objective was seen in them, as of a name that matches nothing."""
     levels = objective.get("verdicts") or ()
+    if objective.get("unmatched"):
+        return True
     return objective["verdict"] == "undecided" and bool(levels) and not any(one.get("samples") for one in levels)
 
 

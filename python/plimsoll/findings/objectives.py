@@ -104,7 +104,16 @@ def _entry(
     entry |= {"verdict": verdict, "at_level": reference, "verdicts": verdicts}
     entry["words"] = _words(objective.limit, entry, held, unit)
     entry["needs"] = _needs(objective, levels, judged, reference, unit, names) if verdict == "undecided" else None
+    if _is_unmatched(objective, levels):
+        entry |= {"unmatched": True, "words": no_data_words(objective, names)}
     return entry
+
+
+def _is_unmatched(objective: Wanted, levels: Mapping[float, Samples]) -> bool:
+    """Whether it names a request or an operation, loads were held, and nothing of that name was seen in any."""
+    if objective.operation is None and objective.request is None:
+        return False
+    return bool(levels) and not any(samples.count or samples.unanswered for samples in levels.values())
 
 
 def _same(level: float, other: float) -> bool:

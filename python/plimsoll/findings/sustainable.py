@@ -37,6 +37,8 @@ def sustainable_load(
         "subject": None if first is None else _subject(first),
         "undecided": _is_open(good, level, failed_from),
     }
+    if any(one.get("unmatched") for one in objectives):
+        found["unmatched"] = True
     return found | {"words": _words(found, good, bad, unit)}
 
 
@@ -51,9 +53,10 @@ def bounds_for_headroom(
     good: float | None, bad: float | None, objectives: Sequence[Mapping[str, Any]]
 ) -> tuple[float | None, float | None]:
     """The bracket that headroom counts from: the capacity's, lowered by the objectives that failed at some level. One
-    that failed at every level it was decided at leaves no level that is good."""
+    that failed at every level it was decided at leaves no level that is good, and so does one that matched nothing: what
+    it asks is not known of any."""
     failing = [one for one in objectives if one["failed_from"] is not None]
-    if any(one["met_up_to"] is None for one in failing):
+    if any(one["met_up_to"] is None for one in failing) or any(one.get("unmatched") for one in objectives):
         good = None
     elif good is not None:
         good = min([good, *(float(one["met_up_to"]) for one in failing)])

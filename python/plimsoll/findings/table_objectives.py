@@ -16,12 +16,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from plimsoll.findings.objectives import VERDICTS
+from plimsoll.listed_names import listed
+from plimsoll.nearest_word import nearest
 from plimsoll.runs.objective_samples import Wanted, needed_samples
 from plimsoll.runs.step_table import Bounds, Row, StepTable
 from plimsoll.stats.quantile import samples_needed
 from plimsoll.stats.quantile_test import is_above, is_below, judge_share, share_bounds
 from plimsoll.study.objectives import Limit
 
+MOST_NAMES = 12
 INFINITE = float("inf")
 
 
@@ -55,6 +58,8 @@ def _entry(wanted: Wanted, table: StepTable, reference: float | None) -> dict[st
     }
     if table.level_unit == "users":
         entry["met_up_to_users"] = met_up_to
+    if subject is not None and not found:
+        entry["unmatched"] = True
     entry["needs"] = _needs(wanted, subject, verdicts, table, reference) if entry["verdict"] == "undecided" else None
     return entry
 
@@ -161,8 +166,10 @@ def _needs(
     wanted: Wanted, subject: str | None, verdicts: Sequence[dict[str, Any]], table: StepTable, reference: float | None
 ) -> str:
     if not verdicts:
-        known = ", ".join(str(name) for name in table.operations if name) or "none by name"
-        return f"The source has no rows with a level for {subject or 'all requests together'}; it has {known}."
+        known = [str(name) for name in table.operations if name]
+        has = listed(known, MOST_NAMES) if known else "none by name"
+        step = f" {nearest(subject, known, '')}".rstrip() if subject is not None else ""
+        return f"The source has no rows with a level for {subject or 'all requests together'}; it has {has}.{step}"
     if any(item["verdict"] != "undecided" for item in verdicts) and reference is not None:
         return f"Measure it at {reference:,.6g}, or above to show that it is met there."
     has = ", ".join(table.statistics) or "no times"

@@ -18,7 +18,8 @@ ONE_TABLE_RUN = (
 )
 CARRIED = (
     f"“Carried”: throughput is {IN_PROPORTION:.0%} or more of what as many users would bring in proportion to the "
-    "lowest level, or they ask for less than the most that was seen. “Not carried”: neither, and more users bring no more."
+    "lowest level, or they ask for less than the most that was seen. “Not carried”: neither, and more users bring "
+    "no more."
 )
 CARRIED_OPEN = (
     f"“Carried”: {IN_PROPORTION:.0%} or more of what comes is done, in proportion to the lowest level. “Not carried”: "
@@ -276,6 +277,8 @@ def _of(table: StepTable, level: float, name: str, operation: str | None) -> flo
 
 def objective_words(judged: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
     """The first objective to be missed, or that none was."""
+    if unmatched := [str(entry["needs"]) for entry in judged if entry.get("unmatched")]:
+        return [*objective_words([entry for entry in judged if not entry.get("unmatched")], unit), *unmatched]
     missed = [entry for entry in judged if entry["failed_from"] is not None]
     failed = [entry for entry in judged if entry["verdict"] == "failed" and entry["failed_from"] is None]
     if failed:
@@ -294,7 +297,10 @@ def _subject(entry: Mapping[str, Any]) -> str:
 
 def next_words(curve: Curve, judged: Sequence[Mapping[str, Any]]) -> list[str]:
     """What to measure next."""
-    return [*_to_measure(curve), *(str(entry["needs"]) for entry in judged if entry.get("needs"))]
+    return [
+        *_to_measure(curve),
+        *(str(entry["needs"]) for entry in judged if entry.get("needs") and not entry.get("unmatched")),
+    ]
 
 
 def _to_measure(curve: Curve) -> list[str]:

@@ -300,3 +300,18 @@ def test_no_knee_of_a_run_that_was_overloaded_is_not_said_to_lack_an_overload(se
     facts = searched[0].to_json() | {"estimate": None}
     assert "No step was overloaded" not in knee_facts(facts, facts["steps"])["knee_means"]
     assert "No step was overloaded" in knee_facts(facts | {"bad": None}, facts["steps"])["knee_means"]
+
+
+@pytest.mark.parametrize(("expected", "carries"), [(4000, None), (8000, False)])
+def test_an_objective_of_a_misspelt_request_names_the_nearest_and_takes_no_caveat_away(searched, expected, carries):
+    result, run = searched
+    objectives = [{"request": "GET /wrok", "objective": "p95<=200ms"}]
+    [finding] = checked(capacity_findings(result, run, expected_users=expected, objectives=objectives))
+    [judged] = finding["objectives"]
+    hint = "no request of 'GET /wrok' was seen. Did you mean 'GET /work'?"
+    assert judged["unmatched"] and judged["verdict"] == "undecided" and hint in judged["words"]
+    assert any(hint in step for step in finding["next"])
+    assert finding["headroom"]["carries"] is carries and finding["headroom"]["ratio"] is None
+    assert "more than the expected" not in finding["answer"]
+    assert ("Whether it meets the objectives at the expected" in finding["answer"]) == (carries is None)
+    assert exit_code(finding) == 99

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from plimsoll.findings.exit_codes import exit_code_of
 from plimsoll.findings.open_growth import growth_finding
 from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.analysis import AnalysisChoices, analyze
@@ -251,3 +252,15 @@ def test_the_capacity_of_wrk2_is_that_of_an_open_load(tmp_path: Path) -> None:
     levels, source = answer.findings
     assert levels["capacity"]["model"] == "open" and not any("contradict" in note for note in levels["notes"])
     assert answer.report is not None and "wait for each answer" not in " ".join(source["notes"])
+
+
+def test_an_objective_of_a_misspelt_request_in_a_table_is_no_success(tmp_path: Path) -> None:
+    rows = "operation,users,throughput (req/s),p95 (ms)\n"
+    rows += "".join(f"GET /search,{users},{10 * users},20\n" for users in (10, 20, 40))
+    (tmp_path / "t.csv").write_text(rows)
+    wanted = ({"request": "GET /serach", "objective": "p95<=200ms"},)
+    choices = AnalysisChoices(tmp_path / "runs", objectives=wanted, expected=20, report=False)
+    [answer] = analyze([tmp_path / "t.csv"], choices)
+    levels = answer.findings[0]
+    assert "Did you mean GET /search?" in levels["answer"] and levels["headroom"]["carries"] is None
+    assert exit_code_of([answer.findings]) == 99

@@ -131,7 +131,8 @@ class Validity(TypedDict, total=False):
 
 
 class Objective(TypedDict, total=False):
-    """An objective, up to which level it was met, and its verdict at the level that matters (`at_level`)."""
+    """An objective, up to which level it was met, and its verdict at the level that matters (`at_level`); `unmatched`:
+    no request and no operation has the name that it gives."""
 
     objective: Required[str]
     verdict: Required[str]
@@ -152,6 +153,7 @@ class Objective(TypedDict, total=False):
     words: str
     reason: str
     needs: str | None
+    unmatched: bool
     validity: Validity
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Required
+from typing import Annotated, Literal, NotRequired, Required
 
 from typing_extensions import TypedDict
 
@@ -159,13 +159,15 @@ class LimitedBy(NamedLimit, total=False):
 
 class Sustainable(TypedDict):
     """The highest level that is carried and meets all objectives; `violated_from`: the lowest at which one is not met,
-    which is `objective` of `subject`; `undecided`: whether one may still be met above `level`."""
+    which is `objective` of `subject`; `undecided`: whether one may still be met above `level`; `unmatched`: whether one
+    names a request that was not seen."""
 
     level: Level | None
     violated_from: Level | None
     objective: str | None
     subject: str | None
     undecided: bool
+    unmatched: NotRequired[bool]
     words: str
 
 
