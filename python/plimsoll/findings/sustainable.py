@@ -53,8 +53,8 @@ def bounds_for_headroom(
     good: float | None, bad: float | None, objectives: Sequence[Mapping[str, Any]]
 ) -> tuple[float | None, float | None]:
     """The bracket that headroom counts from: the capacity's, lowered by the objectives that failed at some level. One
-    that failed at every level it was decided at leaves no level that is good, and so does one that matched nothing: what
-    it asks is not known of any."""
+    that failed at every level it was decided at leaves no level that is good. So does one that matched nothing, as what
+    it asks is not known of any level."""
     failing = [one for one in objectives if one["failed_from"] is not None]
     if any(one["met_up_to"] is None for one in failing) or any(one.get("unmatched") for one in objectives):
         good = None

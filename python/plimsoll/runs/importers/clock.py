@@ -6,6 +6,7 @@ import math
 import re
 from datetime import UTC, datetime
 
+from plimsoll.runs.importers.plain_numbers import integer, real
 from plimsoll.runs.importers.source import BadRecord
 
 EARLIEST_S, LATEST_S = 631_152_000.0, 4_102_444_800.0  # 1990 to 2100
@@ -21,7 +22,7 @@ def milliseconds(text: str, column: str) -> float:
     """Milliseconds since 1970, as seconds."""
     _check_rounding(text, column)
     try:
-        seconds = int(text) / 1000
+        seconds = integer(text) / 1000
     except (ValueError, OverflowError):
         seconds = moment(text, column, "ms since 1970")
     if not EARLIEST_S <= seconds <= LATEST_S:
@@ -33,7 +34,7 @@ def moment(text: str, column: str = "time", numbers: str = "seconds or ms since 
     """Seconds since 1970 from a number (s, ms, µs or ns by its size) or an ISO date; without a zone it is UTC."""
     text = text.strip()
     try:
-        value = float(text)
+        value = real(text)
     except ValueError:
         return _date(text, column, numbers)
     _check_rounding(text, column)

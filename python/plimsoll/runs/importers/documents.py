@@ -31,13 +31,15 @@ def document(file: SourceFile) -> dict[str, Any]:
 def number(file: SourceFile, data: Any, *path: str, most: float = 1e15) -> float | None:
     """The number at that path, None where there is none. InputError for NaN, text, or a number below 0 or above
     `most`."""
-    for key in path:
-        data = data.get(key) if isinstance(data, Mapping) else None
+    for place, key in enumerate(path):
+        if data is not None and not isinstance(data, Mapping):
+            raise file.error(BadRecord(f"{repr(data)[:40]} is no object", ".".join(path[:place]), "Export it again."))
+        data = data.get(key) if data is not None else None
     if data is None:
         return None
     is_number = isinstance(data, int | float) and not isinstance(data, bool)
     if not is_number or not 0 <= data <= most:
-        raise file.error(BadRecord(f"{data!r} is no number that can be", ".".join(path), "Export it again."))
+        raise file.error(BadRecord(f"{repr(data)[:40]} is no number that can be", ".".join(path), "Export it again."))
     return float(data)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from plimsoll.runs.importers.clock import milliseconds
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.plain_numbers import real
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Key, Spill
 
@@ -121,7 +122,7 @@ def _taker(header: list[str], into: Spill, parents: bool = False) -> Callable[[l
             raise BadRecord(f"{len(row)} columns instead of {width}")
         start_s = milliseconds(row[at], "timeStamp")
         try:
-            ms = float(row[took])
+            ms = real(row[took])
         except ValueError:
             raise BadRecord(f"{row[took]!r} is no number of ms", "elapsed") from None
         word = row[success].lower()  # spreadsheets write TRUE, which JMeter reads too
@@ -156,7 +157,7 @@ def tags_of(group: str, label: str, status: str) -> tuple[tuple[str, str], ...]:
 
 def _number(row: list[str], place: int | None) -> float:
     try:
-        return float(row[place]) if place is not None else 0.0
+        return real(row[place]) if place is not None else 0.0
     except ValueError:
         return 0.0
 

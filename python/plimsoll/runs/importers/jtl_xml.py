@@ -15,6 +15,7 @@ from plimsoll.runs.importers.clock import milliseconds
 from plimsoll.runs.importers.jtl_csv import _THREAD, TRANSACTION, check_one, tags_of
 from plimsoll.runs.importers.legal_xml import LegalXml, has_ascii
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.plain_numbers import real
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_ARRIVAL_TIMES, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
 
@@ -82,7 +83,7 @@ def _sample(element: Element, into: Spill) -> None:
     label = get("lb") or "unnamed"
     start_s = milliseconds(get("ts", ""), f"{label}: ts")
     try:
-        ms, size = float(get("t", "")), float(get("by") or 0)
+        ms, size = real(get("t", "")), real(get("by") or "0")
     except ValueError:
         raise BadRecord(f"t={get('t')!r} by={get('by')!r} are no ms and bytes", label) from None
     has_children = any(child.tag in SAMPLES for child in element)
@@ -92,8 +93,11 @@ def _sample(element: Element, into: Spill) -> None:
     check_one(get("sc") or "")
     group = _THREAD.sub("", get("tn") or "default")
     into.request(start_s, ms, tags_of(group, label, get("rc") or ""), get("s") != "true", size)
-    if (get("na") or "").isdecimal():
-        into.level(start_s + ms / 1000, float(get("na") or 0), get("hn") or "")
+    if users := get("na"):
+        try:
+            into.level(start_s + ms / 1000, real(users), get("hn") or "")
+        except ValueError:
+            raise BadRecord(f"na={users[:40]!r} is no number of threads", label) from None
 
 
 FORMAT = Format(

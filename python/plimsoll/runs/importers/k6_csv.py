@@ -6,6 +6,7 @@ from __future__ import annotations
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.k6_json import ARRIVALS, BUILT_IN, Taker
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.plain_numbers import real
 from plimsoll.runs.importers.source import LOOP_UNKNOWN, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
 
@@ -35,7 +36,7 @@ def read(file: SourceFile, into: Spill) -> None:
         if cells[metric] not in BUILT_IN:
             return
         try:
-            number = float(cells[value])
+            number = real(cells[value])
         except ValueError:
             raise BadRecord(f"{cells[value]!r} is no number", "metric_value") from None
         take(cells[metric], moment(cells[at], "timestamp"), number, dict(zip(header, cells, strict=True)))

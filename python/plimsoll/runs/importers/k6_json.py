@@ -57,7 +57,11 @@ def read(file: SourceFile, into: Spill) -> None:
             tags = inner.get("tags") or {}
             if not isinstance(tags, dict):
                 raise BadRecord(f"{str(tags)[:40]!r} are no tags", "data.tags")
-            take(metric, moment(str(inner.get("time")), "data.time"), inner.get("value"), tags)
+            at_s = moment(str(inner.get("time")), "data.time")
+            try:
+                take(metric, at_s, inner.get("value"), tags)
+            except TypeError:  # a list or an object in place of a text
+                raise BadRecord(f"{str(tags)[:60]} are no tags", "data.tags") from None
 
     file.records(file.text(), line)
 

@@ -14,7 +14,15 @@ from plimsoll.errors import InputError
 from plimsoll.runs.importers.contradictions import STEP, Told, impossible_counts, impossible_rate
 from plimsoll.runs.importers.documents import Numbers, document, exact
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
+from plimsoll.runs.importers.source import (
+    FAILURES_UNKNOWN,
+    HIDES_QUEUEING,
+    NO_GENERATOR,
+    ONE_RUN,
+    ONE_SUMMARY,
+    BadRecord,
+    Format,
+)
 from plimsoll.runs.step_table import Row, StepTable
 
 _PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d+)?)\)")
@@ -50,6 +58,8 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     numbers.raise_mistakes()
     steady = low is not None and low == high and low > 0  # 0: the test ended before its VUs were counted
     notes = [] if steady else [_levels_words(low, high)]
+    if failed is None:
+        notes.append(FAILURES_UNKNOWN.format(key="http_req_failed"))
     row = Row(
         level=high if steady else None,
         throughput_per_s=rate,

@@ -16,6 +16,7 @@ from typing import Any
 from plimsoll.runs.importers.contradictions import Told, impossible_counts
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
+from plimsoll.runs.importers.plain_numbers import real
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
 from plimsoll.runs.importers.units import whole
@@ -35,6 +36,7 @@ ANEW = (
     "Locust's counts began anew {:g} s after the first line (--reset-stats, or a test that was started again): what "
     "came between that and the line before is not in the file."
 )
+_NO_TIME = ("", "N/A")
 _WIDTH = 2 + len(PERCENTILES)
 ROUNDED = "Locust rounds times: above 100 ms to 10 ms, above 1 s to 100 ms, above 10 s to 1 s."
 
@@ -106,7 +108,7 @@ def read(file: SourceFile, into: Spill) -> Windows:
 def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows) -> Callable[[list[str]], None]:
     def number(cells: list[str], name: str) -> float:
         try:
-            value = float(cells[place[name]])
+            value = real(cells[place[name]])
         except ValueError:
             raise BadRecord(f"{cells[place[name]]!r} is no number", name) from None
         if not 0 <= value < 1e15:
@@ -133,7 +135,7 @@ def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows)
         if number(cells, "Requests/s") == 0:
             return
         times = {PERCENTILES[key]: cells[place[key]] for key in PERCENTILES if key in place}
-        known = {key: float(cell) for key, cell in times.items() if cell.replace(".", "", 1).isdecimal()}
+        known = {key: _percentile(cell, _COLUMNS[key]) for key, cell in times.items() if cell.strip() not in _NO_TIME}
         if known and max(known.values()) == 0 and total:
             return  # nothing ended in that window: Locust prints 0 for "no request"
         if sorted(known.values()) != list(known.values()):
@@ -142,6 +144,16 @@ def _taker(place: dict[str, int], width: int, counts: _Counts, windows: Windows)
             windows.add(Window(second, name, known))
 
     return take
+
+
+def _percentile(cell: str, column: str) -> float:
+    try:
+        value = real(cell)
+    except ValueError:
+        raise BadRecord(f"{cell[:40]!r} is no number", column) from None
+    if not 0 <= value < 1e15:
+        raise BadRecord(f"{value:g} cannot be", column)
+    return value
 
 
 class _Counts:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.plain_numbers import real
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
 from plimsoll.study.secrets_in_text import hide_in_text
@@ -62,7 +63,7 @@ def _taker(header: list[str], into: Spill) -> Callable[[list[str]], None]:
             into.requests(int(start_s), 1, 1, tags)
             return
         try:
-            ms, size = float(took), float(cell(cells, "response_length") or 0)
+            ms, size = real(took), real(cell(cells, "response_length") or "0")
         except ValueError:
             raise BadRecord(f"{took!r} and {cell(cells, 'response_length')!r} are no ms and bytes") from None
         into.request(start_s, ms, tags, failed=bool(error), received_bytes=size)

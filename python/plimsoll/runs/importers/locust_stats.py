@@ -63,6 +63,8 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
 
 def _number(cell: str, column: str) -> float | None:
     found = quantity(cell, column)
+    if found is not None and found.unit:
+        raise BadRecord(f"{cell.strip()[:40]!r} is no number", column)
     return None if found is None else found.value
 
 

@@ -20,6 +20,7 @@ LOOP_UNKNOWN = (
     "The file does not say whether users wait for their answers (closed) or come whatever happens (open); taken as "
     "closed, whose times hide the queue that independent users would meet. --model open says otherwise."
 )
+FAILURES_UNKNOWN = "How many requests failed is not known: {key} is missing or cannot be read."
 NO_ARRIVAL_TIMES = (
     "It does not record when a request should have been sent, so a generator that sent late cannot be seen."
 )

@@ -33,9 +33,9 @@ UNITS: dict[str, tuple[Dimension, float]] = {
 }  # fmt: skip
 MISSING = ("", "-", "--", "–", "—", "n/a", "na", "none", "null", "n.a.", "?")
 LARGEST = 1e15
-_DIGITS = re.compile(r"[+-]?(\d[\d.,]*)")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
-_CELL = re.compile(r"^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(.*)$")
+_DIGITS = re.compile(r"[+-]?(\d[\d.,]*)", re.ASCII)
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
+_CELL = re.compile(r"^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(.*)$", re.ASCII)
 
 
 class UnknownUnit(BadRecord):

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from plimsoll.runs import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.plain_numbers import integer
 from plimsoll.runs.importers.source import NO_GENERATOR, BadRecord, Format
 from plimsoll.runs.importers.spill import Spill
 
@@ -60,7 +61,7 @@ def read_csv(file: SourceFile, into: Spill) -> None:
         if len(cells) < 9:
             raise BadRecord(f"{len(cells)} columns instead of {_CSV_COLUMNS}")
         try:
-            at, code, latency, size = int(cells[0]) / 1e9, int(cells[1]), int(cells[2]), int(cells[4])
+            at, code, latency, size = integer(cells[0]) / 1e9, *(integer(cells[place]) for place in (1, 2, 4))
         except ValueError as error:
             raise BadRecord(f"this is no result of vegeta ({error})") from None
         data = {"error": cells[5], "attack": cells[7], "bytes_in": size}

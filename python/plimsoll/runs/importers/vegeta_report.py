@@ -8,7 +8,7 @@ from typing import Any
 from plimsoll.runs.importers.contradictions import STEP, Told, impossible_rate
 from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.source import NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
+from plimsoll.runs.importers.source import FAILURES_UNKNOWN, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.vegeta import NS_PER_MS, STAMPED_LATE
 from plimsoll.runs.step_table import Row, StepTable
 
@@ -37,10 +37,11 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
         duration_s=seconds,
     )
     rate = number(file, data, "rate")
+    unknown = [FAILURES_UNKNOWN.format(key="status_codes")] if ok is None and success is None else []
     sent_s = Told("duration", needed(file, data, "duration") / 1e9 or None)
     for problem in impossible_rate(Told("rate", rate), Told("requests", count), sent_s):
         raise file.error(problem)
-    return StepTable((row,), "users", (f"Requests were sent at {rate:,.4g}/s.",) if rate else ())
+    return StepTable((row,), "users", (*([f"Requests were sent at {rate:,.4g}/s."] if rate else []), *unknown))
 
 
 def _succeeded(file: SourceFile, data: Mapping[str, Any], count: int) -> int:

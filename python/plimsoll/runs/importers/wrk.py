@@ -26,14 +26,25 @@ RATE_UNKNOWN = (
     "flat over them may be that rate, and whether the rate was reached cannot be told."
 )
 _BEGIN = re.compile(r"^Running .* test @ ")
-_CONNECTIONS = re.compile(r"^\s*\d+ threads? and (\d+) connections?")
-_LATENCY = re.compile(r"^\s*Latency\s+(\S+)\s+\S+\s+(\S+)")
-_QUANTILE = re.compile(r"^\s*(\d+(?:\.\d+)?)%\s+([\d.]+(?:us|ms|s|m|h))\s*$")
-_TOTAL = re.compile(r"^\s*(\d+) requests in ([\d.]+(?:us|ms|s|m|h))")
-_RATE = re.compile(r"^Requests/sec:\s*(\d+(?:\.\d+)?)\s*$")
-_REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
-_SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
+_CONNECTIONS = re.compile(r"^\s*\d+ threads? and (\d+) connections?", re.ASCII)
+_LATENCY = re.compile(r"^\s*Latency\s+(\S+)\s+\S+\s+(\S+)", re.ASCII)
+_QUANTILE = re.compile(r"^\s*(\d+(?:\.\d+)?)%\s+([\d.]+(?:us|ms|s|m|h))\s*$", re.ASCII)
+_TOTAL = re.compile(r"^\s*(\d+) requests in ([\d.]+(?:us|ms|s|m|h))", re.ASCII)
+_RATE = re.compile(r"^Requests/sec:\s*(\d+(?:\.\d+)?)\s*$", re.ASCII)
+_REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)", re.ASCII)
+_SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", re.ASCII)
 _NEGATIVE = re.compile(r"^\s*(?:(Latency|Req/Sec|[\d.]+%|Requests/sec|Non-2xx|Socket errors).*\s)?(-\d\S*)")
+_KNOWN = (  # how a line that is used begins, and what it looks like
+    (re.compile(r"^\s*\d+ threads? and "), _CONNECTIONS),
+    (re.compile(r"^\s*Latency\s+(?!Distribution)"), _LATENCY),
+    (re.compile(r"^\s*[\d.]+%\s"), _QUANTILE),
+    (re.compile(r"^\s*\S+ requests in "), _TOTAL),
+    (re.compile(r"^Requests/sec:"), _RATE),
+    (re.compile(r"^\s*Non-2xx or 3xx responses:"), re.compile(r"^\s*Non-2xx or 3xx responses: \d+\s*$", re.ASCII)),
+    (re.compile(r"^\s*Socket errors:"), _SOCKET),
+)
+_MOST_DIGITS = 15
+_LONG_NUMBER = re.compile(rf"\d{{{_MOST_DIGITS + 1},}}")
 _UNCORRECTED = "Uncorrected Latency"
 TIMED_NOTHING = "It has no time of a request: wrk prints 0.00us where none was answered"
 WRK2 = re.compile(r"Thread calibration|HdrHistogram|Recorded Latency")
@@ -108,8 +119,9 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
     ]
     if negative:
         raise InputErrors.of(negative)
-    rate = re.search(_RATE.pattern, text, re.MULTILINE)
-    total = re.search(_TOTAL.pattern, text, re.MULTILINE)
+    _check_lines(file, run)
+    rate = re.search(_RATE.pattern, text, re.MULTILINE | re.ASCII)
+    total = re.search(_TOTAL.pattern, text, re.MULTILINE | re.ASCII)
     if rate is None or total is None:
         return None
     times: dict[str, Stated] = {}
@@ -128,7 +140,10 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         times = {}
         file.notes.append(f"The run that begins in line {run[0][0]}: {TIMED_NOTHING}{_why_none(text)}.")
     requests = Told("requests", float(total.group(1)))
-    duration_s = _stated("requests in", total.group(2)).value_ms / 1000
+    try:
+        duration_s = _stated("requests in", total.group(2)).value_ms / 1000
+    except BadRecord as problem:
+        raise file.error(problem, run[0][0]) from problem
     refused = _REFUSED.search(text)
     mistakes = [
         *impossible_counts(requests, Told("Non-2xx or 3xx responses", float(refused.group(1)) if refused else None)),
@@ -136,7 +151,7 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
     ]
     if mistakes:
         raise InputErrors.of([file.error(problem, run[0][0]) for problem in mistakes])
-    connections = re.search(_CONNECTIONS.pattern, text, re.MULTILINE)
+    connections = re.search(_CONNECTIONS.pattern, text, re.MULTILINE | re.ASCII)
     count, failed = _counts(int(total.group(1)), text, late_ones_count=not _is_wrk2(run))
     return Row(
         line=run[0][0],
@@ -147,6 +162,24 @@ def _row(file: SourceFile, run: list[tuple[int, str]]) -> Row | None:
         failed=failed,
         duration_s=duration_s,
     )
+
+
+def _check_lines(file: SourceFile, run: list[tuple[int, str]]) -> None:
+    """Note the lines that begin as one that is used and cannot be read. InputErrors for gigantic numbers in others."""
+    gigantic = []
+    for number, line in run:
+        if _UNCORRECTED in line:
+            break
+        for begins, whole in _KNOWN:
+            if not begins.match(line):
+                continue
+            if _LONG_NUMBER.search(line.partition(".")[0]) and whole.search(line):
+                what = f"{line.strip()[:40]!r} has a number larger than anything measured can be"
+                gigantic.append(file.error(BadRecord(what, None, STEP), number))
+            elif not whole.search(line):
+                file.notes.append(f"Line {number} cannot be read and is not used: {line.strip()[:60]!r}.")
+    if gigantic:
+        raise InputErrors.of(gigantic)
 
 
 def _why_none(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from plimsoll.runs.importers.clock import EARLIEST_S, LATEST_S
+from plimsoll.runs.importers.plain_numbers import real
 
 _NAME = re.compile(r"[A-Za-z_:][\w:]*")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
@@ -63,8 +64,8 @@ def parse_line(line: str) -> Sample | None:
             return None
         name, inside = _plain(quoted[1]), inside[quoted.end() :]
     try:
-        value = float(rest[2])
-        at = None if rest[3] is None else float(rest[3])
+        value = real(rest[2])
+        at = None if rest[3] is None else real(rest[3])
     except ValueError:
         return None
     labels = {bare or _plain(quoted): _plain(text) for bare, quoted, text in _LABEL.findall(inside)} if inside else {}

@@ -13,6 +13,7 @@ from typing import Any
 from plimsoll.runs import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.plain_numbers import real
 from plimsoll.runs.importers.resources.exposition import Sample, declared_type, parse_line, seconds_of
 from plimsoll.runs.importers.resources.points import Point, check_share
 from plimsoll.runs.importers.source import BadRecord
@@ -56,7 +57,7 @@ def range_query(file: SourceFile) -> Iterator[Point]:
         for pair in series.get("values") or ():
             try:
                 at, value = pair
-                point = Point(moment(str(at), "time"), _source(labels), name, float(value))
+                point = Point(moment(str(at), "time"), _source(labels), name, real(str(value)))
             except (BadRecord, ValueError, TypeError, OverflowError) as error:
                 raise file.error(BadRecord(f"{pair!r}: {error}", f"data.result[{place}].values")) from error
             _check(file, point, f"data.result[{place}].values: {name}")
